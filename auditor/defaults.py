@@ -19,7 +19,7 @@ FEWEST = 100
 # More would take years, and 64 bits could not count them in all.
 MOST = 10**15
 
-MethodName = Literal["fixed", "sequential", "two-intervals", "one-run"]
+MethodName = Literal["fixed", "two-intervals", "one-run"]
 BackendName = Literal["loky", "threading", "dask"]
 EventKind = Literal["values", "bits"]
 ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files"]
@@ -84,13 +84,19 @@ class SettingsKeywords(ExecutionKeywords, total=False):
 
     seed: Annotated[int, About("The root of all randomness: the same seed, the same result.", 0, least=0, option="S")]
     samples: Annotated[
-        int, About("Outputs for the bound of an audit, both sides together.", SAMPLES, least=FEWEST, option="N")
+        int,
+        About(
+            "Outputs for the bound of an audit's last round, both sides together. A refuted claim takes fewer.",
+            SAMPLES,
+            least=FEWEST,
+            option="N",
+        ),
     ]
     outputs: Annotated[
         int | None,
         About(
-            "Instead of samples: outputs for search, selection and bound together, such as 1,300,000 for 1,000,000 samples. The "
-            "bound gets outputs that the search leaves.",
+            "Instead of samples: outputs of all rounds together, such as 2,000,000 for 1,000,000 samples. The last bound gets "
+            "outputs that the searches leave.",
             least=FEWEST,
             option="N",
         ),
@@ -102,11 +108,13 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     method: Annotated[
         MethodName,
         About(
-            "fixed: one bound after all outputs; sequential: stops once refuted; two-intervals: textbook form; one-run: canaries.",
+            "fixed: one interval for all guesses; two-intervals: textbook form; one-run: canaries.",
             "fixed",
         ),
     ]
-    search: Annotated[int | None, About("Outputs for the search, all pairs together.", least=0, option="N")]
+    search: Annotated[
+        int | None, About("Outputs for the search, all pairs and all rounds together.", least=0, option="N")
+    ]
     events: Annotated[
         Sequence[EventKind],
         About(
@@ -131,6 +139,9 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             least=0,
             option="N",
         ),
+    ]
+    sharpen: Annotated[
+        bool, About("Whether a refuted claim takes all `samples`, for a sharp bound on its loss.", False)
     ]
     shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]
     prove: Annotated[

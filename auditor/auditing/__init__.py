@@ -64,10 +64,12 @@ def audit(
         confidence: the chance that a sound mechanism raises no alarm.
 
     Keyword Args:
-        samples (int): outputs for the bound, both sides together, 1,000,000 by default; search and selection come on top.
-        outputs (int): instead of samples, the outputs of search, selection and bound together.
-        method (str): "fixed", the default, "sequential", "two-intervals", or "one-run" for Canaries.
-        search (int | None): outputs for the search over pairs; by default a share of the samples.
+        samples (int): outputs for the bound of the last round, both sides together, 1,000,000 by default; smaller rounds, their
+            searches and what they learn from come on top. A refuted claim takes fewer.
+        outputs (int): instead of samples, the outputs of all rounds together.
+        method (str): "fixed", the default, "two-intervals", or "one-run" for Canaries.
+        search (int | None): outputs for the searches over pairs; by default a share of the samples.
+        sharpen (bool): whether a refuted claim takes all samples, for a sharp bound on its loss.
         seconds (float | None): a time limit. The audit then ends with the bound it has, from fewer outputs.
         events (Sequence[str]): what events may look at: "values", and "bits", the floating-point representation.
         observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".

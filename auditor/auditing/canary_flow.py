@@ -32,23 +32,23 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
     mechanism or the score cannot be had.
     """
-    domain, sizes = plan.neighbours, plan.settings.sizes
+    domain = plan.neighbours
     assert isinstance(domain, Canaries)
     runs, reason = list[Run](), ""
     for number in range(domain.runs):
-        if number and draw.time_is_up(number):
+        if number and draw.time_is_up(None, number):
             reason = f"{plan.settings.seconds:g} seconds were over: {number:,} of {domain.runs:,} runs done"
             break
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
         draw.spend(Phase.BOUND, 1)
         if run.failure:
             # What other runs show would be taken only where this one did not fail, which may depend on its coins.
-            return no_answer(f"run {number + 1} failed: {run.failure}", sizes)
+            return no_answer(f"run {number + 1} failed: {run.failure}")
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)
     warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
     reason = reason or ("the run done" if len(runs) == 1 else f"all {len(runs):,} runs done")
-    return Seen(evidence(plan, domain, runs, reason), sizes, warnings=warnings)
+    return Seen(evidence(plan, domain, runs, reason), warnings=warnings)
 
 
 def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class CanaryEvidence(Evidence):
             {name: self.looks.detectable(self.claim, alpha, chance) for name, chance in CHANCES},
             self.p_value(),
             alpha,
-            Illustration(profile=self._profile(alpha)),
+            illustration=Illustration(profile=self._profile(alpha)),
         )
 
     def _profile(self, alpha: float) -> tuple[tuple[float, float], ...]:

@@ -1,8 +1,9 @@
 """The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
 
+import contextlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -118,60 +119,66 @@ class Draw:
         return seen
 
     def count(
-        self,
-        batches: Batches,
-        test: Test[Any],
-        bound: Callable[[Any], float] | None = None,
-        meanwhile: Callable[[], Any] = lambda: None,
-    ) -> Tally:
-        """Draw outputs on one pair, and add up the counts of a test.
+        self, batches: Batches, test: Test[Any], bound: Callable[[Any], float] | None = None, kept: int = 0
+    ) -> tuple[Tally, list[Sample]]:
+        """Draw outputs on one pair, and add up the counts of a test; return the tally, and the first outputs, about ``kept``.
 
-        ``bound`` turns counts into the bound for the listener. ``meanwhile`` is called once, while workers draw. If the time is
-        over, fewer outputs are drawn; see :mod:`auditor.auditing.deadline`.
+        ``bound`` turns counts into the bound for the listener. If the time is over, fewer outputs are drawn.
 
         Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
         at most FALSE_WARNING.
         """
-        sampler, observe, phase = self.sampler(), Counted(test), batches.first.phase
-        tally = self._resumed(sampler, batches, observe)
-        remembers = self.guard.remembers
-        groups = sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else ()
-        for tasks, group in enumerate(groups, start=1):
-            for _, drawn in group:
-                tally.add(*drawn.seen)
-            if tasks == self.pace.ahead:  # those ahead are of full length now
-                meanwhile()
-            if tally.outputs < batches.outputs and self.time_is_up(tally.outputs):
+        sampler, observe, phase, samples = self.sampler(), Counted(test), batches.first.phase, list[Sample]()
+        tally, first = Tally(), batches[: math.ceil(kept / batches.first.size)]
+
+        def goes_on() -> bool:
+            if tally.outputs < batches.outputs and self.time_is_up(batches.first, tally.outputs):
                 tally.time_is_up = True
-            self._keep(phase, group if remembers else (), tally)
-            remembers = self.guard.remembers
-            # Added up when somebody asks, and not after each task.
             self.report(phase, tally.outputs, batches.outputs, None if bound is None else lambda: bound(tally.counts))
-            if tally.time_is_up:
-                break
+            return not tally.time_is_up
+
+        with contextlib.closing(sampler.map(first, as_drawn)) as drawn:
+            for sample in drawn:
+                samples.append(sample)
+                tally.add(*observe(sample))
+                if not goes_on():
+                    break
+        tally = self._resumed(sampler, batches, observe, tally)
+        remembers = self.guard.remembers
+        with contextlib.closing(
+            sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else _nothing()
+        ) as groups:
+            for group in groups:
+                for _, one in group:
+                    tally.add(*one.seen)
+                more = goes_on()
+                self._keep(batches.first, group if remembers else (), tally)
+                remembers = self.guard.remembers
+                if not more:
+                    break
         self.spend(phase, tally.outputs)
         if tally.depends_on_calls:
             raise MechanismError(STATE)
-        return tally
+        return tally, samples
 
-    def _resumed(self, sampler: Sampler, batches: Batches, observe: Counted) -> Tally:
+    def _resumed(self, sampler: Sampler, batches: Batches, observe: Counted, so_far: Tally) -> Tally:
         """Return what was counted before the run was interrupted, and let the guard see again what it had seen."""
-        if not self.plan.store.resumes:
-            return Tally()
-        for _ in sampler.recall(batches, observe):
+        if not self.plan.store.resumes or so_far.time_is_up:
+            return so_far
+        for _ in sampler.recall(batches[so_far.batches :], observe):
             pass
-        counted, guard = self.plan.store.recall(_note(batches.first.phase), lambda: (vars(Tally()), None))
+        counted, guard = self.plan.store.recall(_note(batches.first), lambda: (vars(so_far), None))
         if guard is not None:
             self.guard.restore(guard)
         return Tally(**counted)
 
-    def _keep(self, phase: Phase, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
+    def _keep(self, first: Batch, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
         # Later batches are compared with the keys of a group. What the guard no longer remembers, it holds as a state.
         keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
-        self.plan.store.keep(keys, {_note(phase): (vars(tally), state)})
+        self.plan.store.keep(keys, {_note(first): (vars(tally), state)})
 
     def spend(self, phase: Phase, outputs: int) -> None:
         """Enter outputs that were drawn for a phase."""
@@ -203,16 +210,21 @@ class Draw:
         """Return the seconds since the audit began."""
         return time.monotonic() - self.started
 
-    def time_is_up(self, outputs: int) -> bool:
-        """Whether the time is over after this number of outputs of the bound. In a replay, whether it was over in the recorded
-        run.
+    def time_is_up(self, first: Batch | None, outputs: int) -> bool:
+        """Whether the time is over after this number of outputs of a bound, whose first batch is given; of runs without batches.
+        In a replay, whether it was over in the recorded run.
         """
         seconds = self.plan.settings.seconds
-        return seconds is not None and self.plan.store.happens(TIME, outputs, lambda: self.elapsed() > seconds)
+        name = TIME if first is None else f"{TIME} of {first.name}"
+        return seconds is not None and self.plan.store.happens(name, outputs, lambda: self.elapsed() > seconds)
 
 
-def _note(phase: Phase) -> str:
-    return f"tally of {phase.name.lower()}"
+def _note(first: Batch) -> str:
+    return f"tally of {first.name}"
+
+
+def _nothing() -> Generator[Any, None, None]:
+    yield from ()
 
 
 def as_drawn(sample: Sample) -> Sample:

@@ -16,7 +16,6 @@ from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
-from auditor.auditing.sequential_flow import audit_sequentially
 from auditor.blackbox.host import held
 from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, MechanismError, WorkerLostError
@@ -55,7 +54,7 @@ def _apart(plan: Plan, listener: Listener) -> Ended:
             raise
         why = f"the audit ended in an error, {told(error)}; please report it, unless the error is of your own code"
     plan.store.end(why)
-    return Ended.of(Outcome(plan, no_answer(why, plan.settings.sizes)), Draw(plan, listener))
+    return Ended.of(Outcome(plan, no_answer(why)), Draw(plan, listener))
 
 
 def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> Ended:
@@ -77,7 +76,7 @@ def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> E
     draw = Draw(plan, listener)
 
     def without_answer(reason: str) -> Ended:
-        return Ended.of(Outcome(plan, no_answer(reason, plan.settings.sizes)), draw)
+        return Ended.of(Outcome(plan, no_answer(reason)), draw)
 
     try:
         with plan.store.blamed():
@@ -113,14 +112,12 @@ def _seen(plan: Plan, draw: Draw) -> Seen:
     draw.reproducible = start.reproducible
     if start.failure:
         why = f"the mechanism failed on every call: {start.failure}"
-        return no_answer(why, plan.settings.sizes, plan.domain.corners()[0])
+        return no_answer(why, plan.domain.corners()[0])
     match plan.kind:
         case "canaries":
             return audit_one_run(plan, draw)
         case "probability":
             return audit_probability(plan, draw)
-        case "sequential":
-            return audit_sequentially(plan, draw)
         case "pairwise":
             return audit_pairwise(plan, draw)
     assert_never(plan.kind)

@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.sizes import OF_LAST
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
 from auditor.claims import PrivacyClaim, Probability, Unclaimed
-from auditor.methods import game_for, method_for
+from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 
 SHARES = (1.0, 0.1, 0.01)
@@ -95,9 +96,9 @@ def _more_than(claim: PrivacyClaim) -> float:
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
-    if plan.settings.method == "sequential" and isinstance(plan.claim, PrivacyClaim):
-        return game_for(plan.claim).foreseen(plan.claim, plan.alpha, plan.settings.samples, share, chance)
-    return method_for(plan.claim, plan.settings.method, plan.alpha, plan.settings.samples).foreseen(share, chance)
+    return method_for(plan.claim, plan.settings.method, OF_LAST * plan.alpha, plan.settings.samples).foreseen(
+        share, chance
+    )
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:

@@ -178,7 +178,9 @@ def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
 
     def ask() -> str:
         try:
-            return alike(plan, [pair, *some_pairs(plan.domain.corners())], min(MOST, seen.sizes.selection))
+            return alike(
+                plan, [pair, *some_pairs(plan.domain.corners())], min(MOST, seen.sample.size if seen.sample else MOST)
+            )
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 

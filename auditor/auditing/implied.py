@@ -19,8 +19,8 @@ from auditor.methods.guessing import GaussianGuesses
 
 # With fewer outputs or values, nothing can be said of a shape.
 LEAST_OUTPUTS, LEAST_VALUES = 500, 20
-# Outputs for the bound on μ, for each of the selection.
-MORE = 3
+# Outputs for the bound on μ, for each that it is learned from, and the most of these.
+MORE, MOST_LEARNED_FROM = 3, 150_000
 # Standard errors by which skewness and excess kurtosis may differ from 0. A normal sample goes beyond once in ten million times.
 CHANCE = 5.3
 
@@ -37,7 +37,7 @@ def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
     if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1 or not looks_gaussian(sample):
         return ()
     allowed = implied_mu(claim.epsilon, claim.delta)
-    outputs = MORE * min(sample.size, seen.sizes.selection)
+    outputs = MORE * min(sample.size, MOST_LEARNED_FROM)
     method = GaussianGuesses(GaussianDP(allowed), plan.alpha, outputs)
     learned = method.learn(sample)
     if learned.forecast <= allowed:

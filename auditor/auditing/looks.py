@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import Sizes
+from auditor.auditing.sizes import Round
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
@@ -35,20 +35,17 @@ CHANCE = 0.95
 
 @dataclass
 class Looks:
-    """Draws outputs on the pairs of one search, for a bound of ``sizes.bound`` outputs. ``stage`` is part of the outputs'
-    addresses.
-    """
+    """Draws outputs on the pairs of the search of a round, ``now``, for its bound. Its number is part of the addresses."""
 
     plan: Plan
-    sizes: Sizes
+    now: Round
     draw: Draw
-    stage: int = 0
     rounds: int = 0
     known_kinds: dict[str, str] = field(default_factory=dict)
     one_by_one: bool = False
 
     def __post_init__(self) -> None:
-        address = Phase.SEARCH, self.stage
+        address = Phase.SEARCH, self.now.number
         self.rng = rng_at(self.plan.settings.seed, *address)
         self.before = self.draw.spent.search
         self.simple = {pair.key() for pair in self.plan.domain.simplest()[:CLOSELY]}
@@ -60,7 +57,7 @@ class Looks:
 
     def method(self, claim: PrivacyClaim, steps: int = 1) -> AnyMethod:
         """Return the method for a claim of some size, on data sets ``steps`` moves apart."""
-        return self.plan.method(outputs_at_distance(self.sizes.bound, steps), claim)
+        return self.plan.method(outputs_at_distance(self.now.bound, steps), claim, self.now.share)
 
     def on_pairs(
         self, name: str, pairs: Sequence[Pair], outputs_each: int, claim: PrivacyClaim, known: "Mapping[str, Look]"
@@ -112,10 +109,10 @@ class Looks:
     ) -> list[T]:
         number, since = address
         batches = [
-            Batch(pair, outputs_each, Phase.SEARCH, (self.stage, number, since + i), one_by_one=self.one_by_one)
+            Batch(pair, outputs_each, Phase.SEARCH, (self.now.number, number, since + i), one_by_one=self.one_by_one)
             for i, pair in enumerate(pairs)
         ]
-        return self.draw.draw_each(batches, observe, self.before + self.sizes.search)
+        return self.draw.draw_each(batches, observe, self.before + self.now.search)
 
 
 def outputs_at_distance(outputs: int, steps: int) -> int:
@@ -133,10 +130,14 @@ def ends(along: Sequence[Pair]) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What all looks at a pair show, and what that promises, the events that most outputs show first."""
+    """What all looks at a pair show, and what that promises, the events that most outputs show first.
+
+    ``learned`` is what rules won on outputs of the pair that were drawn to learn from.
+    """
 
     pair: Pair
     evidence: ManyNumbers = ()
+    learned: ManyNumbers = ()
     prospects: tuple[Prospect, ...] = ()
     simple: bool = False
 
@@ -147,7 +148,8 @@ class Look:
     def judged_by(self, method: AnyMethod) -> "Look":
         """Return the same with what its evidence promises by a method."""
         least = UNLIKE_IF_SIMPLE if self.simple else 0.0
-        promised = (one._replace(unlike=max(one.unlike, least)) for one in method.prospects(self.evidence))
+        shown = method.prospects(method.joined(self.evidence, self.learned))
+        promised = (one._replace(unlike=max(one.unlike, least)) for one in shown)
         return replace(self, prospects=tuple(promised))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import Sizes
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits
 from auditor.claims import ApproximateDP, Claim
@@ -57,13 +56,12 @@ class Seen:
     """The result of a flow: evidence, or a judgement that does not depend on the level. Queries and audits without an answer have
     such a judgement.
 
-    ``sizes`` are the numbers of outputs. ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
+    ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
     counts of the outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the
     smallest pair that breaks the claim. ``warnings`` are those that only this flow can give.
     """
 
     found: Evidence | Judgement
-    sizes: Sizes
     pair: Pair | None = None
     sample: Sample | None = None
     tables: Sequence[Sequence[Sequence[int]]] = ()
@@ -77,9 +75,9 @@ class Seen:
         return found.refutes(alpha) if isinstance(found, Evidence) else found.verdict is Verdict.VIOLATION
 
 
-def no_answer(reason: str, sizes: Sizes, pair: Pair | None = None, drawn_by: str = "") -> Seen:
+def no_answer(reason: str, pair: Pair | None = None, drawn_by: str = "") -> Seen:
     """Return the ``Seen`` of an audit without an answer."""
-    return Seen(Judgement(Verdict.INCONCLUSIVE, reason), sizes, pair, drawn_by=drawn_by)
+    return Seen(Judgement(Verdict.INCONCLUSIVE, reason), pair, drawn_by=drawn_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ class Ended:
             plan.claim,
             plan.expect,
             judgement,
-            replace(self.provenance, reproduce=_command(plan, broken, seen.sizes)),
+            replace(self.provenance, reproduce=_command(plan, broken)),
             seen.pair,
             outcome.exact,
             smallest,
@@ -250,11 +248,9 @@ def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> li
     return [level_of.get(i) for i in range(len(p_values))]
 
 
-def _command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
+def _command(plan: Plan, pair: Pair | None) -> str | None:
     """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on a pair or
-    data set.
-
-    ``sizes`` are the numbers of outputs. None if there is neither a command nor a pair.
+    data set. None if there is neither a command nor a pair.
     """
     if plan.rerun:
         return shlex.join(["auditor", "run", *plan.rerun])
@@ -264,7 +260,7 @@ def _command(plan: Plan, pair: Pair | None, sizes: Sizes) -> str | None:
     options = {
         "parameters": dict(plan.source.parameters) or None,
         "name": plan.name,
-        "samples": sizes.bound,
+        "samples": plan.settings.samples,
         "method": plan.settings.method if plan.settings.method != "fixed" else None,
         "events": list(plan.settings.events) if plan.settings.events != (VALUES,) else None,
         "confidence": confidence if confidence != CONFIDENCE else None,

@@ -8,14 +8,14 @@ How large a loss to look for is what the claim says, if that is near the truth. 
 nothing, a first search on neighbours shows how much the mechanism loses there.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import Looks, Shown, ends
+from auditor.auditing.looks import Look, Looks, Shown, ends
 from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, halves_of, on_neighbours
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import Sizes
+from auditor.auditing.sizes import Round
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages
 from auditor.bounds.prospect import Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
@@ -37,29 +37,33 @@ class FoundPair:
     """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
 
     ``claim`` is the claim of the size that was searched for. ``promised`` is what the looks at the pair promise for the claim of
-    the audit (see ``Known``), or by step of the path for the claim that was searched for.
+    the audit (see ``Known``), or by step of the path for the claim that was searched for. ``looks`` are those of this search and of
+    the searches before, by pair.
     """
 
     pair: Pair
     claim: PrivacyClaim
-    outputs: int  # spent on the search
     promised: float
     path: Sequence[Pair] = ()
+    looks: Mapping[str, Look] = field(default_factory=dict)
 
 
-def find_pair(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> FoundPair:
-    """Search the domain for the pair with the best forecast; ``stage`` is part of the addresses of its outputs."""
-    looks, claim = Looks(plan, sizes, draw, stage), plan.claim
+def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look]) -> FoundPair:
+    """Search the domain for the pair with the best forecast, for the bound of a round; ``seen`` has earlier looks by pair."""
+    looks, claim = Looks(plan, now, draw), plan.claim
     assert isinstance(claim, PrivacyClaim)
-    known = in_stages(SEARCH, looks, Known(claim), sizes.search)
+    method = looks.method(claim)
+    before = {key: look.judged_by(method) for key, look in seen.items()}
+    known = in_stages(SEARCH, looks, Known(claim, seen=before), now.search)
     assert known.found is not None
+    all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):
-        promised = known.judged_by(looks.method(claim)).promised_on(known.found.pair)
-        return FoundPair(known.found.pair, known.claim, looks.spent, promised)
+        promised = known.judged_by(method).promised_on(known.found.pair)
+        return FoundPair(known.found.pair, known.claim, promised, looks=all_looks)
     along = known.along
     # What is known of all steps together is known best of the middle one.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
-    return FoundPair(middle, known.claim, looks.spent, known.by_step, far)
+    return FoundPair(middle, known.claim, known.by_step, far, all_looks)
 
 
 def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
@@ -74,7 +78,8 @@ def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
         return known
     pair = seen.found.pair
     _, bounds = outlooks(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
-    return Known(_shown(known.claim, bounds.max(initial=0.0)), (*known.first, pair))
+    method = looks.method(_shown(known.claim, bounds.max(initial=0.0)))
+    return replace(known.judged_by(method), first=(*known.first, pair))
 
 
 def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:

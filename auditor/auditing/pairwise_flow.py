@@ -1,37 +1,37 @@
-"""The flow for privacy claims: search for a pair, learn a test, prove a bound.
+"""The flow for privacy claims: rounds, each of which searches for a pair, learns rules, and counts them on fresh outputs.
 
-The three phases draw outputs of their own, so what was searched and selected for cannot bias what is proved.
+What a round counted is what later rounds learn from. The pair and the rules of a round are frozen before its outputs are drawn. So
+what was searched and learned cannot bias what is proved.
 """
 
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
 from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
-from auditor.auditing.looks import ends, outputs_at_distance
+from auditor.auditing.looks import Look, ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.sizes import Sizes
+from auditor.auditing.rounds import Rounds
+from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from
 from auditor.auditing.smallest import shrink
-from auditor.auditing.tally import Tally, added_up, growth
+from auditor.auditing.tally import Tally
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.bounds.prospect import some_hint
-from auditor.claims import ApproximateDP, Claim, PureDP, Unclaimed
+from auditor.claims import Claim, Unclaimed
 from auditor.events.histogram import Histogram
-from auditor.events.rare import some_end, some_repeat
 from auditor.methods.method import AnyMethod, Learned, Test
+from auditor.methods.profile import ProfileTest
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import judge
 
-# Outputs that follow up a hint of a rare event, for each of the selection.
-FOLLOW_UP = 2
+# The share of a round's level that each rule has beside the one that promises most.
+OF_OTHERS = 0.05
 
 
 def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
@@ -39,112 +39,169 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
 
     Raises MechanismError when the mechanism breaks the protocol of a batch.
     """
-    sizes = sizes_in_time(plan, draw, find_pair)
-    found = find_pair(plan, sizes, draw)
-    pair, at_distance = found.pair, bool(found.path) and plan.method(sizes.bound).learns_at_distance
-    outputs = sizes.selection // (2 if at_distance else 1)
-    sample = draw.draw(draw.batches(pair, outputs, Phase.SELECTION))
-    failure = sample.left.failure() and sample.right.failure()
-    if failure:
-        return no_answer(always_fails(plan, pair, failure), sizes, pair)
-    if commonest(sample) == 1:
-        return no_answer(all_alike(sample.size), sizes, pair)
-    # What was searched for is what is learned.
-    learner = _Learner(plan, sizes, draw, found)
-    test = plan.test or (learner.at_distance(sample) if at_distance else learner.on_pair(sample))
-    sizes, note = _affordable(with_all_that_is_left(plan, sizes, draw), sample)
-    method = plan.method(sizes.bound)
-    # For the reader only, and so made while the workers draw.
-    histograms = functools.cache(lambda: test.histograms(sample))
-    batches = draw.batches(pair, sizes.bound, Phase.BOUND, like=sample)
-    tally = draw.count(batches, test, functools.partial(method.bound, test), histograms)
-    drawn_by, reason = draw.drawn_by(), drawn(plan, sizes, tally) + note
-    if not tally.batches:
-        return no_answer(reason, sizes, pair, drawn_by)
-    if tally.lost > tally.outputs / 2:
-        raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
-        return no_answer(raised, sizes, pair, drawn_by)
+    rounds, known, counted, note = Rounds(plan, draw), _Known(plan, draw), list[Counted](), ""
+    best: Counted | None = None
+    while now := rounds.next(refuted=best is not None and best.refutes(plan), cheap=bool(best and best.tally.in_calls)):
+        found = best.found if best and best.refutes(plan) else known.search(now)
+        sample = known.outputs_on(found, now)
+        failure = sample.left.failure() and sample.right.failure()
+        if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
+            return no_answer(always_fails(plan, found.pair, failure), found.pair)
+        if rounds.ended and commonest(sample) == 1:
+            return no_answer(all_alike(sample.size), found.pair)
+        learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
+        now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
+        counted += known.count(found, learned, sample, now, last=rounds.ended)
+        tally = counted[-1].tally
+        if not tally.batches:
+            break
+        if tally.lost > tally.outputs / 2:
+            raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
+            return no_answer(raised, found.pair, draw.drawn_by())
+        best = best_of(plan, counted)
+    if best is None:
+        return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
+    return _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=best.refutes(plan)) + note)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a rule counted in a round, in all batches of the ``tally``, for a bound at a share of the level.
+
+    The rule was learned from ``sample`` for ``method``, and frozen before.
+    """
+
+    number: int
+    found: FoundPair
+    method: AnyMethod
+    test: Test[Any]
+    counts: Any
+    share: float
+    sample: Sample
+    tally: Tally
+
+    def at(self, alpha: float) -> AnyMethod:
+        """Return the method at its share of a level."""
+        return replace(self.method, alpha=self.share * alpha)
+
+    def bound(self, alpha: float) -> float:
+        """Return the bound. Those of all rules of all rounds hold together with probability at least 1 − alpha."""
+        return float(self.at(alpha).bound(self.test, self.counts))
+
+    def refutes(self, plan: Plan) -> bool:
+        """Whether the bound refutes the claim of a plan at the plan's level."""
+        return plan.claim.excess(self.bound(plan.alpha)) > 0
+
+
+def best_of(plan: Plan, counted: Sequence[Counted]) -> Counted:
+    """Return the largest bound, by the plan's level; of equal ones the last that has most of its round's level."""
+    return max(counted, key=lambda one: (plan.claim.excess(one.bound(plan.alpha)), one.number, one.share))
+
+
+@dataclass
+class _Known:
+    """What all rounds so far have seen: looks of the search, and outputs to learn from, by pair."""
+
+    plan: Plan
+    draw: Draw
+    looks: Mapping[str, Look] = field(default_factory=dict)
+    outputs: dict[str, Sample] = field(default_factory=dict)
+
+    def search(self, now: Round) -> FoundPair:
+        """Search for a pair, from what earlier searches saw."""
+        found = find_pair(self.plan, now, self.draw, self.looks)
+        self.looks = found.looks
+        return found
+
+    def outputs_on(self, found: FoundPair, now: Round) -> Sample:
+        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""
+        sample = self.outputs.get(found.pair.key())
+        needed = now.selection // 2 if self._at_distance(found) else now.selection
+        missing = needed - (sample.size if sample else 0)
+        if missing > 0:
+            batches = self.draw.batches(found.pair, missing, Phase.SELECTION, (now.number,), like=sample)
+            sample = join_samples([*([sample] if sample else []), self.draw.draw(batches)])
+            self.outputs[found.pair.key()] = sample
+        assert sample is not None
+        return sample
+
+    def learn(self, found: FoundPair, sample: Sample, now: Round) -> Learned[Any]:
+        """Learn rules on the pair; or at the ends of a path, where an effect shows that is too weak on neighbours."""
+        share = now.share * (1 - 2 * OF_OTHERS)
+        if self._at_distance(found):
+            batches = self.draw.batches(ends(found.path), sample.size, Phase.SELECTION, (now.number, 1))
+            outputs = outputs_at_distance(now.bound, len(found.path))
+            return self.plan.method(outputs, found.claim, share).with_prior().learn(self.draw.draw(batches))
+        method = self.plan.method(now.bound, found.claim, share)
+        learned = (method.with_prior() if affordable_pairs(found.claim, now.search) else method).learn(sample)
+        key = found.pair.key()
+        if key in self.looks:
+            self.looks = {**self.looks, key: replace(self.looks[key], learned=learned.evidence)}
+        return learned
+
+    def count(
+        self, found: FoundPair, learned: Learned[Any], sample: Sample, now: Round, *, last: bool
+    ) -> "list[Counted]":
+        """Count rules on fresh outputs. Those of a round that is not the last are kept to learn from."""
+        plan, pair = self.plan, found.pair
+        tests = learned.test, *learned.others
+        shares = [now.share * (1 - OF_OTHERS * len(learned.others)), *(now.share * OF_OTHERS for _ in learned.others)]
+        method = plan.method(now.bound)
+
+        def results(counts: Any, tally: Tally) -> list[Counted]:
+            each = zip(tests, counts.points if learned.others else [counts], shares, strict=True)
+            return [Counted(now.number, found, method, *one, sample, tally) for one in each]
+
+        def bound(counts: Any) -> float:
+            return max(one.bound(plan.alpha) for one in results(counts, Tally()))
+
+        room = 0 if last else max(0, learned_from(len(sample.left.columns)) - sample.size)
+        batches = self.draw.batches(pair, now.bound, Phase.BOUND, (now.number,), like=sample)
+        together = ProfileTest(tests) if learned.others else learned.test
+        tally, drawn = self.draw.count(batches, together, bound, room)
+        if drawn:
+            self.outputs[pair.key()] = join_samples([sample, *drawn])
+        return results(tally.counts, tally) if tally.batches else []
+
+    def _at_distance(self, found: FoundPair) -> bool:
+        return bool(found.path) and self.plan.method(self.plan.settings.samples).learns_at_distance
+
+
+def _seen(plan: Plan, draw: Draw, best: Counted, counted: Sequence[Counted], reason: str) -> Seen:
+    pair, sample, tally = best.found.pair, best.sample, best.tally
+    histograms = best.test.histograms(sample)
     return Seen(
-        CountEvidence(plan.claim, method, test, added_up(tally.pieces), histograms(), reason, turns(pair, sample)),
-        sizes,
+        CountEvidence(plan.claim, best, counted, histograms, reason, turns(pair, sample)),
         pair,
         sample,
         # A batch that raises is one accident, and no change of all its outputs.
         () if tally.lost else tally.tables,
-        functools.partial(shrink, plan, sizes, draw, pair, sample),
-        drawn_by,
+        functools.partial(shrink, plan, draw, pair, cheap=tally.in_calls, sample=sample),
+        draw.drawn_by(),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Learner:
-    """Learns a test of what was searched for."""
-
-    plan: Plan
-    sizes: Sizes
-    draw: Draw
-    found: FoundPair
-
-    def on_pair(self, sample: Sample) -> Test[Any]:
-        """Learn a test on the pair. If the outputs hint at a violation that they are too few to show, learn it from more.
-
-        A value that is released once in 20,000 times is seen a few times among the outputs of the selection, or on one side only.
-        Of an end of the support there are few outputs too. A loss that is little above the claim is near what luck may show.
-        """
-        found, may_draw = self.found, self.plan.settings.seconds is None
-        method = self.plan.method(self.sizes.bound, found.claim)
-        learner = method.with_prior() if affordable_pairs(found.claim, self.sizes.search) else method
-        if may_draw and some_repeat(sample):
-            sample, may_draw = self._with_more(sample), False
-        learned = learner.learn(sample)
-        if may_draw and self._is_open(learner, learned, sample):
-            learned = learner.learn(self._with_more(sample))
-        test: Test[Any] = learned.test
-        return test
-
-    def _with_more(self, sample: Sample) -> Sample:
-        batches = self.draw.batches(self.found.pair, FOLLOW_UP * sample.size, Phase.SELECTION, number=(3,), like=sample)
-        return join_samples([sample, self.draw.draw(batches)])
-
-    def _is_open(self, learner: AnyMethod, learned: Learned[Any], sample: Sample) -> bool:
-        """Whether no violation is forecast, and a rule or an end of the outputs hints at one."""
-        claim = self.found.claim
-        if claim.excess(learned.forecast) > 0:
-            return False
-        at_end = isinstance(claim, PureDP | ApproximateDP) and some_end(sample, claim.epsilon)
-        return at_end or some_hint(learner.prospects(learned.evidence), claim.value)
-
-    def at_distance(self, sample: Sample) -> Test[Any]:
-        """Learn a test at the ends of the path. An effect that showed there may be too weak to be learned from neighbours."""
-        path = self.found.path
-        batches = self.draw.batches(ends(path), sample.size, Phase.SELECTION, number=(1,))
-        method = self.plan.method(outputs_at_distance(self.sizes.bound, len(path)), self.found.claim)
-        test: Test[Any] = method.with_prior().learn(self.draw.draw(batches)).test
-        return test
-
-
-@dataclass(frozen=True, slots=True)
 class CountEvidence(Evidence):
-    """The counts of a test on a pair, after increasing numbers of outputs. The last counts are of all outputs.
+    """The counts of all rules in all rounds, and those that are shown: the largest bound at the level of the plan.
 
-    ``histograms`` and ``dialogue`` show the outputs from which the test was learned. ``reason`` says why no more outputs were
-    drawn.
+    All bounds hold together, so the choice among them costs nothing. ``histograms`` and ``dialogue`` show the outputs from which
+    the rule was learned. ``reason`` says why no more outputs were drawn.
     """
 
     claim: Claim
-    method: AnyMethod
-    test: Test[Any]
-    looks: Sequence[tuple[int, Any]]
+    shown: Counted
+    counted: Sequence[Counted]
     histograms: tuple[Histogram, ...]
     reason: str
     dialogue: Sequence[Turn] = ()
 
     def bound(self, alpha: float) -> float:
-        return replace(self.method, alpha=alpha).bound(self.test, self.looks[-1][1])
+        return self.shown.bound(alpha)
 
     def judge(self, alpha: float) -> Judgement:
-        method, test, counts = replace(self.method, alpha=alpha), self.test, self.looks[-1][1]
-        bound = method.proved(test, counts)
+        method, test, counts = self.shown.at(alpha), self.shown.test, self.shown.counts
+        bound = replace(method.proved(test, counts), confidence=1 - alpha)
         power = {name: method.detectable(test, counts, chance) for name, chance in CHANCES}
         is_measured = isinstance(self.claim, Unclaimed)
         return Judgement(
@@ -155,29 +212,34 @@ class CountEvidence(Evidence):
             None if is_measured else power,
             self.p_value(),
             alpha,
-            Illustration(
-                self.histograms,
-                growth(self.looks, lambda seen: method.bound(test, seen)),
-                method.profile(counts),
-                self.dialogue,
-            ),
+            self.shown.share,
+            self.shown.number,
+            Illustration(self.histograms, self._growth(alpha), method.profile(counts), self.dialogue),
         )
+
+    def _growth(self, alpha: float) -> list[tuple[int, float]]:
+        """Return for each round its outputs and its largest bound."""
+        found = dict[int, tuple[int, float]]()
+        for one in self.counted:
+            before = found.get(one.number, (0, -math.inf))
+            found[one.number] = one.tally.outputs, max(before[1], one.bound(alpha))
+        return list(found.values())
 
     def _could_refute(self, method: AnyMethod, power: Mapping[str, float]) -> bool:
         """Whether some violation refutes the claim by this number of outputs, on this event or on one that tells all."""
-        outputs, _ = self.looks[-1]
         on_event = any(map(math.isfinite, power.values()))
-        return on_event or replace(method, planned=outputs).foreseen(1.0, CHANCES[0][1]) < math.inf
+        planned = replace(method, planned=self.shown.tally.outputs)
+        return on_event or planned.foreseen(1.0, CHANCES[0][1]) < math.inf
 
 
-def drawn(plan: Plan, sizes: Sizes, tally: Tally) -> str:
-    """Return the reason to stop: the number of outputs drawn for the bound, and the number asked for."""
-    settings, asked = plan.settings, plan.settings.samples
-    if tally.time_is_up:
-        return f"{settings.seconds:g} seconds were over: {tally.outputs:,} of {asked:,} outputs drawn"
-    if sizes.bound < asked and settings.seconds is not None:
-        return f"{sizes.bound:,} of {asked:,} outputs drawn: {settings.seconds:g} seconds allow no more"
-    return f"all {sizes.bound:,} outputs drawn"
+def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
+    """Return the reason to stop: the number of outputs drawn for the bounds, and the number asked for."""
+    settings, last = rounds.plan.settings, rounds.done[-1].bound
+    if refuted and last < settings.samples:
+        return f"refuted after {outputs:,} outputs"
+    if settings.seconds is not None and last < settings.samples:
+        return f"{settings.seconds:g} seconds were over: {outputs:,} of {settings.samples:,} outputs drawn"
+    return f"all {last:,} outputs drawn"
 
 
 # Outputs that end their process or pass the time limit cost time. This number of them proves what there is to prove: all on one
@@ -185,13 +247,13 @@ def drawn(plan: Plan, sizes: Sizes, tally: Tally) -> str:
 MOST_FAILURES = 100
 
 
-def _affordable(sizes: Sizes, sample: Sample) -> tuple[Sizes, str]:
-    """Return fewer outputs for the bound where too many would fail, and a note on that.
+def _affordable(rounds: Rounds, now: Round, sample: Sample) -> tuple[Round, str]:
+    """Return the round with fewer outputs, as the last one, where too many would fail, and a note on that.
 
-    The number depends on the outputs of the selection only. So it says nothing about those of the bound.
+    The number depends on outputs of earlier rounds and of the selection only. So it says nothing about those of the bound.
     """
-    if not sample.failures:
-        return sizes, ""
-    bound = min(sizes.bound, max(100, round(MOST_FAILURES * sample.size / sample.failures)))
+    bound = max(100, round(MOST_FAILURES * sample.size / sample.failures)) if sample.failures else now.bound
+    if bound >= now.bound:
+        return now, ""
     note = f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"
-    return replace(sizes, bound=bound), note
+    return rounds.ending_with(bound), note

@@ -31,7 +31,7 @@ CHANCES = (("80%", 0.80), ("95%", 0.95))
 # Seconds that a worker and the learning need for a number of an output; and seconds of an audit from which on it is told.
 A_NUMBER, LONG = 3e-6, 10.0
 
-AuditKind = Literal["query", "canaries", "probability", "sequential", "pairwise"]
+AuditKind = Literal["query", "canaries", "probability", "pairwise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Plan:
             )
 
         observed = self.settings.observe
-        if observed and self.kind not in ("pairwise", "sequential"):
+        if observed and self.kind != "pairwise":
             raise InvalidInputError(
                 f"observe is {list(observed)}; it goes with a privacy claim on pairs of neighbours, but the claim is {self.claim} "
                 f"and the method is {self.settings.method}"
@@ -95,17 +95,18 @@ class Plan:
             return "canaries"
         if isinstance(self.claim, Probability):
             return "probability"
-        return "sequential" if self.settings.method == "sequential" else "pairwise"
+        return "pairwise"
 
-    def method(self, outputs: int, claim: Claim | None = None) -> AnyMethod:
-        """Return the method of the audit for a bound of this number of outputs on ``claim``, by default the plan's.
+    def method(self, outputs: int, claim: Claim | None = None, share: float = 1.0) -> AnyMethod:
+        """Return the method of the audit for a bound of this number of outputs on ``claim``, by default the plan's, at a share of
+        the level.
 
         Raises InvalidInputError if the claim has no such method.
         """
         settings = self.settings
         claim = claim or self.claim
         answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
-        return method_for(claim, settings.method, self.alpha, outputs, (*settings.events, *answers))
+        return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
     def drawer(self) -> Mechanism | Program | Hosted:
         """Return what draws, in a process of its own, since an import may crash; Python in this process if the plan says so.

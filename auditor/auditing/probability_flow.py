@@ -9,20 +9,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from auditor.auditing.deadline import sizes_in_time, with_all_that_is_left
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.sizes import Sizes
+from auditor.auditing.rounds import Rounds
+from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
-from auditor.auditing.tally import added_up, growth
+from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability
 from auditor.methods.probability import Rate, Reported, hits
 from auditor.neighbours.domains import DataSets
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import Verdict
@@ -35,39 +35,65 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
     """
     claim, on_one = plan.claim, replace(plan, neighbours=DataSets(plan.domain))
     assert isinstance(claim, Probability)
-    sizes = sizes_in_time(on_one, draw, _worst)
-    alone = _worst(on_one, sizes, draw)
-    sizes = with_all_that_is_left(plan, sizes, draw)
-    tally = draw.count(draw.batches(alone, sizes.bound, Phase.BOUND), Reported(claim, plan.alpha))
-    drawn_by, reason = draw.drawn_by(), drawn(plan, sizes, tally)
-    if not tally.batches:
-        return no_answer(reason, sizes, alone, drawn_by)
+    rounds, counted, best = Rounds(on_one, draw), list[_Counted](), None
+    while now := rounds.next(refuted=bool(best and best.refutes(plan.alpha)), cheap=bool(best and best.tally.in_calls)):
+        alone = best.alone if best and best.refutes(plan.alpha) else _worst(on_one, now, draw, counted)
+        now = rounds.with_all_that_is_left(now)
+        batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
+        tally, _ = draw.count(batches, Reported(claim, now.share * plan.alpha))
+        if not tally.batches:
+            break
+        counted.append(_Counted(claim, now.number, alone, tally.counts, now.share, tally))
+        best = max(counted, key=lambda one: (claim.excess(one.bound(plan.alpha)), one.number))
+    refuted = best is not None and best.refutes(plan.alpha)
+    reason = drawn(rounds, draw.spent.bound, refuted=refuted)
+    if best is None:
+        return no_answer(reason, on_one.domain.corners()[0], draw.drawn_by())
     return Seen(
-        RateEvidence(claim, added_up(tally.pieces), reason),
-        sizes,
-        alone,
-        tables=tally.tables,
-        shrink=functools.partial(shrink, on_one, sizes, draw, alone),
-        drawn_by=drawn_by,
+        RateEvidence(claim, best, counted, reason),
+        best.alone,
+        tables=best.tally.tables,
+        shrink=functools.partial(shrink, on_one, draw, best.alone, cheap=best.tally.in_calls),
+        drawn_by=draw.drawn_by(),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class RateEvidence(Evidence):
-    """The counts of the event on a data set: (trials, counts) after increasing numbers of trials."""
+class _Counted:
+    """The counts of the event in a round on a data set, for a limit at a share of the level."""
 
     claim: Probability
-    looks: Sequence[tuple[int, ScoreCounts]]
+    number: int
+    alone: Pair
+    counts: ScoreCounts
+    share: float
+    tally: Tally
+
+    def bound(self, alpha: float) -> float:
+        """Return the limit on the side that could refute the claim."""
+        return Reported(self.claim, self.share * alpha).limit(self.counts, lower=self.claim.at_most)
+
+    def refutes(self, alpha: float) -> bool:
+        """Whether the claim is refuted at a level."""
+        return self.claim.excess(self.bound(alpha)) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class RateEvidence(Evidence):
+    """The counts of the event in all rounds, and those that are shown. All limits hold together."""
+
+    claim: Probability
+    shown: _Counted
+    counted: Sequence[_Counted]
     reason: str
 
     def bound(self, alpha: float) -> float:
         """See Evidence; the bound is on the side that could refute the claim."""
-        counts = self.looks[-1][1]
-        return Rate(self.claim, alpha, counts.trials).limit(counts, lower=self.claim.at_most).value
+        return self.shown.bound(alpha)
 
     def judge(self, alpha: float) -> Judgement:
-        claim, counts = self.claim, self.looks[-1][1]
-        rate, test = Rate(claim, alpha, counts.trials), Reported(claim, alpha)
+        claim, counts, share = self.claim, self.shown.counts, self.shown.share
+        rate, test = Rate(claim, share * alpha, counts.trials), Reported(claim, share * alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
         # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
         is_lower = refuted if claim.at_most else not refuted
@@ -75,27 +101,30 @@ class RateEvidence(Evidence):
         return Judgement(
             Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
             "confirmed on the worst data set found" if event.confirmed else self.reason,
-            rate.limit(counts, lower=is_lower),
+            replace(rate.limit(counts, lower=is_lower), confidence=1 - alpha),
             event,
             power if all(map(math.isfinite, power.values())) else None,
             self.p_value(),
             alpha,
-            Illustration(growth=growth(self.looks, lambda seen: test.limit(seen, lower=is_lower))),
+            share,
+            self.shown.number,
+            Illustration(growth=[(one.tally.outputs, one.bound(alpha)) for one in self.counted]),
         )
 
 
-def _worst(plan: Plan, sizes: Sizes, draw: Draw, stage: int = 0) -> Pair:
-    """Return the data set on which the event was seen most often (least often, for "at least")."""
+def _worst(plan: Plan, now: Round, draw: Draw, before: Sequence[_Counted]) -> Pair:
+    """Return the data set on which the event was seen most often (least often, for "at least"), from those of earlier rounds on."""
     assert isinstance(plan.claim, Probability)
     sign, rounds = 1 if plan.claim.at_most else -1, 0
 
     def evaluate(alone: Sequence[Pair], outputs_each: int) -> list[float]:
         nonlocal rounds
         draw.pairs.update(pair.key() for pair in alone)
-        batches = [Batch(pair, outputs_each, Phase.SEARCH, (stage, rounds, i)) for i, pair in enumerate(alone)]
+        batches = [Batch(pair, outputs_each, Phase.SEARCH, (now.number, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
-        return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, sizes.search)]
+        return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, now.search)]
 
-    rng = rng_at(plan.settings.seed, Phase.SEARCH, stage)
+    rng = rng_at(plan.settings.seed, Phase.SEARCH, now.number)
     # All outputs are of one side.
-    return search_pairs(plan.domain, evaluate, Budget(sizes.search, LEAST_LOOK), rng).pair
+    first = distinct([one.alone for one in reversed(before)])
+    return search_pairs(plan.domain, evaluate, Budget(now.search, LEAST_LOOK), rng, first).pair

@@ -12,7 +12,7 @@ from auditor.auditing.outcome import Seen
 from auditor.auditing.pair_search import LIKELY, find_pair
 from auditor.auditing.plan import Plan
 from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, planted_faults
-from auditor.auditing.sizes import Sizes
+from auditor.auditing.sizes import rounds_for
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample
@@ -47,17 +47,18 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
         or not draw.pairs
         or plan.settings.seconds is not None
         or seen.sample is None
-        or plan.kind not in ("pairwise", "sequential")
+        or plan.kind != "pairwise"
     ):
         return None
     sample, most = seen.sample, draw.spent.total * max(1, plan.settings.planted / PLANTED)
-    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, seen.sizes, sample, draw, most))
+    found, missed, outputs = plan.store.recall(KEPT, lambda: _probed(plan, sample, draw, most))
     return Probed(tuple(found), tuple(missed), outputs) if found or missed else None
 
 
-def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -> tuple[list[str], list[str], int]:
+def _probed(plan: Plan, sample: Sample, draw: Draw, most: float) -> tuple[list[str], list[str], int]:
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
-    method = plan.method(sizes.bound)
+    rounds = rounds_for(plan.settings.samples, plan.settings.search)
+    method = plan.method(rounds[-1].bound, share=rounds[-1].share)
     # What so few outputs could not refute on any pair is no fault of the search. Half of the outputs are of the side that shows it.
     allowed = [effect for effect in EFFECTS if method.foreseen(effect.share / 2, CHANCE) < math.inf]
     faults = planted_faults(plan.domain, sample.left, rng, plan.settings.planted, allowed)
@@ -66,7 +67,10 @@ def _probed(plan: Plan, sizes: Sizes, sample: Sample, draw: Draw, most: float) -
         if spent >= most:
             break
         twin = DrawWithFault.of(fault, draw, facts)
-        ended = find_pair(plan, sizes, twin)
+        ended = find_pair(plan, rounds[0], twin, {})
+        for now in rounds[1:]:
+            if ended.promised < CERTAIN:
+                ended = find_pair(plan, now, twin, ended.looks)
         left, right = fault.touched(ended.pair, facts)
         (found if left != right and ended.promised >= LIKELY else missed).append(str(fault))
         spent += twin.spent.search

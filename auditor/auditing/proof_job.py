@@ -114,4 +114,4 @@ def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
         why = f"the claim is proved for {how_many(proof.pairs or 0, 'pair')}, and not for all data sets of the domain"
     else:
         why = f"not proved: {proof.reason}"
-    return Seen(Judgement(verdict, why), plan.settings.sizes)
+    return Seen(Judgement(verdict, why))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
+from auditor.auditing.sizes import search_of
 from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.batches import rng_at
 from auditor.blackbox.command import Program
@@ -95,9 +96,11 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    sizes = plan.settings.sizes
+    search = plan.settings.search
+    if search is None:
+        search = search_of(plan.settings.samples)
     rng = rng_at(plan.settings.seed)
-    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, sizes.search), least_each=1), rng)
+    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, search), least_each=1), rng)
     if not seen:
         evaluate(plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
@@ -112,7 +115,7 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
         found.bound(claim, "largest difference found"),
         found.event,
     )
-    return Seen(judgement, sizes, found.pair, shrink=smallest)
+    return Seen(judgement, found.pair, shrink=smallest)
 
 
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:

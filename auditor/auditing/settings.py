@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
 
-from auditor.auditing.sizes import Sizes, largest_bound, sizes_for
+from auditor.auditing.sizes import largest_bound
 from auditor.blackbox.sampling import Execution
 from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
 from auditor.errors import InvalidInputError, did_you_mean
@@ -15,11 +15,12 @@ from auditor.events.selection import VALUES
 class Settings:
     """How an audit is carried out.
 
-    ``samples`` counts the outputs of the bound, both sides together; ``outputs`` those of search, selection and bound together,
-    if they are planned together. ``search`` counts those of the search; by default they are a share of the
-    bound's. ``seconds`` ends the audit early. ``events`` are what events may look at. ``shrink`` looks for the
-    smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or "only" a proof; "briefly" is
-    for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for after a pass.
+    ``samples`` counts the outputs of the last round's bound, both sides together; ``outputs`` those of all parts of all rounds, if
+    they are planned together. ``search`` counts those of all searches; by default they are a share of the bounds'. ``seconds``
+    ends the audit early. ``sharpen`` goes on to the last round if the claim is refuted before. ``events`` are what events may look
+    at. ``shrink`` looks for the smallest pair that still breaks the claim, after a violation. ``prove`` tries a proof as well, or
+    "only" a proof; "briefly" is for a few seconds, and what is not proved then is not reported. ``planted`` faults are looked for
+    after a pass.
     ``observe`` is what outputs hold in addition to the value. ``seed`` is the root of all randomness.
     """
 
@@ -35,6 +36,7 @@ class Settings:
     outputs: int | None = None
     planted: int = PLANTED
     observe: tuple[ObserveKind, ...] = ()
+    sharpen: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in get_args(MethodName):
@@ -71,8 +73,8 @@ class Settings:
             chosen[name] = tuple(chosen[name])
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(
-                "samples and outputs are both given; give one. `samples` counts the outputs of the bound. `outputs` counts those "
-                "of the search and of the selection as well"
+                "samples and outputs are both given; give one. `samples` counts the outputs of the last bound. `outputs` counts "
+                "those of all rounds, their searches and selections as well"
             )
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
@@ -80,15 +82,10 @@ class Settings:
         samples = largest_bound(settings.outputs, settings.search)
         if samples < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}; search and selection leave {samples} of them for the bound, which "
+                f"outputs is {settings.outputs}; earlier rounds, search and selection leave {samples} of them for the bound, which "
                 f"needs at least {FEWEST}"
             )
         return replace(settings, samples=samples)
-
-    @property
-    def sizes(self) -> Sizes:
-        """How many outputs search, selection and bound have if nothing limits their time."""
-        return sizes_for(self.samples, self.search)
 
 
 def _require_integer(name: str, value: object, least: int, most: int | None = None) -> None:

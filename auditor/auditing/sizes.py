@@ -1,65 +1,96 @@
-"""How many outputs each part of an audit has: where this is decided.
+"""How many outputs each round of an audit has, and which share of the level: where this is decided.
 
-Of a sequential audit, whose searches grow, ``sequential_flow`` says more; under a time limit, ``deadline`` fits them.
+Sizes grow by a factor of about four up to ``samples``. A small round refutes what is far from its claim. So the last round has most
+of the level, and the small ones share the rest.
 """
 
 import bisect
+import math
 from dataclasses import dataclass
 
 from auditor.defaults import FEWEST
 
-# Shares of the bound's outputs that are drawn before it, on top. What is rare must show in the selection
-# to be counted in the bound.
+# The outputs of the first round: about as many as show ε = 2 to a claim of 1. The factor from round to round, about.
+FIRST_ROUND, GROWTH = 400, 4
+# The share of the level that the last round has.
+OF_LAST = 0.85
+# A refuted claim has one round more: this share of the samples, for a sharp bound.
+SHARPENING = 0.1
+# The share of the bound's outputs that the search of a round has, on top.
 SEARCH_SHARE = 0.15
-SELECTION_SHARE = 0.15
-# A search with fewer outputs does not try each of a few values. So small audits give more for it, up to this share.
+# A search with fewer outputs does not try each of a few values. So small rounds give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # Larger audits are asked for what is hard to find: of what goes beyond this, the search has the larger share.
 MANY = 1_000_000
-# An event learned from fewer is mostly luck. So small audits give up to a quarter of their outputs for it.
+# The share of the bound's outputs that are learned from at least. What is rare must show there to be counted in the bound.
+SELECTION_SHARE = 0.15
+# An event learned from fewer is mostly luck. So small rounds learn from up to a quarter as many outputs as they count.
 LEAST_SELECTION = 2_500
-# Larger audits search and select as if they had this number of outputs: what is learned from must fit in memory, and while it
-# is learned from, workers wait.
+# Larger rounds search as if they had this number of outputs.
 ENOUGH = 10_000_000
+# What is learned from must fit in memory, and while it is learned from, workers wait: the most outputs, and the most numbers in
+# them unless that leaves too few outputs.
+MOST_LEARNED, MOST_NUMBERS, LEAST_LEARNED = 400_000, 4_000_000, 15_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """The outputs of search, selection and bound, both sides together."""
+class Round:
+    """One round of an audit: outputs of its search, the fewest that a test is learned from, and those of its bound, both sides
+    together. Its bound has this share of the level.
+    """
 
+    number: int
     search: int
     selection: int
     bound: int
+    share: float
 
     @property
-    def learning(self) -> int:
-        """The number of outputs from which shrinking takes its shares."""
-        return min(self.bound, ENOUGH)
+    def planned(self) -> int:
+        """The outputs of all its parts, if the pair is a new one."""
+        return self.search + self.selection + self.bound
 
 
-def sizes_for(bound: int, search: int | None = None) -> Sizes:
-    """Return the sizes for a bound of this number of outputs. ``search`` is the number for the search, if given.
+def rounds_for(samples: int, search: int | None = None) -> list[Round]:
+    """Return the rounds up to a bound of ``samples`` outputs. ``search`` outputs are for the search, if given, in all rounds.
 
-    >>> sizes_for(1_000_000)
-    Sizes(search=150000, selection=150000, bound=1000000)
+    >>> [(one.bound, round(one.share, 3)) for one in rounds_for(100_000)]
+    [(400, 0.05), (1591, 0.05), (6325, 0.05), (25149, 0.05), (100000, 0.8)]
     """
-    learning = min(bound, ENOUGH)
-    selection = max(FEWEST, round(SELECTION_SHARE * learning), min(LEAST_SELECTION, bound // 4))
+    steps = max(0, round(math.log(samples / FIRST_ROUND, GROWTH)))
+    sizes = [round(FIRST_ROUND * (samples / FIRST_ROUND) ** (i / steps)) for i in range(steps)] + [samples]
+    shares = [*([(1 - OF_LAST) / steps] * steps), OF_LAST] if steps else [1.0]
+    return [
+        Round(i, search_of(size) if search is None else search * size // sum(sizes), selection_of(size), size, share)
+        for i, (size, share) in enumerate(zip(sizes, shares, strict=True))
+    ]
+
+
+def search_of(bound: int) -> int:
+    """Return how many outputs the search of a round has."""
     small = min(LEAST_SEARCH, round(MOST_SEARCH_SHARE * bound))
     large = round(SEARCH_SHARE * min(bound, MANY) + MOST_SEARCH_SHARE * max(0, bound - MANY))
-    usual = min(ENOUGH, max(small, large))
-    return Sizes(usual if search is None else search, selection, bound)
+    return min(ENOUGH, max(small, large))
+
+
+def selection_of(bound: int) -> int:
+    """Return how many outputs a round learns from at least."""
+    return min(MOST_LEARNED, max(FEWEST, round(SELECTION_SHARE * bound), min(LEAST_SELECTION, bound // 4)))
+
+
+def learned_from(width: int) -> int:
+    """Return how many outputs of so many numbers a round learns from at most."""
+    return min(MOST_LEARNED, max(LEAST_LEARNED, MOST_NUMBERS // max(1, width)))
 
 
 def largest_bound(outputs: int, search: int | None = None) -> int:
-    """Return the most outputs that the bound has if search, selection and bound together have this number.
+    """Return the most outputs that the last bound has if all parts of all rounds together have this number.
 
-    >>> largest_bound(1_300_000)
-    1000000
+    >>> largest_bound(2_000_000)
+    1027475
     """
 
     def exceeds(bound: int) -> bool:
-        sizes = sizes_for(bound, search)
-        return sizes.search + sizes.selection + bound > outputs
+        return sum(one.planned for one in rounds_for(bound, search)) > outputs
 
     return bisect.bisect_left(range(1, outputs + 1), True, key=exceeds)

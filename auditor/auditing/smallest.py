@@ -8,8 +8,8 @@ have one side, and its test is given. Queries, in which nothing is random, need 
 What may go wrong, and how often. The verdict, its bound and its p-value rest on the outputs drawn before shrinking begins. So
 shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of its own.
 Pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are fresh. So given
-all that went before, it exceeds the truth with probability at most alpha. That holds after a sequential audit as well: its end is
-among what went before, and the confirmation has a fixed number of outputs for every method.
+all that went before, it exceeds the truth with probability at most alpha. That the audit ended in
+some round is among what went before.
 
 For a sound mechanism both errors need the first, a false alarm, and together have probability at most alpha. For one that does
 break its claim, the chance that either of the two numbers is too large is at most 2 alpha. The level is the one that the plan fixed
@@ -23,19 +23,21 @@ from dataclasses import dataclass, replace
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Forecast
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import Sizes
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
-from auditor.claims import Claim, PrivacyClaim, Probability
+from auditor.claims import Claim, Probability
 from auditor.methods.method import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
 from auditor.verdict import Verdict, judge
 
-# Shares of the outputs: to look at the pair found once more where no outputs are at hand, to screen candidates, for a last look at
-# the simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
+# The share of the samples that is spent, but as many outputs as that at least; and the most, for each output of the audit, where
+# outputs are not cheap.
+OF_SAMPLES, SHARE, OF_SPENT = 0.06, 20_000, 4
+# Shares of these outputs: to look at the pair found where no outputs are at hand, to screen candidates, for a last look at the
+# simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
 # smaller one could not show. Together they are never more than all.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
 # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
@@ -51,24 +53,23 @@ BOLD = 1.0
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 
 
-def shrink(
-    plan: Plan, sizes: Sizes, draw: Draw, found: Pair, sample: Sample | None = None, outputs: int | None = None
-) -> Smallest | None:
+def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None if there is neither a smaller pair nor a simpler event.
 
     ``sample`` holds the outputs on the pair found from which the test was learned. They decide how many outputs each candidate
     gets. Without ``sample`` some outputs are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair
-    with probability at most the plan's alpha. At most ``outputs`` are spent, by default as many as the audit has for its own
-    bound.
+    with probability at most the plan's alpha. A share of the samples is spent at most, or as many outputs as a small audit has;
+    where outputs are not ``cheap``, no more than a few times what the audit spent.
     """
     claim, domain = plan.claim, plan.domain
-    outputs = sizes.bound if outputs is None else outputs
-    to_learn = min(outputs, sizes.learning)
+    outputs = min(plan.settings.samples, max(SHARE, round(OF_SAMPLES * plan.settings.samples)))
+    if not cheap:
+        outputs = min(outputs, OF_SPENT * draw.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
     if sample is None:
-        sample = draw.draw(draw.batches(found, round(SEEING * to_learn), Phase.SHRINK, (1, 0)))
+        sample = draw.draw(draw.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
@@ -78,23 +79,21 @@ def shrink(
         nonlocal rounds
         batches = [Batch(pair, each, Phase.SHRINK, (rounds, i)) for i, pair in enumerate(pairs)]
         rounds += 1
-        return [claim.excess(value) for value in draw.draw_each(batches, strategy.forecast, sizes.bound)]
+        return [claim.excess(value) for value in draw.draw_each(batches, strategy.forecast, outputs)]
 
-    screening = Screening(int(SCREENING * to_learn), _enough(claim, strategy, sample), int(LAST_LOOK * to_learn))
+    screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     smaller = list(reversed(path))[:TRIES]
-    # Bets are not an event that a person can read: a rule is learned on the pair found as well.
-    bets = plan.settings.method == "sequential" and isinstance(claim, PrivacyClaim)
     for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
-        if pair is not found or bets:
-            sample = draw.draw(draw.batches(pair, round(LEARNING * to_learn), Phase.SHRINK, (0, number)))
+        if pair is not found:
+            sample = draw.draw(draw.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
         excess = claim.excess(learned.forecast)
         if excess > strategy.floor or pair is found:
             test = strategy.method.simplify(learned.test, sample, claim.value + KEPT_BY_EVENT * excess)
-            if pair is found and test == learned.test and not bets:
+            if pair is found and test == learned.test:
                 return None
-            tally = draw.count(draw.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
+            tally, _ = draw.count(draw.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)
             violated = judge(claim, bound) is Verdict.VIOLATION
             return Smallest(pair, test.report(tally.counts), bound, turns(pair, sample)) if violated else None

@@ -1,19 +1,12 @@
 """The counts of a test in a batch, and the sum over the batches of a bound: of one size, however many they are."""
 
-import bisect
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.drift import depends_on_calls
 from auditor.methods.method import Test
-
-C = TypeVar("C")
-
-# Points of the curve of a bound over its outputs. It is for the eye only: to stop where it looks best would break its confidence.
-LOOKS = 16
 
 
 class Addable(Protocol):
@@ -77,11 +70,6 @@ class Tally:
         return self.in_calls and depends_on_calls(self.tables)
 
     @property
-    def pieces(self) -> list[tuple[int, Any]]:
-        """How many outputs each span holds, and its counts."""
-        return list(zip(self.sizes, self.spans, strict=True))
-
-    @property
     def counts(self) -> Any:
         """The sum of all counts; None without any."""
         total = None
@@ -101,16 +89,3 @@ class Counted:
         lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
         parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
         return tuple((part.size, self.test.count(part)) for part in parts), lost, sample.calls > 0
-
-
-def added_up(pieces: Sequence[tuple[int, C]]) -> list[tuple[int, C]]:
-    """Return (outputs, counts) at about LOOKS even steps; the last holds all pieces."""
-    sums = list(itertools.accumulate(pieces, lambda a, b: (a[0] + b[0], a[1] + b[1])))
-    sizes = [outputs for outputs, _ in sums]
-    steps = (bisect.bisect_left(sizes, sizes[-1] * look / LOOKS) for look in range(1, LOOKS + 1))
-    return [sums[at] for at in dict.fromkeys(steps)]
-
-
-def growth(looks: Sequence[tuple[int, C]], bound: Callable[[C], float]) -> list[tuple[int, float]]:
-    """Return (outputs, bound) for each look."""
-    return [(outputs, bound(counts)) for outputs, counts in looks]

@@ -33,6 +33,11 @@ class Phase(IntEnum):
     CONFIRM = 5  # the bound on the smallest pair
 
 
+# Calls on each side for a bound, at least. A state that all outputs of a call share then guesses the side as well as so many coins;
+# fewer might fall alike before it shows that calls differ.
+CALLS_OF_BOUND = 128
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """``size`` trials on a pair, at an address below that of the audit; ``one_by_one`` also for batch mechanisms."""
@@ -49,6 +54,13 @@ class Batch:
     def learning(self) -> bool:
         """Whether its outputs are only learned from. They prove nothing."""
         return self.phase not in (Phase.BOUND, Phase.CONFIRM)
+
+    @property
+    def calls(self) -> int:
+        """On each side, how many calls a batch takes at least: those of a bound are enough together to see that outputs of one call
+        are alike.
+        """
+        return 1 if self.learning else math.ceil(CALLS_OF_BOUND * self.share)
 
     @property
     def label(self) -> str:
@@ -133,7 +145,7 @@ def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
     noise, learning = stream(seed, audit, batch, NOISE), batch.learning
     # These outputs prove nothing, so there may be fewer of them.
     patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
-    sample = mechanism.draw(batch.pair, labels, noise, one_by_one=batch.one_by_one, patience=patience)
+    sample = mechanism.draw(batch.pair, labels, noise, batch.calls, one_by_one=batch.one_by_one, patience=patience)
     if learning and mechanism.batched and not batch.one_by_one and sample.raised():
         # To learn from, each output must be a value or a failure of its own.
         again = stream(seed, audit, batch, AGAIN)

@@ -105,9 +105,9 @@ class Program(Isolated):
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)
 
-    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+    def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         # After a failure, the lines before it say nothing about what the program was computing, since output is buffered.
-        calls = calls_of(labels)
+        calls = calls_of(labels, least)
         requests = [
             (label, asked, min(LARGEST, size - at))
             for call in calls

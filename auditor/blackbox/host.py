@@ -103,9 +103,9 @@ class Hosted(Isolated):
     pickled: bytes
     limit: float | None = None
 
-    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+    def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:
-            [sample] = self._answers("draw", pair, labels, rng)
+            [sample] = self._answers("draw", pair, labels, rng, least)
         except ProcessFailure as failure:
             return failure
         return sample  # type: ignore[no-any-return]

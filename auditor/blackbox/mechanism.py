@@ -260,8 +260,8 @@ class Mechanism(Drawer):
         kept = {key: value for key, value in parameters.items() if key not in copied}
         return cls(functools.partial(function, **kept) if kept else function, name, batched, takes_rng, copied)
 
-    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
-        drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels)
+    def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
+        drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels, least)
         for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
             batch = self._batch(dataset, rng, size)
             if isinstance(batch, BaseException):

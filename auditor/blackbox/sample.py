@@ -111,9 +111,11 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
             yield label, pair.dataset("left" if label else "right"), sizes[label]
 
 
-def calls_of(labels: Labels) -> list[Labels]:
-    """Cut the labels of a batch. For each piece a mechanism is called on both sides, in the order of a coin."""
-    number = max(1, min(CALLS, len(labels) // FOR_A_CALL))
+def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
+    """Cut the labels of a batch, into ``least`` pieces if there are as many. For each a mechanism is called on both sides, in the
+    order of a coin.
+    """
+    number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
     return np.array_split(labels, number)
 
 
@@ -144,16 +146,24 @@ class Drawer(Protocol):
     takes_rng: bool
 
     def draw(
-        self, pair: Pair, labels: Labels, rng: Stream, *, one_by_one: bool = False, patience: Patience | None = None
+        self,
+        pair: Pair,
+        labels: Labels,
+        rng: Stream,
+        least: int = 1,
+        *,
+        one_by_one: bool = False,
+        patience: Patience | None = None,
     ) -> Sample:
-        """Draw one output for every label, in the order of the labels. Outputs drawn one by one end when ``patience`` ends.
+        """Draw one output for every label, in the order of the labels. Outputs drawn one by one end when ``patience`` ends. A batch
+        takes ``least`` calls on each side, or more.
 
         A failure is an output like any other. If a batch fails as a whole, all its outputs on both sides are that failure:
         which output failed cannot be known. If only failed batches were drawn anew, failures would be rarer than they are, by
         different factors on the two sides.
         """
         if self.batched and not one_by_one:
-            drawn = self.batch(pair, labels, rng)
+            drawn = self.batch(pair, labels, rng, least)
             if isinstance(drawn, Sample):
                 return drawn
             left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
@@ -190,7 +200,7 @@ class Drawer(Protocol):
         left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
 
-    def batch(self, pair: Pair, labels: Labels, rng: Stream) -> Sample | BaseException:
+    def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         """Draw outputs by a few calls, see ``calls_of``; or return the failure of the batch."""
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:

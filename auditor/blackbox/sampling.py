@@ -127,7 +127,7 @@ class Sampler:
     store: AuditStore = field(default_factory=AuditStore)
     pace: Pace = field(default_factory=Pace)
 
-    def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[T]:
+    def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Generator[T, None, None]:
         """Draw each batch and yield its observation by ``observe``, in order.
 
         Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself, and WorkerLostError if
@@ -143,7 +143,7 @@ class Sampler:
 
     def groups(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T]
-    ) -> Iterator[Sequence[tuple[Batch, DrawnBatch[T]]]]:
+    ) -> Generator[Sequence[tuple[Batch, DrawnBatch[T]]], None, None]:
         """Draw each batch; yield the batches of each task together. Raises as ``map`` does.
 
         Batches that are kept are read instead, and yielded one by one.

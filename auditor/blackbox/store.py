@@ -289,17 +289,21 @@ class AuditStore:
             seen = self._decoded(content, what)
         return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
-    def samples(self, phase: Phase, pair: Pair) -> Iterator[Sample]:
-        """Yield the recorded outputs of a phase with one pair, in order; not for games or rounds of a search.
+    def has(self, phase: Phase, number: int) -> bool:
+        """Whether outputs of a phase of a round are recorded."""
+        return self.file is not None and bool(self.file.names(self.audit, f"{phase.name.lower()}-{number}-"))
+
+    def samples(self, phase: Phase, number: int, pair: Pair) -> Iterator[Sample]:
+        """Yield the recorded outputs of a phase of one round, with one pair, in order; not those of a search.
 
         Raises InvalidInputError if they are of another pair.
         """
-        start = f"{phase.name.lower()}-"
+        start = f"{phase.name.lower()}-{number}-"
         names = [] if self.file is None else self.file.names(self.audit, start)
-        for number in sorted(int(name.removeprefix(start)) for name in names if name.count("-") == 1):
-            row = self._row("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{number}")
+        for batch in sorted(int(rest) for name in names if "-" not in (rest := name.removeprefix(start))):
+            row = self._row("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{batch}")
             if row is not None:
-                yield self._of_pair(row[0], pair, f"batch {start}{number}")
+                yield self._of_pair(row[0], pair, f"batch {start}{batch}")
 
     def _of_pair(self, content: bytes, pair: Pair, what: str) -> Sample:
         if content[:DIGEST] != _digest(pair):

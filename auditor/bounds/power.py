@@ -1,7 +1,7 @@
 """The smallest violation that a test detects: the honest companion of "no violation found"."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,23 +89,20 @@ class Round:
     divergence: float
 
 
-def wealth_reached(rounds: Sequence[Round], chance: float) -> float:
-    """Return ln of the wealth that wagers, played one after the other, reach with this probability; −∞ if one may take it below 0.
+def wealth_reached(seen: Round, chance: float) -> float:
+    """Return ln of the wealth that a wager reaches with this probability; −∞ if it may take the wealth below 0.
 
     By the normal approximation of the logarithm of wealth.
     """
     from scipy.special import ndtri
 
-    mean, variance = 0.0, 0.0
-    for one in rounds:
-        factors = one.wager.factors(one.divergence)
-        if not np.all(factors > 0):
-            return -math.inf
-        logs, both = np.log(factors), np.stack([one.p, one.q]) / 2
-        each = float((both * logs).sum())
-        mean += one.trials * each
-        variance += one.trials * max(0.0, float((both * logs**2).sum()) - each**2)
-    return mean - float(ndtri(chance)) * math.sqrt(variance)
+    factors = seen.wager.factors(seen.divergence)
+    if not np.all(factors > 0):
+        return -math.inf
+    logs, both = np.log(factors), np.stack([seen.p, seen.q]) / 2
+    each = float((both * logs).sum())
+    variance = max(0.0, float((both * logs**2).sum()) - each**2)
+    return seen.trials * each - float(ndtri(chance)) * math.sqrt(seen.trials * variance)
 
 
 def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:

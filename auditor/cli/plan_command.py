@@ -122,15 +122,16 @@ def _too_few_canaries(plan: "Plan") -> str:
 def _stages(plan: "Plan") -> "Table | str":
     """Return the stages of an audit's search, or why there are none."""
     from auditor.auditing.pair_search import SEARCH
+    from auditor.auditing.sizes import rounds_for
     from auditor.auditing.stages import planned_stages
     from auditor.report.terminal import escaped
 
-    name, outputs = escaped(plan.name), plan.settings.sizes.search
-    if plan.kind not in ("pairwise", "sequential"):
+    name, outputs = escaped(plan.name), rounds_for(plan.settings.samples, plan.settings.search)[-1].search
+    if plan.kind != "pairwise":
         return f"{name}: no stages"
     if len(plan.domain.corners()) == 1:
         return f"{name}: no stages, since one pair is given"
-    title = f"{plan.name}: {how_many(outputs, 'output')} for the search"
+    title = f"{plan.name}: {how_many(outputs, 'output')} for the search of the last round"
     table = table_for(title, ("stage of the search", "outputs", "because", "carried out"))
     for depth, stage, share in planned_stages(SEARCH, outputs):
         size = "the rest" if stage.share is None else f"{share:,.0f}"

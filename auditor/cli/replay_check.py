@@ -1,6 +1,7 @@
 """`auditor replay --check`: a report made again from the outputs that were recorded, and compared with what it says."""
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 # What rests on a domain that code makes, and so is not made again without this code.
 BY_CODE = (
     "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
-    "reproducible, what they cost, warnings, how the bound grew, why the "
+    "reproducible, what they cost, warnings, the plots, why the "
     "audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
     "code"
 )
@@ -114,31 +115,32 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
 
     Also return what is not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
     """
-    from auditor.auditing.pairwise_flow import CountEvidence
+    from auditor.auditing.pair_search import FoundPair
+    from auditor.auditing.pairwise_flow import Counted, CountEvidence
+    from auditor.auditing.rounds import largest_share
+    from auditor.auditing.tally import Tally
     from auditor.blackbox.batches import Phase
-    from auditor.blackbox.sample import join_samples
+    from auditor.claims import PrivacyClaim
     from auditor.results.recount import counted, fitting, frozen_test
 
     known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
     known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
     with fitting(UNFIT):
         test = None if audit.event is None else frozen_test(audit.event)
-    if test is None or audit.pair is None or plan.settings.method == "sequential" or level is None:
+    if test is None or audit.pair is None or level is None:
         return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
+    shown, share = audit.judgement.round, audit.judgement.share
     with plan.store.blamed():
-        samples = list(plan.store.samples(Phase.BOUND, audit.pair))
-        learned_from = join_samples(list(plan.store.samples(Phase.SELECTION, audit.pair)))
-    outputs = sum(sample.size for sample in samples)
-    method = plan.method(outputs, plan.claim)
+        samples = list(plan.store.samples(Phase.BOUND, shown, audit.pair))
+        is_last = not plan.store.has(Phase.BOUND, shown + 1)
+    if share > largest_share(plan, shown, is_last=is_last):
+        raise InvalidInputError(f"budget.share is {share}, more than round {shown} had of the level")
+    method = plan.method(sum(sample.size for sample in samples), plan.claim)
     with fitting(UNFIT):
-        histograms = tuple(test.histograms(learned_from))
-        looks = [(outputs, counted(test, samples))]
-        judged = CountEvidence(plan.claim, method, test, looks, histograms, audit.stop_reason).judge(level)
-    # How the bound grew is known to the run only: it counted after some of the outputs.
-    illustration = replace(judged.illustration, growth=audit.illustration.growth)
-    spent = replace(audit.outputs, bound=outputs)
-    return replace(
-        known,
-        judgement=replace(judged, illustration=illustration),
-        provenance=replace(known.provenance, outputs=spent),
-    ), (BY_CODE,)
+        assert isinstance(plan.claim, PrivacyClaim)
+        counts, found = counted(test, samples), FoundPair(audit.pair, plan.claim, math.nan)
+        again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
+        judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
+    # The plots show what the run saw in other rounds.
+    illustration = replace(audit.illustration, profile=judged.illustration.profile)
+    return replace(known, judgement=replace(judged, illustration=illustration)), (BY_CODE,)

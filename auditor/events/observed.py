@@ -150,15 +150,6 @@ class QueryAnswers(Fields):
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedBets(Fields):
-    """Bets of a sequential audit: ln of the highest wealth reached against each hypothesis about the quantity."""
-
-    description: str
-    hypotheses: tuple[float, ...]
-    highest_log_capital: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ObservedCanaries(Fields):
     """Guesses at which canaries were in the data, in ``runs`` with ``canaries`` each.
 
@@ -177,9 +168,7 @@ class ObservedCanaries(Fields):
             raise InvalidInputError("guesses are []; there must be at least one number of guesses")
 
 
-Observed = (
-    ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedBets | ObservedCanaries
-)
+Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedCanaries
 
 
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -200,7 +200,16 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
-        return self.caught([(test, counts, counts.trials)], chance)
+        claim, wager = self.claim, test.wager
+        both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
+        p, q = (np.array(side, np.float64) for side in both)
+        claimed = claim.scale(wager.order) * claim.value
+        if not np.all(wager.factors(claimed) > 0):  # it is not played against the claim
+            return math.inf
+        pair = mildest_refuted(Round(wager, p, q, counts.trials, claimed), self.alpha, chance)
+        if pair is None:
+            return math.inf
+        return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method; of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
@@ -219,7 +228,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             p, q = (density / density.sum() for density in densities)
             values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
             wager, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
-            return wealth_reached([Round(wager, p, q, self.planned, claimed)], chance) >= -math.log(self.alpha)
+            return wealth_reached(Round(wager, p, q, self.planned, claimed), chance) >= -math.log(self.alpha)
 
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
@@ -245,24 +254,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()
-
-    def caught(self, games: Sequence[tuple[ScoreTest, ScoreCounts, int]], chance: float) -> float:
-        """Return the smallest value of the quantity for which wagers, one after the other, refute the claim with this chance.
-
-        Each wager comes with its counts in outputs like those that it is played on, and with their number.
-        """
-        claim, rounds = self.claim, list[Round]()
-        for test, counts, trials in games:
-            wager = test.wager
-            both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
-            p, q = (np.array(side, np.float64) for side in both)
-            claimed = claim.scale(wager.order) * claim.value
-            if np.all(wager.factors(claimed) > 0):  # or it is not played against the claim
-                rounds.append(Round(wager, p, q, trials, claimed))
-        pair = mildest_refuted(rounds, self.alpha, chance)
-        if pair is None:
-            return math.inf
-        return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
     def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, _Shown]:
         """Choose shift, stake and tilt for a score on counted cells; return the wager and what it shows."""
@@ -324,27 +315,23 @@ class _Nothing:
         return OutputColumn(self.name, np.zeros(outputs.size))
 
 
-def mildest_refuted(rounds: Sequence[Round], alpha: float, chance: float) -> tuple[Floats, Floats] | None:
-    """Return the mildest pair of distributions for which wagers refute a claimed divergence with this chance, or None.
+def mildest_refuted(seen: Round, alpha: float, chance: float) -> tuple[Floats, Floats] | None:
+    """Return the mildest pair of distributions for which a wager refutes a claimed divergence with this chance, or None.
 
-    The pair is given on the cells of the last round. The rounds hold counts in the place of probabilities. The pairs considered
-    have the mixture of the counts. Their log-ratio on the cells, P over Q, is a multiple of the log-ratio of the counts. It errs
-    on the safe side: the wagers do not change, and wagers learned from such a pair would do better.
+    The pair is given on the cells of the wager; ``seen`` holds counts in the place of probabilities. The pairs considered have the
+    mixture of the counts. Their log-ratio on the cells, P over Q, is a multiple of the log-ratio of the counts.
     """
 
-    def stretched(seen: Round, times: float) -> Round:
+    def stretched(times: float) -> Round:
         log_ratio, both = log_ratios(seen.p, seen.q), seen.p + seen.q
         p, q = (both / (1 + finite_exp(sign * times * log_ratio)) for sign in (-1, 1))
         return replace(seen, p=p / p.sum(), q=q / q.sum())
 
-    def refute(times: float) -> bool:
-        return wealth_reached([stretched(seen, times) for seen in rounds], chance) >= -math.log(alpha)
-
-    times = smallest_number(refute, MOST_STRETCHED) if rounds else math.inf
+    times = smallest_number(lambda times: wealth_reached(stretched(times), chance) >= -math.log(alpha), MOST_STRETCHED)
     if times == math.inf:
         return None
-    last = stretched(rounds[-1], times)
-    return last.p, last.q
+    mildest = stretched(times)
+    return mildest.p, mildest.q
 
 
 def _scores(fit: Sample) -> Iterator[Feature]:

@@ -86,7 +86,9 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         return (wins + 1) * self.planned / trials
 
     def learn(self, sample: Sample) -> Learned[Event]:
-        """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned."""
+        """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned, then the
+        others: what is best to refute a claim and what is best to bound a loss may differ.
+        """
         (careful, bold), rare = self._frequent(sample), self._rare(sample)
         of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
         if bold is not None:
@@ -98,8 +100,12 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
             if rule is not None and seen.wins
         ]
         _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
+        others = list[Event]()
+        for rule in (careful, rare, bold):
+            if rule is not None and rule.test not in (best.test, *others):
+                others.append(rule.test)
         # The rule that promises most is expected to prove at least what is forecast of the careful one.
-        return Learned(best.test, max(best.forecast, careful.forecast), evidence)
+        return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
     def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
         """See Method; what rules won on outputs from which they were not learned: a careful one, a rare one, and a bold one."""
@@ -353,7 +359,8 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def learn(self, sample: Sample) -> Learned[Event]:
         learned = super().learn(sample)
-        return replace(learned, test=learned.test.decided())
+        others = tuple(other for one in learned.others if (other := one.decided()) != learned.test.decided())
+        return replace(learned, test=learned.test.decided(), others=others)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_mu(counts, self.alpha)

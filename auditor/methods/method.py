@@ -71,12 +71,14 @@ class Truth(Protocol):
 class Learned(Generic[T_co]):
     """A test, and the forecast of its bound (an estimate, not proved; −∞ if nothing was learned).
 
-    ``evidence`` is what rules won on outputs from which they were not learned, if the method learns rules.
+    ``others`` are worth counting as well, at a small share of the level. ``evidence`` is what rules won on outputs from which they
+    were not learned, if the method learns rules.
     """
 
     test: T_co
     forecast: float
     evidence: ManyNumbers = ()
+    others: tuple[T_co, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class Method(ABC, Generic[K, T, C]):
 
     def __post_init__(self) -> None:
         if BITS in self.events and not self.looks_at_bits:
-            raise InvalidInputError("bets look at values only; for bits claim ε, (ε, δ) or μ, method: fixed")
+            raise InvalidInputError("bets look at values only; for bits claim ε, (ε, δ) or μ")
 
     @abstractmethod
     def learn(self, sample: Sample) -> Learned[T]:

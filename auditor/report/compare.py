@@ -26,7 +26,6 @@ from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability, Unc
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import (
     Observed,
-    ObservedBets,
     ObservedCanaries,
     ObservedProfile,
     ObservedRule,
@@ -387,7 +386,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
     no event was fixed beforehand. Raises InvalidInputError if the event is of another kind of claim.
     """
     match audit.event:
-        case None | ObservedBets() | ObservedCanaries():
+        case None | ObservedCanaries():
             return None
         case QueryAnswers():
             return (audit.bound.value, audit.bound.value) if audit.bound else None

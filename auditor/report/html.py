@@ -16,7 +16,7 @@ from markupsafe import Markup
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim, Unclaimed
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
-from auditor.events.observed import ObservedBets, ObservedCanaries, counted_events
+from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.first_sentence import first_sentence, unit_words
@@ -138,36 +138,22 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
     """Yield plots, each with its title and its caption; none without matplotlib."""
     if not can_draw():
         return
-    shown, is_sequential = audit.illustration, isinstance(audit.event, ObservedBets)
+    shown = audit.illustration
     for place, histogram in enumerate(shown.histograms):
         plot = histogram_plot(f"{name}-outputs-{place}", histogram)
-        yield (plot, "Outputs on the two data sets", _histogram_caption(histogram, is_sequential))
+        yield (plot, "Outputs on the two data sets", _histogram_caption(histogram))
     if audit.bound is not None:
         yield (bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
-        looked = (
-            "The audit could stop at any of these points."
-            if is_sequential
-            else "Only the last point is a result; the others show the way to it."
-        )
         exact = " The dotted line is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
         dashed = "" if isinstance(audit.claim, Unclaimed) else "; the dashed line is the claim"
-        caption = f"The bound after each part of the outputs{dashed}.{exact} {looked}"
+        caption = f"The bound of each round{dashed}.{exact} All of them hold together; the largest is the result."
         yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
     if isinstance(audit.claim, Unclaimed):
         return
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield (plot, "Privacy profile", _profile_caption(audit.claim))
-    elif is_sequential:
-        yield (Markup(), "Privacy profile", NO_PROFILE)
-
-
-# The caption of sequential audits.
-NO_PROFILE = (
-    "None. A sequential audit bets against the claim as it stands, to stop as soon as it is sure. Its bets prove nothing about δ "
-    "at other values of ε. An audit with `method: fixed` does."
-)
 
 
 def _profile_caption(claim: PrivacyClaim) -> str:
@@ -185,17 +171,12 @@ def _profile_caption(claim: PrivacyClaim) -> str:
 KEY = Markup('<span class="key"><i class="swatch {0}"></i>{0} data set</span> ')
 
 
-def _histogram_caption(shown: Histogram, is_sequential: bool) -> Markup:
-    says = "the last bets say" if is_sequential else "the event says"
-    origin = (
-        "of those that were bet on. Each bet used earlier outputs only."
-        if is_sequential
-        else "of the selection. The audit learned from them where to look. None of them counts for the bound."
-    )
+def _histogram_caption(shown: Histogram) -> Markup:
+    origin = "from which the audit learned where to look. None of them counts for the bound that is shown."
     feature = "" if shown.feature == "output" else f"The plot shows the {shown.feature}. "
     parts = [f"{feature}{how_many(sum(shown.outputs), 'output')} {origin}"]
     if any(mark.guess for mark in shown.marks) or any(bar.guess for bar in shown.bars):
-        parts.append(f" In the shaded parts, {says} which side an output came from.")
+        parts.append(" In the shaded parts, the event says which side an output came from.")
     if shown.edges:
         parts.append(" The first and the last step also hold all outputs beyond the range of the plot.")
     return KEY.format("left") + KEY.format("right") + visible("".join(parts))

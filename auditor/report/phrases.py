@@ -10,7 +10,6 @@ from auditor.claims import Claim
 from auditor.errors import how_many
 from auditor.events.observed import (
     Observed,
-    ObservedBets,
     ObservedCanaries,
     ObservedProfile,
     ObservedReport,
@@ -267,7 +266,7 @@ def _event_words(event: Observed) -> str:
             return f"the event happens in {hits:,} of {trials:,} trials"
         case ObservedRule():
             return _rule_words(event)
-        case ObservedProfile() | ObservedScore() | ObservedBets():
+        case ObservedProfile() | ObservedScore():
             return f"there is evidence ({event.description})"
         case ObservedCanaries():
             return canary_words(event)[0]
@@ -290,7 +289,7 @@ def event_lines(event: Observed) -> list[str]:
             return [f"{words}: {sides}, in {how_many(len(cells.left), 'cell')}"]
         case ObservedCanaries():
             return canary_words(event)
-        case QueryAnswers(description=words) | ObservedBets(description=words):
+        case QueryAnswers(description=words):
             return [words]
     assert_never(event)
 

@@ -11,7 +11,6 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Unclaimed, claim_from_dict
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.observed import (
-    ObservedBets,
     ObservedCanaries,
     ObservedProfile,
     ObservedReport,
@@ -53,7 +52,7 @@ def _event(value: Any) -> Any:
 
 
 # Each kind of event has a key of its own. The first of these that is there decides.
-KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "hypotheses", "apart")
+KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart")
 
 
 def _kind(event: Any) -> str | None:
@@ -95,7 +94,6 @@ EventField = TypeAliasType(
         | Annotated[ObservedScore, Tag("order")]
         | Annotated[ObservedReport, Tag("confirmed")]
         | Annotated[QueryAnswers, Tag("values")]
-        | Annotated[ObservedBets, Tag("hypotheses")]
         | Annotated[ObservedCanaries, Tag("apart")],
         Discriminator(_kind),
         BeforeValidator(_event),

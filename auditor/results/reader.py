@@ -31,7 +31,7 @@ _WANTED = {
     "union": "an object that describes an event",
 }
 # Steps of a place in a result that are not in the file: the parts of a result, and kinds of events.
-_UNSEEN = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite", "hypotheses"}
+_UNSEEN = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
 
 
 def read_report(file: str | Path) -> RunResult:

@@ -164,8 +164,8 @@ class Tried:
 class Illustration:
     """The data of the plots. The verdict does not rest on it.
 
-    ``histograms`` are of the outputs that the event was chosen on, or of those that a sequential audit bet on. ``growth`` lists
-    (outputs, the bound they gave alone). Only its last bound has the stated confidence, unless the audit was sequential.
+    ``histograms`` are of the outputs that the event was chosen on. ``growth`` lists for each round (outputs, their bound). All of
+    these hold together with the stated confidence.
     ``profile`` lists (ε, δ) with δ a lower bound at that ε. All hold together, at the confidence of the audit's bound.
     ``dialogue`` is that of a pair with a script.
     """
@@ -183,7 +183,8 @@ class Judgement:
     ``stop_reason`` says why no more outputs were drawn. ``bound`` is the proved bound. ``event`` is the event that was
     counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects with
     probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
-    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random.
+    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. The bound is that of the ``round``, from 0
+    on, at a ``share`` of ``alpha``.
     """
 
     verdict: Verdict
@@ -193,6 +194,8 @@ class Judgement:
     power: PowerField | None = None
     p_value: Chance | None = None
     alpha: Chance | None = None
+    share: Chance = 1.0
+    round: Count = 0
     illustration: Illustration = Illustration()
 
 
@@ -337,7 +340,12 @@ class AuditResult:
         flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
-        flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
+        flat["budget"] = {
+            "allowed_error": self.alpha,
+            "p_value": with_significant_digits(self.p_value),
+            "share": self.judgement.share,
+            "round": self.judgement.round,
+        }
         return {key: flat[key] for key in KEYS if key != "proof" or flat[key] is not None}
 
     def __str__(self) -> str:
@@ -365,7 +373,11 @@ def _parts(entry: Any) -> Any:
     budget = entry.get("budget")
     if not isinstance(budget, dict):
         raise InvalidInputError('"budget" is not an object')
-    judged = {**entry, "alpha": budget.get("allowed_error"), "p_value": budget.get("p_value")}
+    judged = {
+        **entry,
+        "alpha": budget.get("allowed_error"),
+        **{key: budget[key] for key in ("p_value", "share", "round") if key in budget},
+    }
     return {**entry, "judgement": judged, "provenance": entry}
 
 

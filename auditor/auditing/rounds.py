@@ -1,0 +1,115 @@
+"""The rounds of one audit as they come: which is next, how many outputs it has, and which share of the level.
+
+Sizes and levels follow from the settings, from the clock if the time is limited, and from outputs of earlier rounds. So given all
+that went before a round, its bound errs with probability at most its share of alpha. Shares add up to 1 at most: all bounds of all
+rounds hold together with probability at least 1 − alpha, however the audit ends.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+from auditor.auditing.draw import Draw
+from auditor.auditing.plan import Plan
+from auditor.auditing.sizes import SHARPENING, Round, rounds_for
+from auditor.defaults import FEWEST
+
+# Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
+TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
+# A round has this many times the outputs of the one before at least. Else it adds too little.
+WORTH_MORE = 1.5
+
+
+def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
+    """Return the largest share of the level that a round may have: what all rounds before leave, if it is the last one."""
+    planned = rounds_for(plan.settings.samples, plan.settings.search)
+    before = sum(one.share for one in planned[:number])
+    return planned[number].share if number < len(planned) and not is_last else 1 - before
+
+
+@dataclass
+class Rounds:
+    """Says which round comes next. ``done`` holds those that were."""
+
+    plan: Plan
+    draw: Draw
+    done: list[Round] = field(default_factory=list)
+    ended: bool = False
+    began: float = 0.0  # seconds of the audit at which the round before began
+
+    def __post_init__(self) -> None:
+        settings = self.plan.settings
+        planned = rounds_for(settings.samples, settings.search)
+        # A given test has nothing to learn from round to round.
+        self.planned = planned if self.plan.test is None else [replace(planned[-1], number=0, share=1.0)]
+
+    def next(self, *, refuted: bool, cheap: bool) -> Round | None:
+        """Return the next round; None after the last one.
+
+        A refuted claim has one round more, if outputs are ``cheap``, which they are where a call gives many of them.
+        """
+        settings, number = self.plan.settings, len(self.done)
+        if self.ended or number == len(self.planned):
+            return None
+        one = self.planned[number]
+        self.ended = number == len(self.planned) - 1
+        if refuted and not settings.sharpen:
+            one = replace(one, search=0, bound=math.ceil(SHARPENING * settings.samples))
+            self.ended = True
+            if not cheap or one.bound <= self.done[-1].bound:
+                return None
+        if settings.seconds is not None:
+            one = self._in_time(one, settings.seconds)
+            if not one.bound:
+                return None
+        self.done.append(one)
+        return self.ending_with(one.bound) if self.ended else one
+
+    def ending_with(self, bound: int) -> Round:
+        """Return the round begun as the last one, with this number of outputs and all that is left of the level."""
+        self.ended = True
+        share = 1 - sum(each.share for each in self.done[:-1])
+        self.done[-1] = replace(self.done[-1], bound=bound, share=share)
+        return self.done[-1]
+
+    def with_all_that_is_left(self, one: Round) -> Round:
+        """Return the last round with what all searches and selections left of a budget of outputs."""
+        if self.plan.settings.outputs is None or not self.ended:
+            return one
+        left = max(FEWEST, self.draw.left())
+        is_short = one.number < len(self.planned) - 1  # since the claim is refuted
+        return self.ending_with(min(left, one.bound) if is_short else left)
+
+    def _in_time(self, one: Round, seconds: float) -> Round:
+        """Return a round with as many outputs as fit into the time that is left; with none if that is too few.
+
+        It is the last one if no larger one fits after it.
+        """
+        name = f"round {one.number} in time"
+        times, self.ended = self.plan.store.recall(name, lambda: self._fitting(one, seconds))
+        return replace(
+            one,
+            search=int(times * one.search),
+            selection=max(FEWEST, int(times * one.selection)),
+            bound=int(times * one.bound),
+        )
+
+    def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
+        """Return how many times the planned outputs are to be drawn, and whether they are the last ones."""
+        if not self.done:
+            each = self.draw.sampler().seconds_each(self.plan.domain.corners()[0], TRIAL * seconds)
+            took = each / self.draw.pace.workers * one.planned
+            left = OF_FIRST * (seconds - self.draw.elapsed())
+            self.began = self.draw.elapsed()
+            return min(1.0, max(FEWEST / one.bound, left / took)), self.ended
+        before, now = self.done[-1], self.draw.elapsed()
+        took = (now - self.began) * one.bound / before.bound
+        self.began = now
+        left = PLANNED * (seconds - now)
+        times = min(1.0, left / took)
+        if times * one.bound < WORTH_MORE * before.bound:
+            return 0.0, True
+        # After a round that takes nearly all, no larger one fits.
+        fills = left < (1 + WORTH_MORE) * took
+        if fills and not self.ended:
+            times = min(left / took, self.plan.settings.samples / one.bound)
+        return times, self.ended or fills
