@@ -37,6 +37,8 @@ CLOSE_LOOK = 4 * FEW_OUTPUTS
 # Reactions to an order are screened with as few outputs as a look can judge. The shares of a first and of a second look at them,
 # and how many are followed up.
 SHORTEST_LOOK, OF_FIRST_LOOK, OF_SECOND_LOOK, MOST_REACTIONS = 2 * FEWEST_ON_SIDE, 0.54, 0.13, 3
+# The most orders in a round: each is a path of data sets, which takes longer to make than to look at.
+MOST_ORDERS = 150
 # Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
 # Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
@@ -51,8 +53,7 @@ def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
         return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
     known = in_stages(given.parts, looks, known, outputs)
     if known.found is None:  # a look promised enough, and the last comparison was left out
-        look, promised = known.best()[0]
-        known = replace(known, found=Found(look.pair, promised))
+        known = replace(known, found=Found(*known.most_promising()))
     return known
 
 
@@ -80,7 +81,10 @@ def _reactions(looks: Looks, known: Known, given: Given) -> Known:
     of the path between the two finds the step that makes the difference.
     """
     outputs, domain = round(given.outputs), looks.plan.domain
-    tried, again = int(OF_FIRST_LOOK * outputs) // SHORTEST_LOOK, int(OF_SECOND_LOOK * outputs) // FIRST_LOOK
+    tried, again = (
+        min(MOST_ORDERS, int(OF_FIRST_LOOK * outputs) // SHORTEST_LOOK),
+        int(OF_SECOND_LOOK * outputs) // FIRST_LOOK,
+    )
     to_follow = (1 - OF_FIRST_LOOK - OF_SECOND_LOOK) * outputs
     paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
     halvings = max(map(len, paths), default=1).bit_length()
@@ -131,8 +135,7 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
         surest, _ = known.best()[0]
         finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
         known = look_at(looks, known, again, finalists)
-    best, promised = known.best()[0]
-    return replace(known, found=Found(best.pair, promised))
+    return replace(known, found=Found(*known.most_promising()))
 
 
 def _most_promising(looks: Looks, known: Known, paths: Sequence[Sequence[Pair]], outputs: int) -> list[Sequence[Pair]]:

@@ -21,7 +21,7 @@ from auditor.bounds.prospect import Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, path, search_pairs
+from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, Found, path, search_pairs
 
 # The most pairs in the first round of the search for a small loss. Outputs for fewer than survive it are not enough for a search.
 MOST_PAIRS = 96
@@ -55,6 +55,8 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look]) -> F
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}
     known = in_stages(SEARCH, looks, Known(claim, seen=before), now.search)
+    if known.found is None:  # what was seen before promises enough
+        known = replace(known, found=Found(*known.most_promising()))
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):

@@ -45,6 +45,11 @@ class Known:
         """Return what looks at a pair promise; −∞ without any."""
         return next((promised for look, promised in self.best() if look.pair.key() == pair.key()), -np.inf)
 
+    def most_promising(self) -> tuple[Pair, float]:
+        """Return the pair that promises most, and what it promises."""
+        look, promised = self.best()[0]
+        return look.pair, promised
+
     @property
     def prior(self) -> Prior:
         """What is known of the losses of most pairs."""
