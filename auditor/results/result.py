@@ -340,12 +340,9 @@ class AuditResult:
         flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
-        flat["budget"] = {
-            "allowed_error": self.alpha,
-            "p_value": with_significant_digits(self.p_value),
-            "share": self.judgement.share,
-            "round": self.judgement.round,
-        }
+        flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
+        if self.judgement.share < 1:
+            flat["budget"] |= {"share": self.judgement.share, "round": self.judgement.round}
         return {key: flat[key] for key in KEYS if key != "proof" or flat[key] is not None}
 
     def __str__(self) -> str:
