@@ -59,7 +59,6 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "gaussian": (laplace, {"mu": 2.0}, {}),
     "concentrated": (laplace, {"rho": 0.5}, {}),
     "rényi": (laplace, {"order": 2.0, "epsilon": 1.0}, {}),
-    "sequential": (laplace, {"epsilon": 0.3}, {"method": "sequential"}),
     "mixed": (mixed, {"epsilon": 5.0}, {}),
     "probability": (coin, {"probability": 0.6, "at_most": True}, {}),
     "frame": (counted, {"epsilon": 0.3}, {"domain": Pairs([([{"user": 0, "city": "a"}], [])])}),

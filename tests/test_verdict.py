@@ -137,7 +137,7 @@ def ended(name: str, p_value: float | None) -> Ended:
     plan = Plan(name, PythonSource("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
     return Ended(
-        Outcome(plan, Seen(found, plan.settings.sizes)),
+        Outcome(plan, Seen(found)),
         Provenance(OutputsSpent(), reproducible=True, seed=0, tried=Tried("0 and 1", 1, ["values"]), seconds=3.0),
     )
 

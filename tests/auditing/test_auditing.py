@@ -342,7 +342,7 @@ def strong_noise(records: Any, size: int, rng: np.random.Generator) -> Any:
 NUMBERS = auditor.Records((0, 10), size=(0, 4))
 
 
-HOW = [{}, {"method": "sequential"}, {"isolate": False}, {"workers": 2}]
+HOW = [{}, {"isolate": False}, {"workers": 2}]
 
 
 @pytest.mark.parametrize("options", HOW, ids=str)
@@ -353,10 +353,9 @@ def test_outputs_that_are_all_one_and_the_same_are_no_answer(options: dict[str, 
     assert result.bound is None
 
 
-@pytest.mark.parametrize("method", ["fixed", "sequential"])
 @pytest.mark.parametrize("share", [0.004, 0.02])
-def test_outputs_that_are_nearly_all_the_same_are_a_warning(share: float, method: str) -> None:
-    result = audit(lambda bit, size, rng: rng.random(size) < share, samples=100_000, method=method)
+def test_outputs_that_are_nearly_all_the_same_are_a_warning(share: float) -> None:
+    result = audit(lambda bit, size, rng: rng.random(size) < share, samples=100_000)
     assert result.verdict == "no_violation_found"
     few = [warning for warning in result.warnings if "of the outputs are identical" in warning]
     assert len(few) == (share < 0.005)
@@ -374,9 +373,8 @@ def test_without_a_search_there_is_a_warning_unless_none_was_wanted() -> None:
     assert ["too few outputs for a search" in str(result) for result in missed] == [True, False]
 
 
-@pytest.mark.parametrize("method", ["fixed", "sequential"])
-def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answer(method: str) -> None:
-    result = audit(blind, auditor.PureDP(11.0), samples=200, method=method)
+def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answer() -> None:
+    result = audit(blind, auditor.PureDP(11.0), samples=200)
     assert result.verdict == "inconclusive"
     assert result.bound is not None
     assert str(result).splitlines()[1].startswith("No answer: ")
@@ -492,8 +490,7 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
 
 
-@pytest.mark.parametrize("method", ["fixed", "sequential"])
-def test_a_state_that_changes_from_call_to_call_is_no_violation(method: str) -> None:
+def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     """The mechanism is sound at each call, and adds 10 at every second one: outputs of a call are of one side. Seeded."""
     calls, verdicts = itertools.count(), []
 
@@ -503,9 +500,9 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation(method: str) -> 
     for seed in range(6):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
-            found = audit(answer, claim, pairs, samples=4_000, method=method, seed=seed, isolate=False)
+            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False)
             verdicts.append(str(found.verdict))
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
             verdicts.append("refused")
-    assert verdicts == 6 * ["refused" if method == "fixed" else "no_violation_found"]
+    assert verdicts == 6 * ["refused"]

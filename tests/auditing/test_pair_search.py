@@ -13,6 +13,7 @@ from auditor.auditing.looks import ends
 from auditor.auditing.pair_search import SEARCH, FoundPair, find_pair, steps_apart
 from auditor.auditing.plan import Plan
 from auditor.auditing.settings import Settings
+from auditor.auditing.sizes import Round
 from auditor.auditing.stages import SearchStage
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import PrivacyClaim
@@ -27,10 +28,10 @@ SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
 def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Draw]:
-    settings = Settings(search=outputs, seed=seed)
+    settings = Settings(seed=seed)
     plan = Plan("search", PythonSource("m", function=mechanism), claim, domain, 0.001, settings)
     drawing = Draw(plan, lambda progress: None)
-    return find_pair(plan, plan.settings.sizes, drawing), drawing
+    return find_pair(plan, Round(0, outputs, 0, settings.samples, 1.0), drawing, {}), drawing
 
 
 def compares(totals: Any, size: int, rng: Rng) -> Any:

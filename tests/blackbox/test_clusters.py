@@ -42,7 +42,7 @@ prove: false
 audits:
   - {name: searched, mechanism: m.py:noisy, claim: {epsilon: 1.0}, expect: violation, samples: 20_000,
       neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 3}, relation: add_remove}}
-  - {name: stops early, mechanism: m.py:noisy, method: sequential, claim: {epsilon: 0.5}, expect: violation,
+  - {name: stops early, mechanism: m.py:noisy, claim: {epsilon: 0.5}, expect: violation,
       neighbours: {pairs: [{left: [], right: [1]}], relation: add_remove}}
 """
 

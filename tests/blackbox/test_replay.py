@@ -105,10 +105,7 @@ AUDITS = {
     "rho": audit("rho", "laplace", "{rho: 0.1}"),
     "a domain": audit("totals", "laplace", neighbours=TOTALS),
     "a query": audit("query", "total", "{sensitivity: 1}", QUERIED),
-    "sequential on a domain": audit("bets", "laplace", neighbours=TOTALS, more="method: sequential"),
-    "broken, sequential, on a domain": audit(
-        "broken bets", "laplace", "{epsilon: 0.2}", TOTALS, more="method: sequential\n    samples: 100_000"
-    ),
+    "broken, on a domain": audit("broken", "laplace", "{epsilon: 0.2}", TOTALS, more="samples: 100_000"),
     "a probability that is too large": audit("wrong", "coin", "{probability: 0.1, at_most: true}", TOTALS),
     "a query that ends while it is shrunk": audit(
         "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: 0"
@@ -166,11 +163,11 @@ def test_a_replay_gives_the_same_report_without_the_mechanism(folder: Path, entr
 
 def test_these_audits_are_shrunk_or_say_why_not(folder: Path) -> None:
     """Else the test above would not tell whether that is replayed."""
-    names = "broken, sequential, on a domain", "a probability that is too large", "a query that ends while it is shrunk"
+    names = "broken, on a domain", "a probability that is too large", "a query that ends while it is shrunk"
     record(folder, *(AUDITS[name] for name in names))
-    bets, wrong, ends = report(folder, "first")["audits"]
-    assert {entry["verdict"] for entry in (bets, wrong, ends)} == {"violation"}
-    assert bets["smallest"]
+    broken, wrong, ends = report(folder, "first")["audits"]
+    assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
+    assert broken["smallest"]
     assert wrong["smallest"]["pair"]["left"] == [0]
     assert "ended with exit status 1" in ends["warnings"][0]
 
@@ -183,10 +180,8 @@ def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder:
     assert [entry["seed"] for entry in report(folder, "second")["audits"]] == [8, 8]
 
 
-def test_a_sequential_audit_whose_time_was_over_ends_at_the_same_output(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entry = audit("sound bets", "laplace", "{epsilon: 1.5}", more="method: sequential")
+def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = audit("sound", "laplace", "{epsilon: 1.5}")
     with monkeypatch.context() as patch:
         patch.setattr(Draw, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
         record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))

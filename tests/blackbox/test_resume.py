@@ -45,7 +45,7 @@ audits:
       neighbours: {{domain: value, values: [0, 1, 2]}}}}
   - {{name: Renyi, mechanism: m.py:noisy, claim: {{order: 2, epsilon: 3.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
-  - {{name: sequential, mechanism: m.py:noisy, method: sequential, claim: {{epsilon: 2.0}},
+  - {{name: pure, mechanism: m.py:noisy, claim: {{epsilon: 2.0}},
       neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
 """
 
@@ -188,7 +188,7 @@ def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
     [
         ("seed: 5", "seed: 6", "file, seed: 5 before, 6 now"),
         ("order: 2", "order: 3", "file, audits, Renyi, claim, order: 2 before, 3 now"),
-        ("name: Renyi", "name: Rényi", 'audits run: ["searched", "Renyi", "sequential"] before'),
+        ("name: Renyi", "name: Rényi", 'audits run: ["searched", "Renyi", "pure"] before'),
     ],
 )
 def test_another_run_is_refused_with_what_differs(

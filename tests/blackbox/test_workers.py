@@ -162,7 +162,7 @@ def test_audits_that_share_the_workers_end_as_one_by_one() -> None:
     def own_entropy(dataset: float, size: int) -> Any:
         return np.full(size, dataset)
 
-    plans = [plan("a", noisy), plan("b", refused), plan("c", own_entropy), plan("d", noisy, method="sequential")]
+    plans = [plan("a", noisy), plan("b", refused), plan("c", own_entropy), plan("d", noisy)]
 
     def told(result: Any) -> dict[str, Any]:
         return {key: value for key, value in result.to_dict().items() if key not in {"seconds", "drawn_by"}}

@@ -27,7 +27,7 @@ samples: 20_000
 prove: false
 execution: {workers: WORKERS, isolate: ISOLATE}
 audits:
-  - {name: sequential, mechanism: MECHANISM, method: sequential, claim: {epsilon: 2.0},
+  - {name: noisy, mechanism: MECHANISM, claim: {epsilon: 2.0},
       neighbours: {pairs: [{left: 0, right: 1}]}}
 """
 PROGRAM = """

@@ -22,7 +22,6 @@ from auditor.cli import main
 from auditor.events.observed import (
     BothAnswers,
     Hits,
-    ObservedBets,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -76,11 +75,10 @@ def test_a_failure_is_told_in_full() -> None:
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    cells = ObservedScore("bets", 2.0, False, 0.1, 0.0, (0.1, 0.2, 0.3), ScoreCounts((1000, 2, 3), (4, 5, 6)), None)
-    assert event_lines(cells) == ["bets: 1,005 outputs on the left and 15 on the right, in 3 cells"]
+    cells = ObservedScore("wagers", 2.0, False, 0.1, 0.0, (0.1, 0.2, 0.3), ScoreCounts((1000, 2, 3), (4, 5, 6)), None)
+    assert event_lines(cells) == ["wagers: 1,005 outputs on the left and 15 on the right, in 3 cells"]
     assert event_lines(ObservedReport("reports it", Hits((7, 100)), False)) == ["reports it: 7 of 100 outputs"]
     assert event_lines(QueryAnswers("answers 1 and 2", BothAnswers(1, 2))) == ["answers 1 and 2"]
-    assert event_lines(ObservedBets("bets on sides", (0.0,), (1.0,))) == ["bets on sides"]
     assert isinstance(EVENT, ObservedRule)
     assert len(event_lines(ObservedProfile("both", (EVENT, EVENT)))) == 4
 

@@ -114,7 +114,7 @@ def spoilt(draw: st.DrawFn) -> dict[str, Any]:
         "parameters": {},
         "claim": copy.deepcopy(draw(st.sampled_from(CLAIMS))),
         "neighbours": copy.deepcopy(draw(st.sampled_from([*RIGHT.values()]))),
-        "method": draw(st.sampled_from(["fixed", "sequential", "two-intervals"])),
+        "method": draw(st.sampled_from(["fixed", "two-intervals"])),
     }
     how = {"isolate": False, "batch": 100}  # a process for each mechanism would take most of the time
     made: dict[str, Any] = {"version": 1, "confidence": 0.9, "seed": 1, "execution": how, "audits": [audit]}

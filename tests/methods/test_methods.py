@@ -207,7 +207,6 @@ def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
     [
         (auditor.GaussianDP(1.0), "two-intervals", ("values",)),
         (auditor.ZeroConcentratedDP(1.0), "fixed", (BITS,)),
-        (auditor.PureDP(1.0), "sequential", (BITS,)),
     ],
 )
 def test_what_a_method_cannot_do_is_told(claim: Any, name: str, events: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import Claim, Unclaimed
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.events.observed import BothAnswers, Hits, ObservedBets, ObservedReport, ObservedRule, QueryAnswers
+from auditor.events.observed import BothAnswers, Hits, ObservedReport, ObservedRule, QueryAnswers
 from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import ChangeKind, compare, shown
@@ -76,7 +76,6 @@ MEASURED = {"claim": Unclaimed(), "verdict": Verdict.MEASURED, "expected": Verdi
 FEWER = OutputsSpent(0, 2_000, 20_000)
 SEARCHED = {"outputs": OutputsSpent(10_000, 20_000, 200_000)}
 TWO_INTERVALS = {"bound": Bound("epsilon", 0.38, 0.999, "two intervals")}
-BETS = {"event": ObservedBets("bets", (0.0,), (1.0,))}
 
 
 def run(*audits: AuditResult) -> RunResult:
@@ -133,8 +132,6 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
     ("fewer outputs", {"power": None}, {"power": None, "outputs": FEWER}, [("worse", "fewer outputs: 20,000 outputs, before")]),
     ("a few less", {"power": None}, {"power": None, "outputs": OutputsSpent(0, 20_000, 150_000)}, []),
-    ("sequential", BETS, {**BETS, "bound": HIGHER["bound"]}, [("not compared", "")]),
-    ("sequential, with the same outputs", BETS, BETS, []),
     ("no event", {"event": None}, {"event": None, "bound": HIGHER["bound"]}, [("not compared", "")]),
     ("a claim that promises more, and a loss that rose", {"claim": auditor.PureDP(2)}, HIGHER, [("better", ""), ("worse", "")]),
     ("a claim that promises more", {"claim": auditor.PureDP(2)}, {}, [("better", "")]),
@@ -277,8 +274,6 @@ def test_what_is_certain_has_no_width_and_what_has_no_upper_limit_is_not_compare
     assert shown(result(**exact), 0.1) == (0.5, 0.5)
     more = {**exact, "bound": Bound("sensitivity", 0.9, 1.0, "largest difference found")}
     assert changes(exact, more) == [("worse", "sensitivity on the earlier data rose from 0.500 to 0.900")]
-    bets = ObservedBets("bets", (0.0,), (1.0,))
-    assert shown(result(event=bets), 0.1) is None
     assert shown(result(**NO_ANSWER), 0.1) is None
 
 
