@@ -57,7 +57,8 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
             break
         if tally.lost > tally.outputs / 2:
             raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
-            return no_answer(raised, found.pair, draw.drawn_by())
+            reason = always_fails(plan, found.pair, failure) if failure else raised
+            return no_answer(reason, found.pair, draw.drawn_by())
         best = best_of(plan, counted)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())

@@ -3,7 +3,7 @@
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,11 @@ from auditor.auditing import Ended, Plan, Settings, carry_out, planned, settle
 from auditor.auditing.draw import Draw
 from auditor.auditing.pairwise_flow import Counted, _Known
 from auditor.auditing.rounds import Rounds, largest_share
-from auditor.auditing.sizes import Round, largest_bound, rounds_for
+from auditor.auditing.sizes import Round, rounds_for
 from auditor.auditing.tally import Counted as Counting
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.neighbours.domains import Pairs
 from auditor.results.result import AuditResult
@@ -94,3 +96,246 @@ def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
     plan = plan_of(claim=auditor.PureDP(claimed), alpha=alpha, samples=samples)
     for level in (alpha, alpha / 7, 3 * alpha):
         assert 0.02 * level < error(plan, truth, level) <= level
+
+
+@pytest.mark.parametrize("options", [{}, {"outputs": True}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
+@pytest.mark.parametrize("samples", [100, 1_000, 30_000, ENDLESS])
+@pytest.mark.parametrize("refuted_from", [0, 1, 3, 99])
+@pytest.mark.parametrize("ended_at", [0, 2, 99])
+def test_shares_add_up_to_one_at_most_however_the_audit_ends(
+    options: dict[str, Any], samples: int, refuted_from: int, ended_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = (
+        {"outputs": sum(one.planned for one in rounds_for(samples))} if "outputs" in options else {"samples": samples}
+    )
+    plan = plan_of(**{**options, **outputs})
+    rounds, took = rounds_of(plan), [0.0]
+    monkeypatch.setattr(Draw, "elapsed", lambda draw: took[0])
+    while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
+        if now.number == ended_at:  # as where most outputs fail
+            now = rounds.ending_with(100)
+        now = rounds.with_all_that_is_left(now)
+        assert now == rounds.done[-1]
+        assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
+        rounds.draw.spend(Phase.BOUND, now.bound)
+        took[0] += 1e-5 * now.bound
+    assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
+    assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
+    assert len(rounds.done) <= max(ended_at, 0) + 1
+    planned_outputs = plan.settings.outputs or sum(one.bound for one in rounds_for(samples))
+    assert rounds.draw.spent.bound <= planned_outputs
+
+
+# --- What a round learns from ---
+
+
+def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_counts_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learned, counted = list[set[float]](), list[set[float]]()
+    learn, count, counting = _Known.learn, _Known.count, Counting.__call__
+
+    def values(sample: Sample) -> set[float]:
+        return {value for side in (sample.left, sample.right) for value in side.values()}
+
+    def spied_learn(known: _Known, found: Any, sample: Sample, now: Round) -> Any:
+        learned.append(values(sample))
+        return learn(known, found, sample, now)
+
+    def spied_count(known: _Known, *given: Any, **more: Any) -> Any:
+        counted.append(set())
+        return count(known, *given, **more)
+
+    def spied_counting(test: Counting, sample: Sample) -> Any:
+        counted[-1] |= values(sample)
+        return counting(test, sample)
+
+    monkeypatch.setattr(_Known, "learn", spied_learn)
+    monkeypatch.setattr(_Known, "count", spied_count)
+    monkeypatch.setattr(Counting, "__call__", spied_counting)
+    plan = plan_of(samples=10_000, batch=500, seed=3)
+    carry_out(plan)
+    assert [len(one) for one in counted] == [one.bound for one in rounds_for(10_000)]
+    for number, (from_these, these) in enumerate(zip(learned, counted, strict=True)):
+        assert not these & set().union(*learned[: number + 1], *counted[:number])
+        assert from_these >= set().union(*counted[:number])
+
+
+# --- What is told of the rounds ---
+
+CLAIMS: list[tuple[Any, str]] = [
+    (auditor.PureDP(0.5), "fixed"),
+    (auditor.ApproximateDP(0.5, 0.01), "fixed"),
+    (auditor.PureDP(0.5), "two-intervals"),
+    (auditor.PrivacyProfile([(0.5, 0.1), (1.0, 0.01)]), "fixed"),
+    (auditor.GaussianDP(0.5), "fixed"),
+    (auditor.ZeroConcentratedDP(0.1), "fixed"),
+    (auditor.Probability(0.9, at_most=True), "fixed"),
+    (auditor.Probability(0.9, at_least=True), "fixed"),
+]
+
+
+def is_positive(dataset: float, size: int, rng: Rng) -> Any:
+    return rng.laplace(dataset, 1.0, size) > 0
+
+
+def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
+    mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
+    return carry_out(planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch))
+
+
+@pytest.mark.parametrize(("claim", "method"), CLAIMS, ids=str)
+@pytest.mark.parametrize("batch", [100, 10_000])
+def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str, batch: int) -> None:
+    result = ended(claim, method, batch).result()
+    growth, budget = result.illustration.growth, result.to_dict()["budget"]
+    assert result.bound is not None
+    assert [outputs for outputs, _ in growth] == [one.bound for one in rounds_for(7_000)[: len(growth)]]
+    assert result.outputs.bound == sum(outputs for outputs, _ in growth)
+    if not isinstance(claim, auditor.Probability):
+        assert result.bound.value == max(limit for _, limit in growth)
+    assert growth[budget["round"]][1] == max((limit for _, limit in growth), key=claim.excess)
+    assert budget["share"] < 1
+
+
+@pytest.mark.parametrize("audits", [1, 7])
+def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -> None:
+    """Like the bound, which Holm's step-down may judge at another level than the plan's."""
+    [settled] = settle([ended(auditor.PureDP(0.5))], 0.001, audits)
+    assert settled.bound is not None
+    assert settled.illustration.growth[settled.judgement.round][1] == settled.bound.value
+    profile = dict(settled.illustration.profile)
+    crossed = max((epsilon for epsilon, delta in profile.items() if delta > 0), default=0.0)
+    # The curve spends a part of the level on the rate of guesses, so that it ends a little below the bound.
+    assert settled.bound.value - 0.1 < crossed <= settled.bound.value
+
+
+def test_a_profile_lies_below_the_truth() -> None:
+    """Laplace of ε = 1: δ(ε) = 1 − e^((ε − 1)/2); a false failure needs a bound that errs, which has a chance of 0.1 %, seeded."""
+    for epsilon, delta in ended(auditor.ApproximateDP(0.5, 0.01)).result().illustration.profile:
+        assert delta <= max(0.0, 1 - math.exp((epsilon - 1) / 2))
+
+
+def test_a_refuted_claim_ends_with_a_tenth_of_the_samples_or_goes_on_if_asked() -> None:
+    def once(mechanism: Any = leaky, **options: Any) -> AuditResult:
+        return carry_out(plan_of(mechanism, samples=100_000, **options)).result()
+
+    brief, sharp = once(), once(sharpen=True)
+    assert brief.bound and sharp.bound
+    assert (brief.verdict, sharp.verdict) == ("violation", "violation")
+    assert brief.stop_reason == f"refuted after {brief.outputs.bound:,} outputs"
+    assert brief.outputs.bound == sum(outputs for outputs, _ in brief.illustration.growth) < 13_000
+    assert [outputs for outputs, _ in sharp.illustration.growth] == [one.bound for one in rounds_for(100_000)]
+    assert 1 < brief.bound.value < sharp.bound.value < 4
+    one_by_one = once(lambda dataset, rng: rng.laplace(dataset, 0.25))
+    assert one_by_one.outputs.bound < 2_500, "where outputs are not cheap, none are drawn to sharpen a bound"
+
+
+# --- A time limit ---
+
+
+class Clock:
+    """Time passes only where a mechanism takes some, so that no test depends on the load of the machine."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    perf_counter = monotonic
+
+    def timed(self, mechanism: Callable[..., Any], seconds: Callable[[int], float] = lambda size: 1e-5 * size) -> Any:
+        """Let a call of a mechanism take a time."""
+
+        def after(dataset: Any, size: int, rng: Rng) -> Any:
+            self.now += seconds(size)
+            return mechanism(dataset, size, rng)
+
+        return after
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    for module in ("auditing.draw", "blackbox.batches"):
+        monkeypatch.setattr(f"auditor.{module}.time", made)
+    return made
+
+
+def in_time(mechanism: Any, seconds: float, claim: Any = None, **options: Any) -> AuditResult:
+    """False-failure rate below 1e-6: the claim holds, and alpha is 1e-7."""
+    options = {"samples": ENDLESS, "seconds": seconds, "alpha": 1e-7, **options}
+    return carry_out(plan_of(mechanism, claim, **options)).result()
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2, 20])
+@pytest.mark.parametrize(
+    ("claim", "method"),
+    [
+        (auditor.PureDP(1.0), "fixed"),
+        (auditor.PureDP(1.0), "two-intervals"),
+        (auditor.RenyiDP(2.0, 1.0), "fixed"),
+        (auditor.Probability(0.9, at_most=True), "fixed"),
+    ],
+    ids=str,
+)
+def test_an_endless_audit_ends_in_time_with_the_bound_it_has(
+    clock: Clock, claim: Any, method: str, seconds: float
+) -> None:
+    mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
+    result = in_time(clock.timed(mechanism), seconds, claim, method=method)
+    assert result.verdict == "no_violation_found"
+    assert result.stop_reason.startswith(f"{seconds:g} seconds were over: {result.outputs.bound:,} of ")
+    assert 0.7 * seconds < clock.now < seconds
+    assert result.bound is not None
+    assert result.outputs.bound > 3e4 * seconds
+
+
+def test_an_audit_that_fits_is_not_cut(clock: Clock) -> None:
+    unlimited, limited = in_time(noisy, 3_600, samples=2_000), carry_out(plan_of(alpha=1e-7, samples=2_000)).result()
+    assert limited.event == unlimited.event
+    assert limited.stop_reason == unlimited.stop_reason == "all 2,000 outputs drawn"
+
+
+def test_where_it_becomes_slower_the_clock_ends_it(clock: Clock) -> None:
+    slower = clock.timed(noisy, lambda size: 1e-5 * size if clock.now < 1 else 0.02)
+    result = in_time(slower, 2)
+    assert result.verdict == "no_violation_found"
+    assert result.stop_reason.startswith("2 seconds were over: ")
+    assert clock.now < 2.5
+
+
+def test_the_time_of_a_first_call_does_not_count(clock: Clock) -> None:
+    """It may compile, or import a library."""
+    calls = itertools.count()
+    compiled_first = clock.timed(noisy, lambda size: 1e-5 * size if next(calls) else 4.0)
+    assert in_time(compiled_first, 30).outputs.bound > 500_000
+
+
+def test_where_one_output_takes_a_second_the_audit_ends_in_time(clock: Clock) -> None:
+    result = in_time(clock.timed(noisy, float), 400)
+    assert 100 <= result.outputs.bound < 400
+    assert clock.now < 400
+
+
+def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else(clock: Clock) -> None:
+    rounds = rounds_of(plan_of(clock.timed(noisy), samples=ENDLESS, seconds=1.0))
+    first = rounds.next(refuted=False, cheap=True)
+    assert first is not None
+    assert 100 <= first.bound < ENDLESS
+    assert clock.now > 0
+    assert rounds.draw.spent.total == 0
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2, 20])
+def test_a_short_time_leaves_a_search_and_no_more_than_two_fifths_go_there(clock: Clock, seconds: float) -> None:
+    def noisy_sum(records: Any, size: int, rng: Rng) -> Any:
+        return records.sum() + rng.laplace(0.0, 1.0, size)
+
+    options = {"samples": ENDLESS, "workers": 1, "isolate": False, "seconds": seconds}
+    records = auditor.Records((0.0, 1.0), size=(0, 30))
+    result = auditor.audit(clock.timed(noisy_sum, lambda size: 1e-4 * size), auditor.PureDP(1.0), records, **options)
+    spent = result.outputs
+    assert 0 < spent.search + spent.selection < 0.4 * spent.total
+    assert result.tried.pairs > 1
