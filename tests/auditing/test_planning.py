@@ -12,6 +12,7 @@ import auditor
 from auditor.auditing.foresight import EXCESS, SHARES, canaries_needed, foresee, smallest_caught
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.settings import Settings
+from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
@@ -24,6 +25,7 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
 
 ALPHA = 0.01
+LAST = OF_LAST * ALPHA  # the level of the last round
 
 
 def planned(claim: Any, samples: int = 2000, method: str = "fixed") -> Plan:
@@ -46,7 +48,7 @@ def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
     caught = smallest_caught(planned(auditor.PureDP(claimed), outputs), share, chance)
     guesses = int(share * outputs)
     wins = np.arange(guesses + 1)
-    refutes = [guess_epsilon(counted(w, guesses - w, outputs), 0.0, ALPHA) > claimed for w in wins.tolist()]
+    refutes = [guess_epsilon(counted(w, guesses - w, outputs), 0.0, LAST) > claimed for w in wins.tolist()]
     power = binom.pmf(wins, guesses, 1 / (1 + math.exp(-caught)))[refutes].sum() if caught < math.inf else chance
     assert power == pytest.approx(chance, abs=1e-9)
     assert caught > claimed
@@ -56,7 +58,7 @@ def test_the_smallest_epsilon_caught_is_refuted_with_the_stated_chance(
 def test_the_smallest_mu_caught_is_refuted_with_the_stated_chance(chance: float) -> None:
     caught = smallest_caught(planned(auditor.GaussianDP(1.0)), 1.0, chance)
     wins = np.arange(2001)
-    refutes = [guess_mu(counted(w, 2000 - w, 2000), ALPHA) > 1.0 for w in wins.tolist()]
+    refutes = [guess_mu(counted(w, 2000 - w, 2000), LAST) > 1.0 for w in wins.tolist()]
     assert binom.pmf(wins, 2000, ndtr(caught / 2))[refutes].sum() == pytest.approx(chance, abs=1e-9)
 
 
@@ -65,7 +67,7 @@ def test_the_smallest_probability_caught_is_refuted_with_the_stated_chance(chanc
     at_most = auditor.Probability(0.1, at_most=True)
     caught = smallest_caught(planned(at_most), 1.0, chance)
     hits = np.arange(2001)
-    refutes = clopper_pearson_lower(hits, 2000, ALPHA) > 0.1
+    refutes = clopper_pearson_lower(hits, 2000, LAST) > 0.1
     assert binom.pmf(hits, 2000, caught)[refutes].sum() == pytest.approx(chance, abs=1e-9)
     # The same question of the event that does not happen.
     at_least = auditor.Probability(0.9, at_least=True)

@@ -136,7 +136,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
     learn, count, counting = _Known.learn, _Known.count, Counting.__call__
 
     def values(sample: Sample) -> set[float]:
-        return {value for side in (sample.left, sample.right) for value in side.values()}
+        return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
 
     def spied_learn(known: _Known, found: Any, sample: Sample, now: Round) -> Any:
         learned.append(values(sample))
@@ -190,8 +190,9 @@ def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str
     result = ended(claim, method, batch).result()
     growth, budget = result.illustration.growth, result.to_dict()["budget"]
     assert result.bound is not None
-    assert [outputs for outputs, _ in growth] == [one.bound for one in rounds_for(7_000)[: len(growth)]]
-    assert result.outputs.bound == sum(outputs for outputs, _ in growth)
+    drawn, planned_bounds = [outputs for outputs, _ in growth], [one.bound for one in rounds_for(7_000)]
+    assert drawn in (planned_bounds[: len(drawn)], [planned_bounds[0], 700]), "a tenth where the claim is refuted early"
+    assert result.outputs.bound == sum(drawn)
     if not isinstance(claim, auditor.Probability):
         assert result.bound.value == max(limit for _, limit in growth)
     assert growth[budget["round"]][1] == max((limit for _, limit in growth), key=claim.excess)
@@ -263,7 +264,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def in_time(mechanism: Any, seconds: float, claim: Any = None, **options: Any) -> AuditResult:
+def in_time(mechanism: Any, seconds: float | None, claim: Any = None, **options: Any) -> AuditResult:
     """False-failure rate below 1e-6: the claim holds, and alpha is 1e-7."""
     options = {"samples": ENDLESS, "seconds": seconds, "alpha": 1e-7, **options}
     return carry_out(plan_of(mechanism, claim, **options)).result()
@@ -286,20 +287,21 @@ def test_an_endless_audit_ends_in_time_with_the_bound_it_has(
     mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
     result = in_time(clock.timed(mechanism), seconds, claim, method=method)
     assert result.verdict == "no_violation_found"
-    assert result.stop_reason.startswith(f"{seconds:g} seconds were over: {result.outputs.bound:,} of ")
+    is_over = f"{seconds:g} seconds were over: {result.outputs.bound:,} of {ENDLESS:,} outputs drawn"
+    assert result.stop_reason in (is_over, "confirmed on the worst data set found")
     assert 0.7 * seconds < clock.now < seconds
     assert result.bound is not None
     assert result.outputs.bound > 3e4 * seconds
 
 
 def test_an_audit_that_fits_is_not_cut(clock: Clock) -> None:
-    unlimited, limited = in_time(noisy, 3_600, samples=2_000), carry_out(plan_of(alpha=1e-7, samples=2_000)).result()
+    unlimited, limited = (in_time(clock.timed(noisy), seconds, samples=2_000) for seconds in (None, 3_600))
     assert limited.event == unlimited.event
     assert limited.stop_reason == unlimited.stop_reason == "all 2,000 outputs drawn"
 
 
 def test_where_it_becomes_slower_the_clock_ends_it(clock: Clock) -> None:
-    slower = clock.timed(noisy, lambda size: 1e-5 * size if clock.now < 1 else 0.02)
+    slower = clock.timed(noisy, lambda size: 1e-5 * size if clock.now < 1 else 0.005)
     result = in_time(slower, 2)
     assert result.verdict == "no_violation_found"
     assert result.stop_reason.startswith("2 seconds were over: ")
