@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from auditor.auditing.sizes import LEAST_SELECTION, SELECTION_SHARE
-
 
 def laplace(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
     return rng.laplace(value, 1 / epsilon, size)
@@ -28,8 +26,3 @@ def gaussian(value: float, size: int, rng: np.random.Generator, *, sigma: float)
 def revealing(bit: int, size: int, rng: np.random.Generator, *, epsilon: float, delta: float) -> Any:
     """Exactly (ε, δ): the bit marked as certain with probability δ, else a randomised response."""
     return np.where(rng.random(size) < delta, bit + 2, randomised_response(bit, size, rng, epsilon=epsilon))
-
-
-def samples_for(outputs: int) -> int:
-    """Return the outputs of the bound with which an audit spends so many in all, its selection included."""
-    return int(max(outputs - max(LEAST_SELECTION, SELECTION_SHARE * outputs / (1 + SELECTION_SHARE)), outputs / 1.25))

@@ -20,7 +20,7 @@ from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.claims import PureDP
 from auditor.methods.guessing import TwoIntervals
 from auditor.neighbours.pair import Pair
-from benchmarks._mechanisms import laplace, randomised_response, samples_for
+from benchmarks._mechanisms import laplace, randomised_response
 
 ALPHA = 0.05
 EPSILONS = (0.1, 1.0, 3.0, 5.0)
@@ -65,7 +65,7 @@ def _ours(name: str, epsilon: float, outputs: int, seed: int) -> float:
         auditor.PureDP(epsilon),
         [(0, 1)],
         parameters={"epsilon": epsilon},
-        samples=samples_for(outputs),
+        outputs=outputs,
         confidence=1 - ALPHA,
         seed=seed,
         workers=1,

@@ -36,8 +36,8 @@ from benchmarks._mechanisms import discrete_laplace, gaussian, laplace, randomis
 ALPHA, RUNS, TWINS = 0.05, 2_000, 100
 # A twin loses this many times what it claims.
 BROKEN = 5
-# Limits that end an audit before its outputs are drawn; bets take longer to see anything.
-SECONDS = {"fixed": 0.01, "two-intervals": 0.01, "sequential": 0.03}
+# A limit that ends an audit before its outputs are drawn.
+SECONDS = 0.01
 AT_EPSILON, AT_DELTA, AT_SIGMA = {"epsilon": 1.0}, {"epsilon": 1.0, "delta": 0.05}, {"sigma": 1.0}
 PURE, MIXED, GAUSSIAN = auditor.PureDP(1.0), auditor.ApproximateDP(1.0, 0.05), auditor.GaussianDP(1.0)
 TRUTHFUL = 1 / (1 + math.exp(-1.0))  # how often a response is true at ε = 1
@@ -214,7 +214,7 @@ def case(
     return Case(functools.partial(look, **given), sound, broken, runs, nominal)
 
 
-ALL = {"fixed": 500, "sequential": 500, "two-intervals": 500}
+ALL = {"fixed": 500, "two-intervals": 500}
 # By claim and mechanism: parameters, the claim, a domain that holds a pair at the claim, and the outputs of each method.
 PAIRWISE: dict[str, tuple[Any, Parameters, Any, Any, dict[str, int]]] = {
     "ε, randomised response": (randomised_response, AT_EPSILON, PURE, BITS, ALL),
@@ -222,9 +222,9 @@ PAIRWISE: dict[str, tuple[Any, Parameters, Any, Any, dict[str, int]]] = {
     "ε, discrete Laplace": (discrete_laplace, AT_EPSILON, PURE, ONE, {"fixed": 500}),
     "(ε, δ), revealing": (revealing, AT_DELTA, MIXED, BITS, ALL),
     "profile, revealing": (revealing, AT_DELTA, PROFILE, BITS, {"fixed": 500}),
-    "μ, Gaussian": (gaussian, AT_SIGMA, GAUSSIAN, ONE, {"fixed": 500, "sequential": 500}),
-    "ρ, Gaussian": (gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), ONE, {"fixed": 500, "sequential": 500}),
-    "Rényi of order 2, Gaussian": (gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), ONE, {"fixed": 500, "sequential": 500}),
+    "μ, Gaussian": (gaussian, AT_SIGMA, GAUSSIAN, ONE, {"fixed": 500}),
+    "ρ, Gaussian": (gaussian, AT_SIGMA, auditor.ZeroConcentratedDP(0.5), ONE, {"fixed": 500}),
+    "Rényi of order 2, Gaussian": (gaussian, AT_SIGMA, auditor.RenyiDP(2.0, 1.0), ONE, {"fixed": 500}),
 }  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def _pairwise() -> dict[str, Case]:
             ways: dict[str, dict[str, Any]] = {
                 "": {"samples": outputs},
                 ", pair found": {"domain": domain, "outputs": 2 * outputs},
-                ", seconds": {"seconds": SECONDS[method]},
+                ", seconds": {"seconds": SECONDS},
             }
             for way, given in ways.items():
                 look = is_refuted_in_time if "seconds" in given else is_refuted
@@ -280,16 +280,13 @@ CASES = {
     "ε, records": _of(number_of_rows, AT_EPSILON, PURE, domain=RECORDS, outputs=2_000),
     "ε, records, at a distance": _of(number_of_rows, {"epsilon": 0.1}, auditor.PureDP(0.1), domain=MANY, outputs=4_000),
     "ε, frame": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, outputs=2_000),
-    "ε, frame, sequential": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, outputs=1_000, method="sequential"),
     "(ε, δ), frame, numbers and text": _of(rows_or_all, AT_DELTA, MIXED, domain=FRAME, outputs=2_000),
     "ε, three numbers": _of(three_numbers, AT_EPSILON, PURE, samples=1_000),
     "ε, outputs that raise": _of(sometimes_raises, AT_EPSILON, PURE, samples=1_000, batch=40),
     "ε, smallest pair": _of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000, shrink=True),
     "ε, measured": _of(discrete_laplace, AT_EPSILON, PURE, is_measured_beyond, domain=ONE, outputs=2_000),
     "any of three audits in a file": case(any_is_refuted, AT_EPSILON),
-    "ε, randomised response, sequential to 5,000 outputs": _of(
-        randomised_response, AT_EPSILON, PURE, method="sequential", samples=5_000
-    ),
+    "ε, randomised response, three rounds": _of(randomised_response, AT_EPSILON, PURE, samples=5_000),
     **_canaries(),
     **{
         f"scores, {origin}": case(exceeds, AT_SIGMA, origin=origin)

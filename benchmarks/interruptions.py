@@ -51,7 +51,7 @@ execution: {{workers: 2}}
 audits:
   - {{name: searched, mechanism: {mechanism}, claim: {{epsilon: 1.0}}, expect: violation,
       neighbours: {{domain: records, record: {{low: 0, high: 1}}, size: {{low: 0, high: 3}}, relation: add_remove}}}}
-  - {{name: sequential, mechanism: {mechanism}, method: sequential, claim: {{epsilon: 2.0}},
+  - {{name: given, mechanism: {mechanism}, claim: {{epsilon: 2.0}},
       neighbours: {{pairs: [{{left: [], right: [1]}}], relation: add_remove}}}}
 """
 KINDS = {

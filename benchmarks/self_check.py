@@ -30,19 +30,18 @@ CASES: list[Case] = [
 
 
 def measure(runs: int = RUNS) -> Iterator[dict[str, Any]]:
-    """Yield all rows so far after each mechanism, method and truth."""
+    """Yield all rows so far after each mechanism and truth."""
     rows: list[dict[str, Any]] = []
     for mechanism, at_claim, over, claim in CASES:
-        for method in ("fixed", "sequential"):
-            for parameters, is_at_claim in ((at_claim, True), (over, False)):
-                violations = sum(_is_refuted(mechanism, claim, parameters, method, seed) for seed in range(runs))
-                interval = [
-                    float(limit(violations, runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper)
-                ]
-                said = {"mechanism": mechanism.__name__, **parameters, "claim": str(claim), "method": method}
-                row = {**said, "violations": violations, "runs": runs, "interval": interval}
-                rows.append(row | ({"sound": is_sound(violations, runs)} if is_at_claim else {}))
-                yield {"rows": rows, "sound": all(row.get("sound", True) for row in rows)}
+        for parameters, is_at_claim in ((at_claim, True), (over, False)):
+            violations = sum(_is_refuted(mechanism, claim, parameters, seed) for seed in range(runs))
+            interval = [
+                float(limit(violations, runs, 0.025)) for limit in (clopper_pearson_lower, clopper_pearson_upper)
+            ]
+            said = {"mechanism": mechanism.__name__, **parameters, "claim": str(claim)}
+            row = {**said, "violations": violations, "runs": runs, "interval": interval}
+            rows.append(row | ({"sound": is_sound(violations, runs)} if is_at_claim else {}))
+            yield {"rows": rows, "sound": all(row.get("sound", True) for row in rows)}
 
 
 def is_sound(violations: int, runs: int) -> bool:
@@ -50,10 +49,8 @@ def is_sound(violations: int, runs: int) -> bool:
     return float(clopper_pearson_lower(violations, runs, FALSE_FAILURE / (2 * len(CASES)))) <= 1 - CONFIDENCE
 
 
-def _is_refuted(
-    mechanism: Callable[..., Any], claim: PrivacyClaim, parameters: dict[str, float], method: str, seed: int
-) -> bool:
-    sizes: dict[str, Any] = {"confidence": CONFIDENCE, "samples": OUTPUTS, "method": method, "seed": seed}
+def _is_refuted(mechanism: Callable[..., Any], claim: PrivacyClaim, parameters: dict[str, float], seed: int) -> bool:
+    sizes: dict[str, Any] = {"confidence": CONFIDENCE, "samples": OUTPUTS, "seed": seed}
     pairs = [(0, 1)]
     result = audit(mechanism, claim, pairs, parameters=parameters, workers=1, shrink=False, **sizes)
     return result.verdict is Verdict.VIOLATION

@@ -1,4 +1,4 @@
-"""Outputs to refute a claim: sequential against ε = 1, and the fixed figures for μ, ρ and a Gaussian at (1, 10⁻⁵)."""
+"""Outputs to refute a claim of ε = 1, and figures for μ, ρ and a Gaussian at (1, 10⁻⁵)."""
 
 import time
 from typing import Any
@@ -10,21 +10,20 @@ from scipy.optimize import brentq
 import auditor
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
-from benchmarks._mechanisms import gaussian, laplace, samples_for
+from benchmarks._mechanisms import gaussian, laplace
 from mechanisms.exact.known_continuous import gaussian_delta
 
 ALPHA = 0.05
 
 
-def _audit(mechanism: Any, parameters: dict[str, float], claim: Any, samples: int, method: str, seed: int) -> Any:
+def _audit(mechanism: Any, parameters: dict[str, float], claim: Any, outputs: int, seed: int) -> Any:
     result = auditor.audit(
         mechanism,
         claim,
         [(0, 1)],
         parameters=parameters,
-        samples=samples,
+        outputs=outputs,
         confidence=1 - ALPHA,
-        method=method,
         seed=seed,
         workers=1,
         shrink=False,
@@ -40,7 +39,7 @@ def _many(runs: int, *arguments: Any) -> list[Any]:
 def measure() -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for truth in (1.5, 2.0, 3.0):
-        runs = _many(1000, laplace, {"epsilon": truth}, auditor.PureDP(1.0), 20_000, "sequential")
+        runs = _many(1000, laplace, {"epsilon": truth}, auditor.PureDP(1.0), 20_000)
         outputs = np.array([spent for spent, _, _ in runs])
         figures[f"outputs to refute ε = 1 when the truth is {truth:g}"] = {
             "mean": float(outputs.mean()),
@@ -49,17 +48,16 @@ def measure() -> dict[str, Any]:
             "refuted": float(np.mean([refuted for _, _, refuted in runs])),
         }
     for outputs in (10**4, 10**5):
-        runs = _many(400, gaussian, {"sigma": 1.0}, auditor.GaussianDP(1.0), samples_for(outputs), "fixed")
+        runs = _many(400, gaussian, {"sigma": 1.0}, auditor.GaussianDP(1.0), outputs)
         figures[f"median μ_L of μ = 1 at {outputs:,}"] = float(np.median([bound for _, bound, _ in runs]))
     for outputs in (10**5, 10**6):
-        runs = _many(100, gaussian, {"sigma": 1.0}, auditor.ZeroConcentratedDP(0.5), samples_for(outputs), "fixed")
+        runs = _many(100, gaussian, {"sigma": 1.0}, auditor.ZeroConcentratedDP(0.5), outputs)
         figures[f"median ρ_L of ρ = 0.5 at {outputs:,}"] = float(np.median([bound for _, bound, _ in runs]))
     sigma = 1 / brentq(lambda mu: gaussian_delta(mu, 1.0) - 1e-5, 0.1, 1.0)
     claim = auditor.ApproximateDP(1.0, 1e-5)
-    for method in ("fixed", "sequential"):
-        runs = _many(200, gaussian, {"sigma": sigma / 2}, claim, samples_for(20_000), method)
-        name = f"share of runs that refute (1, 1e-5), noise too small by 2, at 20,000, {method}"
-        figures[name] = float(np.mean([refuted for _, _, refuted in runs]))
+    runs = _many(200, gaussian, {"sigma": sigma / 2}, claim, 20_000)
+    name = "share of runs that refute (1, 1e-5), noise too small by 2, at 20,000"
+    figures[name] = float(np.mean([refuted for _, _, refuted in runs]))
     half = 5_000_000
     counts = GuessCounts(Counts(2_400_000, half, 900_000, half), Counts(900_000, half, 2_400_000, half))
     started = time.perf_counter()

@@ -35,7 +35,7 @@ def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
 
 
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
-    search = min(6000, plan.settings.sizes.search)
+    search = 6000 if plan.settings.search is None else min(6000, plan.settings.search)
     settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
     return replace(plan, alpha=alpha, settings=settings)
 

@@ -42,7 +42,7 @@ print(honest.verdict, f"ε ≥ {honest.bound.value:.3f}; smallest violations det
 # %% [markdown]
 # ## More outputs, sharper answers
 #
-# The bound approaches the truth as one over the root of the number of outputs. A sequential audit stops as soon as it knows.
+# The bound approaches the truth as one over the root of the number of outputs. An audit of a false claim stops as soon as it knows.
 
 # %%
 for samples in (1_000, 10_000, 100_000):
@@ -55,7 +55,6 @@ quick = auditor.audit(
     auditor.PureDP(0.5),
     [(0, 1)],
     parameters=parameters,
-    method="sequential",
     samples=100_000,
     seed=7,
 )

@@ -33,17 +33,14 @@ def truth(audits: Any) -> Figure:
 
 
 def detection(rows: Any) -> Figure:
-    figure, [[left, right]] = panels(1, 2, 7.6, 3.3, sharey=True)
+    figure, [[axis]] = panels(1, 1, 5.0, 3.6)
     names = list(dict.fromkeys(row["name"] for row in rows))
     looks = zip((BLUE, ORANGE, GREEN, RED, PURPLE), "osD^v", strict=True)
     for name, (colour, marker) in zip(names, looks, strict=True):
-        for axis, method in ((left, "fixed"), (right, "sequential")):
-            some = [(100 * row["share"], row[method]) for row in rows if row["name"] == name and row[method]]
-            axis.plot(*zip(*some, strict=True), marker=marker, color=colour, markersize=4, label=name)
-    for axis, title in ((left, "fixed"), (right, "sequential")):
-        axis.set(xscale="log", yscale="log", xlabel="noise too small by, %", title=title)
-        axis.set_xticks([5, 10, 20, 50], ["5", "10", "20", "50"])
-        axis.minorticks_off()
-    left.set_ylabel("outputs until refuted, both sides")
-    right.legend(loc="upper right", fontsize=7)
+        some = [(100 * row["share"], row["outputs"]) for row in rows if row["name"] == name and row["outputs"]]
+        axis.plot(*zip(*some, strict=True), marker=marker, color=colour, markersize=4, label=name)
+    axis.set(xscale="log", yscale="log", xlabel="noise too small by, %", ylabel="outputs until refuted, both sides")
+    axis.set_xticks([5, 10, 20, 50], ["5", "10", "20", "50"])
+    axis.minorticks_off()
+    axis.legend(loc="upper right", fontsize=7)
     return figure

@@ -1,7 +1,6 @@
 """Bounds of the committed reports beside exact values, and ladders of sample sizes until a claim is refuted."""
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import auditor
-from auditor.defaults import MethodName
 from mechanisms.additive import discrete_laplace_totals, laplace
 from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.group_counts import gaussian_counts
@@ -22,8 +20,6 @@ from studies.study import REPORTS, truth_of
 MISSING = (0.5, 0.2, 0.1, 0.05)
 # A size is enough where at least six of eight runs refute the claim; sizes grow by √2.
 RUNS, ENOUGH = 8, 6
-# Sequential audits are slower by far: the median of three, none longer than this.
-SEQUENTIAL_RUNS, LONGEST = 3, 1_500_000
 LADDER = [round(2 ** (half / 2)) for half in range(14, 43)]
 CONFIDENCE = 0.999
 
@@ -85,8 +81,6 @@ def measure() -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "runs": RUNS,
         "enough": ENOUGH,
-        "sequential_runs": SEQUENTIAL_RUNS,
-        "longest": LONGEST,
         "reports": reported(),
         "detection": Parallel(n_jobs=-1)(delayed(detect)(case, share) for case, share in jobs),
     }
@@ -112,16 +106,15 @@ def reported() -> list[dict[str, Any]]:
     return found
 
 
-def _refuted(case: Case, share: float, method: MethodName, samples: int, seed: int) -> tuple[bool, int]:
+def _refuted(case: Case, share: float, samples: int, seed: int) -> tuple[bool, int]:
     result = auditor.audit(
         case.mechanism,
         case.claim,
         [case.pair],
         parameters=case.parameters(share),
-        name=f"{case.name} {share} {method}",
+        name=f"{case.name} {share}",
         confidence=CONFIDENCE,
         samples=samples,
-        method=method,
         shrink=False,
         seed=seed,
         workers=1,
@@ -132,22 +125,15 @@ def _refuted(case: Case, share: float, method: MethodName, samples: int, seed: i
 
 
 def detect(which: int, share: float) -> dict[str, Any]:
-    """Return the outputs that a fixed and a sequential audit spend until the claim falls; None where the outputs run out."""
+    """Return the outputs of the smallest audits in which the claim falls; None where the outputs run out."""
     case = CASES[which]
-    fixed = None
+    enough = None
     for samples in LADDER:
-        runs = [_refuted(case, share, "fixed", samples, seed) for seed in range(RUNS)]
+        runs = [_refuted(case, share, samples, seed) for seed in range(RUNS)]
         if sum(refuted for refuted, _ in runs) >= ENOUGH:
-            fixed = int(np.median([spent for _, spent in runs]))
+            enough = int(np.median([spent for _, spent in runs]))
             break
-    stopped = [_refuted(case, share, "sequential", LONGEST, seed) for seed in range(SEQUENTIAL_RUNS)]
-    sequential = float(np.median([spent if refuted else math.inf for refuted, spent in stopped]))
-    entry: dict[str, Any] = {
-        "name": case.name,
-        "share": share,
-        "fixed": fixed,
-        "sequential": None if math.isinf(sequential) else sequential,
-    }
+    entry: dict[str, Any] = {"name": case.name, "share": share, "outputs": enough}
     if hasattr(case.mechanism, "__truth__") and isinstance(case.claim, auditor.PureDP):
         left, right = truth_of(case.mechanism, *case.pair, **case.parameters(share))
         entry["exact"] = exact_epsilon(left, right).value

@@ -22,12 +22,10 @@ def report(numbers: Any) -> str:
     names = list(dict.fromkeys(row["name"] for row in rows))
     losses = sorted({row["share"] for row in rows}, reverse=True)
 
-    def cell(name: str, share: float, method: str) -> str:
-        value = next(row[method] for row in rows if row["name"] == name and row["share"] == share)
+    def cell(name: str, share: float) -> str:
+        value = next(row["outputs"] for row in rows if row["name"] == name and row["share"] == share)
         return f"{int(value):,}" if value else "–"
 
-    ratio = [row["sequential"] / row["fixed"] for row in rows if row["sequential"] and row["fixed"]]
-    slowest = max((row for row in rows if row["sequential"]), key=lambda row: row["sequential"] / row["fixed"])
     return f"""# How good is the auditor?
 
 Bounds are *sampled*, each at the confidence of its report; exact values are *computed* to the errors in the reports. All numbers are in
@@ -55,35 +53,23 @@ is small for so many outputs, or reached on outputs that are hardly ever seen, a
 ## Outputs until a claim falls
 
 Each mechanism claims ε = 1 (the Gaussian μ = 1), has noise whose scale is too small by the share given, and is audited on one pair of
-neighbours on which its loss is all of that. For fixed audits entries are outputs of both sides, selection included, with which {
+neighbours on which its loss is all of that. Entries are outputs of both sides, selection included, with which {
         numbers["enough"]
     } of {numbers["runs"]} runs
 refute the claim at {
         100
-        * numbers[
-            "confidence"
-        ]:g} % confidence; sizes grow by √2, so that they are known to within that. For sequential audits they are the median of {
-        numbers["sequential_runs"]
-    } runs, and – where
-{numbers["longest"]:,} were not enough. (*Sampled*.)
+        * numbers["confidence"]:g} % confidence; sizes grow by √2, so that they are known to within that. (*Sampled*.)
 
 ![Outputs until refuted](detection.svg)
 
 {
         table(
-            ["", *(f"fixed, {100 * s:g} %" for s in losses), *(f"sequential, {100 * s:g} %" for s in losses)],
-            [
-                [name, *(cell(name, s, "fixed") for s in losses), *(cell(name, s, "sequential") for s in losses)]
-                for name in names
-            ],
+            ["", *(f"{100 * s:g} %" for s in losses)],
+            [[name, *(cell(name, s) for s in losses)] for name in names],
         )
     }
 
-Halving what is missing takes about four times the outputs. A sequential audit takes {num(min(ratio), 2)} to {
-        num(max(ratio), 2)
-    } times those of a fixed audit that was
-given just the right size, {num(float(np.median(ratio)), 2)} times in the median; it does not have to be told the size.
-It costs most for {slowest["name"]} at {100 * slowest["share"]:g} %.
+Halving what is missing takes about four times the outputs.
 
 ## What the search costs
 

@@ -16,11 +16,11 @@ def test_no_bound_of_a_committed_report_lies_above_the_truth() -> None:
 def test_smaller_faults_take_more_outputs() -> None:
     for name in {row["name"] for row in NUMBERS["detection"]}:
         rows = sorted((row for row in NUMBERS["detection"] if row["name"] == name), key=lambda row: row["share"])
-        fixed = [row["fixed"] for row in rows]
-        assert None not in fixed
-        assert fixed == sorted(fixed, reverse=True)
+        outputs = [row["outputs"] for row in rows]
+        assert None not in outputs
+        assert outputs == sorted(outputs, reverse=True)
         # From 10 % to 5 % by about four; steps of √2 and what 6 of 8 runs can tell leave a factor of two on either size.
-        assert 1 <= fixed[0] / fixed[1] <= 16
+        assert 1 <= outputs[0] / outputs[1] <= 16
 
 
 def test_noise_too_small_by_a_share_has_all_of_that_epsilon_on_the_pair() -> None:
