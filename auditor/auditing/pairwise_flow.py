@@ -169,14 +169,14 @@ class _Known:
 
 
 def _seen(plan: Plan, draw: Draw, best: Counted, counted: Sequence[Counted], reason: str) -> Seen:
-    pair, sample, tally = best.found.pair, best.sample, best.tally
+    pair, sample, tally, last = best.found.pair, best.sample, best.tally, counted[-1].tally
     histograms = best.test.histograms(sample)
     return Seen(
         CountEvidence(plan.claim, best, counted, histograms, reason, turns(pair, sample)),
         pair,
         sample,
-        # A batch that raises is one accident, and no change of all its outputs.
-        () if tally.lost else tally.tables,
+        # Most outputs are those of the last round. A batch that raises is one accident, and no change of all its outputs.
+        () if last.lost else last.tables,
         functools.partial(shrink, plan, draw, pair, cheap=tally.in_calls, sample=sample),
         draw.drawn_by(),
     )

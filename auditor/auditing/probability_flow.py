@@ -52,7 +52,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
     return Seen(
         RateEvidence(claim, best, counted, reason),
         best.alone,
-        tables=best.tally.tables,
+        tables=counted[-1].tally.tables,
         shrink=functools.partial(shrink, on_one, draw, best.alone, cheap=best.tally.in_calls),
         drawn_by=draw.drawn_by(),
     )
