@@ -380,7 +380,8 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:
-    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
+    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``, although the event is the
+    best of all rounds: those of each round would be wrong with its share of that.
 
     They are in units of the claim's quantity, and more is always worse: for claims with `at_least`, the sign is reversed. None if
     no event was fixed beforehand. Raises InvalidInputError if the event is of another kind of claim.
@@ -393,7 +394,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
         case event:
             try:
                 method = method_for(audit.claim, "fixed", error, audit.outputs.bound)
-                return method.interval(event.counted(), error / 2)
+                return method.interval(event.counted(), audit.judgement.share * error / 2)
             except (
                 AttributeError,
                 TypeError,
