@@ -128,13 +128,13 @@ class TestMarked:
     @pytest.mark.dp_audit(samples=2000)
     def test_the_call_goes_before_the_nearest_marker(self, dp_audit):
         result = dp_audit(laplace, auditor.PureDP(1.0), PAIR)
-        assert (result.outputs.bound, result.seed) == (2000, 5)
+        assert (result.illustration.growth[-1][0], result.seed) == (2000, 5)
         result = dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=3000)
-        assert (result.outputs.bound, result.seed) == (3000, 5)
+        assert (result.illustration.growth[-1][0], result.seed) == (3000, 5)
 
 def test_a_bound_has_fewer_outputs_than_elsewhere_unless_they_are_given(dp_audit):
-    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR).outputs.bound == 200_000
-    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR, outputs=5_000).outputs.bound < 5_000
+    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR).illustration.growth[-1][0] == 200_000
+    assert dp_audit(laplace, auditor.PureDP(1.0), PAIR, outputs=5_000).outputs.total == 5_000
 
 @pytest.mark.dp_audit(samples=4000, expect="violation")
 @pytest.mark.parametrize("scale", [0.3, 1.0])

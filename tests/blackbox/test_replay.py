@@ -187,11 +187,11 @@ def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monk
         record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))
     replay(folder)
     assert report(folder, "second") == report(folder, "first")
-    assert report(folder, "first")["audits"][0]["stop_reason"] == "0.3 seconds were over"
+    assert report(folder, "first")["audits"][0]["stop_reason"].startswith("0.3 seconds were over: ")
 
 
 OUTPUTS = "kept/some/outputs.sqlite"
-BOUND_3 = "FROM batches WHERE name = 'bound-3'"
+BOUND_3 = "FROM batches WHERE name = 'bound-1-3'"
 
 
 @contextlib.contextmanager
@@ -200,7 +200,7 @@ def recording() -> Iterator[sqlite3.Connection]:
         yield file
 
 
-@pytest.mark.parametrize(("rows", "what"), [(BOUND_3, "batch bound-3"), ("FROM notes WHERE name = 'start'", "start")])
+@pytest.mark.parametrize(("rows", "what"), [(BOUND_3, "batch bound-1-3"), ("FROM notes WHERE name = 'start'", "start")])
 def test_what_is_missing_is_told_by_its_file(
     folder: Path, capsys: pytest.CaptureFixture[str], rows: str, what: str
 ) -> None:
@@ -232,10 +232,10 @@ def test_a_batch_that_was_not_recorded_so_is_told(
     record(folder, AUDITS["sound"])
     with recording() as file:
         [(kept,)] = file.execute(f"SELECT seen {BOUND_3}")
-        file.execute("UPDATE batches SET seen = ? WHERE name = 'bound-3'", (change(kept),))
+        file.execute("UPDATE batches SET seen = ? WHERE name = 'bound-1-3'", (change(kept),))
     assert replay(folder) == 2
     told = capsys.readouterr().err
-    assert f'{OUTPUTS}, audit "sound": batch bound-3' in told
+    assert f'{OUTPUTS}, audit "sound": batch bound-1-3' in told
     assert why in told
 
 

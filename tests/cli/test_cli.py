@@ -363,7 +363,7 @@ def guess_counts(event: dict[str, Any]) -> GuessCounts:
 def recomputed(entry: dict[str, Any]) -> float:
     """Return the bound of an audit from its entry in report.json alone."""
     claim, bound, event = entry["claim"], entry["bound"], entry["event"]
-    alpha, delta = 1 - bound["confidence"], claim.get("delta", 0.0)
+    alpha, delta = (1 - bound["confidence"]) * entry["budget"].get("share", 1), claim.get("delta", 0.0)
     if "probability" in claim:
         hits, trials = event["counts"]["left"]
         limits = (clopper_pearson_lower(hits, trials, alpha), clopper_pearson_upper(hits, trials, alpha))
@@ -403,7 +403,7 @@ CLAIMS = [
 def test_every_bound_can_be_recomputed_from_its_report(
     folder: Folder, function: str, claim: str, method: str, left: int, right: int
 ) -> None:
-    """From integers and the confidence; alpha is 1 − confidence up to one rounding."""
+    """From integers, the confidence and the share of the round; alpha is 1 − confidence up to one rounding."""
     neighbours = f"{{pairs: [{{left: {left}, right: {right}}}]}}"
     other = audit("another, that shares the budget", "laplace")
     text = config(audit("a", function, claim, neighbours=neighbours), other, more=f"method: {method}")

@@ -230,7 +230,7 @@ NAMED = [
     ("reproducible",),
     ("illustration", "growth"),
 ]
-NAMED += [("outputs", phase) for phase in ("search", "selection", "shrink")]
+NAMED += [("outputs", phase) for phase in ("search", "selection", "bound", "shrink")]
 OF_THE_RULE = {"otherwise", "edges", "weights", "tables", "stake", "tilt", "values"}
 
 
