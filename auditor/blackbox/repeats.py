@@ -7,7 +7,7 @@ RepeatGuard proves that independent outputs are not refused.
 import functools
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen 
 STARTS = 8  # the most windows elsewhere than at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
 CERTAIN = 64  # bits
+CERTAIN_IN_ONE = 112  # bits, of one batch among up to 10¹²
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -49,6 +50,24 @@ def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
     if _constant(keys) and outputs[:n].failure():
         return keys[:0]
     return keys
+
+
+def bits_of_beginnings(keys: Keys, starts: Sequence[int]) -> float:
+    """Return −log₂ of the chance that calls, which start at these places, begin with the same outputs; 0 if they do not.
+
+    The outputs of a side are exchangeable. So given how often a value is among those that are left, all its places are equally
+    likely; any value may be the one that all calls have at a place.
+    """
+    ends, bits, left = [*starts[1:], len(keys)], 0.0, keys
+    for place in range(max(1, len(keys))):
+        group = keys[[a + place for a, b in zip(starts, ends, strict=True) if a + place < min(b, len(keys))]]
+        if len(group) < 2 or not _constant(group):
+            break
+        often, others = int(np.count_nonzero(left == group[0])), len(left) - len(group)
+        all_ways, these = math.comb(len(left), often), math.comb(others, often - len(group))
+        bits += max(0.0, math.log2(all_ways) - math.log2(these) - math.log2(len(left) / len(group)))
+        left = np.concatenate([left[left != group[0]], np.full(often - len(group), group[0])])
+    return bits
 
 
 def _constant(keys: Keys) -> bool:

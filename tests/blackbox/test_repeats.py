@@ -186,3 +186,25 @@ def test_arrays_and_lists_are_looked_at_as_far_as_shown() -> None:
     keys = shown_keys(from_batch(values, 1_000))
     assert len(keys) == SHOWN == len(set(keys.tolist()))
     assert shown_keys(from_list([])).tolist() == []
+
+
+# --- Calls of a few outputs, which show no window twice ---
+
+
+@pytest.mark.parametrize("values", [2, 3])
+@pytest.mark.parametrize("starts", [[0, 2, 4, 6], [0, 1, 2, 5, 7], [0, 3, 6]])
+def test_calls_of_independent_outputs_seldom_begin_alike(values: int, starts: list[int]) -> None:
+    """Of all sequences of 8 outputs, those of at least so many bits are at most their share."""
+    sequences = itertools.product(range(values), repeat=8)
+    bits = sorted(repeats.bits_of_beginnings(np.array(keys, np.uint64), starts) for keys in sequences)
+    assert bits[0] == 0
+    assert bits[-1] > 3
+    assert all((len(bits) - i) / len(bits) <= 2**-b for i, b in enumerate(bits) if i == 0 or b > bits[i - 1])
+
+
+def test_calls_that_begin_alike_are_sure_from_few_and_a_constant_is_none() -> None:
+    sizes = [1, 2, 3] * 30
+    starts = [0, *itertools.accumulate(sizes[:-1])]
+    keys = np.concatenate([np.arange(size) for size in sizes]).astype(np.uint64)
+    assert repeats.bits_of_beginnings(keys, starts) > repeats.CERTAIN_IN_ONE
+    assert repeats.bits_of_beginnings(np.zeros_like(keys), starts) == 0
