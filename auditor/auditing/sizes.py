@@ -55,7 +55,7 @@ def rounds_for(samples: int, search: int | None = None) -> list[Round]:
     """Return the rounds up to a bound of ``samples`` outputs. ``search`` outputs are for the search, if given, in all rounds.
 
     >>> [(one.bound, round(one.share, 3)) for one in rounds_for(100_000)]
-    [(400, 0.05), (1591, 0.05), (6325, 0.05), (25149, 0.05), (100000, 0.8)]
+    [(400, 0.038), (1591, 0.038), (6325, 0.038), (25149, 0.038), (100000, 0.85)]
     """
     steps = max(0, round(math.log(samples / FIRST_ROUND, GROWTH)))
     sizes = [round(FIRST_ROUND * (samples / FIRST_ROUND) ** (i / steps)) for i in range(steps)] + [samples]
@@ -87,7 +87,7 @@ def largest_bound(outputs: int, search: int | None = None) -> int:
     """Return the most outputs that the last bound has if all parts of all rounds together have this number.
 
     >>> largest_bound(2_000_000)
-    1027475
+    1100811
     """
 
     def exceeds(bound: int) -> bool:
