@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
+from auditor.auditing.sizes import rounds_for
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, isolated
@@ -121,10 +122,10 @@ class Plan:
     def may_take(self, seconds: float, numbers: int) -> float:
         """Return the seconds of the audit if drawing an output takes ``seconds``, and it holds so many numbers to be learned from.
 
-        What planted faults, the smallest pair and other audits at work take is left out.
+        Of a claim that is refuted it takes less. What planted faults, the smallest pair and other audits at work take is left out.
         """
-        sizes, workers = self.settings.sizes, processes(self.settings.execution.workers)
-        outputs = sizes.search + sizes.selection + sizes.bound
+        workers = processes(self.settings.execution.workers)
+        outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
         return min(self.settings.seconds or math.inf, outputs * (seconds + numbers * A_NUMBER) / workers)
 
     def with_settings(self, **changes: Any) -> "Plan":
