@@ -97,12 +97,12 @@ class Rounds:
         """Return how many times the planned outputs are to be drawn, and whether they are the last ones."""
         if not self.done:
             each = self.draw.sampler().seconds_each(self.plan.domain.corners()[0], TRIAL * seconds)
-            took = each / self.draw.pace.workers * one.planned
+            took = max(each / self.draw.pace.workers * one.planned, 1e-9)
             left = OF_FIRST * (seconds - self.draw.elapsed())
             self.began = self.draw.elapsed()
             return min(1.0, max(FEWEST / one.bound, left / took)), self.ended
         before, now = self.done[-1], self.draw.elapsed()
-        took = (now - self.began) * one.bound / before.bound
+        took = max(now - self.began, 1e-9) * one.bound / before.bound
         self.began = now
         left = PLANNED * (seconds - now)
         times = min(1.0, left / took)

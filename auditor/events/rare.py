@@ -6,26 +6,24 @@ of values from a density no two are equal. So they are judged by their own count
 
 import itertools
 import math
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
-from auditor.bounds.prospect import HINT, HeldOut
+from auditor.bounds.prospect import HeldOut
 from auditor.events.blocks import Choice, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn, sorted_sides
+from auditor.events.sorted_column import SortedColumn
 
 # The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
 # threshold where outputs are few. In a column with more rare values, the luckiest would win.
 RARE, MOST_RARE = 0.25, 64
-# Outputs beyond the other side's support. From fewer the ends are mostly luck, and more outputs are drawn first.
+# Outputs beyond the other side's support. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
 
 
@@ -40,23 +38,6 @@ def rare_choice(feature: Feature, left: SortedColumn, right: SortedColumn, forec
     """Return the rule on rare events of a feature with the best forecast; None if one side alone shows nothing."""
     found = [*_one_sided(feature, left, right, forecaster), *_beyond(feature, left, right, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
-
-
-def some_repeat(sample: Sample) -> bool:
-    """Return whether some place of the outputs holds values that repeat among others that do not: a hint of a rare event."""
-    places = [column.name for column in sample.left.columns if column.codes is None]
-    return any(_repeated(*sorted_sides(operator.methodcaller("column", place), sample)) for place in places)
-
-
-def some_end(sample: Sample, claimed: float) -> bool:
-    """Return whether a run of outputs of one side at an end of some place is longer than odds of ``claimed`` (nats) explain."""
-    most = math.log(HINT) / -math.log1p(math.exp(-claimed))
-    for column in sample.left.columns:
-        left, right = sorted_sides(operator.methodcaller("column", column.name), sample)
-        for runs in (_runs(left, right), _runs(right, left)):
-            if runs is not None and max(len(runs.below), len(runs.above)) > most:
-                return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)

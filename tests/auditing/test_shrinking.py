@@ -207,7 +207,8 @@ def test_progress_of_shrinking_is_told() -> None:
     source = PythonSource("cliff", function=leaks_large_values)
     result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
     phases = [progress.phase for progress in told]
-    assert phases == sorted(phases)
+    first = phases.index(Phase.SHRINK)
+    assert phases[first:] == sorted(phases[first:])
     assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
     assert all(0 < progress.done <= progress.planned for progress in told)
     assert result.smallest is not None

@@ -8,12 +8,10 @@ import pytest
 
 from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.outputs import OutputColumn, Outputs
-from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import HINT
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.cells import LEFT
 from auditor.events.features import Place
-from auditor.events.rare import RareChoice, rare_choice, some_end
+from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.sorted_column import SortedColumn
 from auditor.methods.guessing import Guesses
 
@@ -58,16 +56,6 @@ def test_no_event_is_made_of_a_short_run() -> None:
 
 def test_no_event_is_made_of_sides_that_do_not_overlap() -> None:
     assert chosen(numbers(*range(20)), numbers(*range(20, 40))) is None
-
-
-@pytest.mark.parametrize(("claimed", "longest"), [(0.0, 2), (1.0, 5), (3.0, 33)])
-def test_an_end_is_a_hint_if_its_run_is_longer_than_odds_of_the_claim_explain(claimed: float, longest: int) -> None:
-    rate = 1 / (1 + math.exp(-claimed))
-    assert rate ** (longest + 1) < HINT < rate**longest
-    for run in (longest, longest + 1):
-        left, right = np.append(np.arange(9.0), 10.0 + np.arange(run)), np.append(np.arange(0.5, 9), 0)
-        for sample in (Sample(values(left), values(right)), Sample(values(-right), values(-left))):
-            assert some_end(sample, claimed) is (run > longest)
 
 
 def values(outputs: np.ndarray) -> Outputs:
