@@ -1,0 +1,157 @@
+"""Rounds against what was before them: outputs, bounds, truth and effort, old and new in one run.
+
+The old auditor is the commit before rounds, in a work tree of its own; both use the packages of this environment. Each side runs
+this file in processes of one worker, one after the other, so that seconds are those of the processor.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+PROJECT = Path(__file__).parent.parent
+BEFORE = "2bb42a4"
+DOCUMENTS = ("quickstart", *(f"00{number}-*" for number in range(5)), "classics")
+FAULT_SEEDS, SEEDS = range(1, 6), range(40)
+
+
+def measure() -> dict[str, Any]:
+    """Return the figures of both sides, and what they say of each other."""
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "old"
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(old), BEFORE], cwd=PROJECT, check=True)
+        try:
+            sides = {"old": _of(old), "new": _of(PROJECT)}
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(old)], cwd=PROJECT, check=True)
+    return {"compared": compared(sides["old"], sides["new"]), **sides}
+
+
+def _of(tree: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in PARTS:
+        environment = {**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests'}"}
+        command = [sys.executable, __file__, name]
+        printed = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout
+        found[name] = json.loads(printed.splitlines()[-1])
+        print(tree.name, name, json.dumps(found[name])[:200], flush=True)
+    return found
+
+
+def compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return medians over the audits of documents and classics, refuted and passed apart."""
+    both = [(old["audits"][name], new["audits"][name]) for name in old["audits"] if name in new["audits"]]
+    refuted, passed = ([one for one in both if (one[0]["verdict"] == "violation") is so] for so in (True, False))
+    return {
+        "other verdicts": [
+            name for name in old["audits"] if old["audits"][name]["verdict"] != new["audits"][name]["verdict"]
+        ],
+        "outputs of the refuted": _ratio(refuted, "outputs"),
+        "bounds of the refuted": _ratio(refuted, "bound"),
+        "bounds of the passed": _ratio(passed, "bound"),
+        "least bound of the passed": min((b["bound"] / a["bound"] for a, b in passed if a["bound"]), default=math.nan),
+        "seconds of the passed": _ratio(passed, "seconds"),
+    }
+
+
+def _ratio(pairs: list[tuple[dict[str, Any], dict[str, Any]]], key: str) -> float:
+    return float(np.median([new[key] / old[key] for old, new in pairs if old[key]]))
+
+
+def audits() -> dict[str, Any]:
+    """Every audit of outputs in the documents and the classics, without proofs: verdict, bound, outputs, seconds."""
+    from dataclasses import replace
+
+    from auditor.auditing.flow import carry_out
+    from auditor.config import load_configuration
+
+    found = {}
+    for file in [file for pattern in DOCUMENTS for file in sorted(Path("configs").glob(f"{pattern}.yaml"))]:
+        for plan in load_configuration(file, prove=False).plans:
+            if plan.kind in ("query", "canaries"):
+                continue
+            execution = replace(plan.settings.execution, workers=1, isolate=False)
+            began = time.process_time()
+            result = carry_out(plan.with_settings(execution=execution), refuse=True).result()
+            found[f"{file.stem}: {plan.name}"] = {
+                "verdict": str(result.verdict),
+                "bound": result.bound.value if result.bound and math.isfinite(result.bound.value) else None,
+                "outputs": result.outputs.total,
+                "seconds": round(time.process_time() - began, 2),
+            }
+    return found
+
+
+def faults() -> dict[str, Any]:
+    """How many of the further faults each seed finds, and the seconds of all."""
+    from test_escapes import FAULTS
+
+    began = time.process_time()
+    found = {
+        seed: [
+            name
+            for name, case in FAULTS.items()
+            if case.audit(case.faulty, seed, workers=1, isolate=False).verdict != "violation"
+        ]
+        for seed in FAULT_SEEDS
+    }
+    return {"faults": len(FAULTS), "missed": found, "seconds": round(time.process_time() - began, 1)}
+
+
+def _laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
+    return dataset + rng.laplace(0.0, scale, size)
+
+
+def _one(dataset: float, rng: np.random.Generator, scale: float = 1.0) -> float:
+    return float(dataset + rng.laplace(0.0, scale))
+
+
+def _audited(mechanism: Callable[..., Any], scale: float, seed: int, **settings: Any) -> Any:
+    import auditor
+
+    alone: dict[str, Any] = {"workers": 1, "isolate": False, "planted": 0, **settings}
+    return auditor.audit(
+        mechanism, auditor.PureDP(1.0), [(0.0, 1.0)], parameters={"scale": scale}, seed=seed, name="laplace", **alone
+    )
+
+
+def expensive() -> dict[str, Any]:
+    """The outputs, all of them, until a claim of 1 falls; a call gives one output. Before rounds, bets stopped early."""
+    from auditor.defaults import MethodName
+
+    early: dict[str, Any] = {"method": "sequential", "shrink": False} if "sequential" in get_args(MethodName) else {}
+    each = {
+        truth: [_audited(_one, 1 / truth, seed, **early).outputs.total for seed in range(20)] for truth in (2.0, 1.5)
+    }
+    return {f"truth {truth:g}": float(np.median(outputs)) for truth, outputs in each.items()}
+
+
+def efficiency() -> dict[str, Any]:
+    """The least bound and the mean efficiency of the Laplace mechanism at ε = 1, pair given, 95 %, over 40 seeds."""
+    found = {}
+    for samples in (10_000, 100_000):
+        results = [_audited(_laplace, 1.0, seed, samples=samples, confidence=0.95) for seed in SEEDS]
+        bounds = [result.bound.value for result in results]
+        gaps = [max(1 - bound, 1e-3) for bound in bounds]
+        limit = 2 * (1 + math.e) * 1.645**2
+        shares = [limit / gap**2 / result.outputs.total for gap, result in zip(gaps, results, strict=True)]
+        found[f"{samples:,}"] = {
+            "least": min(bounds),
+            "mean efficiency": float(np.mean(shares)),
+            "median": float(np.median(shares)),
+        }
+    return found
+
+
+PARTS = {"audits": audits, "faults": faults, "expensive": expensive, "efficiency": efficiency}
+
+if __name__ == "__main__":
+    print(json.dumps(PARTS[sys.argv[1]]()))
