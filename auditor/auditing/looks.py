@@ -70,8 +70,8 @@ class Looks:
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each, claim)
         return tuple(
-            known.get(pair.key(), Look(pair, simple=pair.key() in self.simple)).joined(evidence, method)
-            for pair, (evidence, _, _) in zip(pairs, seen, strict=True)
+            known.get(pair.key(), Look(pair, simple=pair.key() in self.simple)).joined(evidence, kind, method)
+            for pair, (evidence, kind, _) in zip(pairs, seen, strict=True)
         )
 
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
@@ -140,10 +140,11 @@ class Look:
     learned: ManyNumbers = ()
     prospects: tuple[Prospect, ...] = ()
     simple: bool = False
+    kind: str = ""  # of its outputs
 
-    def joined(self, evidence: ManyNumbers, method: AnyMethod) -> "Look":
+    def joined(self, evidence: ManyNumbers, kind: str, method: AnyMethod) -> "Look":
         """Return the same with one more look."""
-        return replace(self, evidence=method.joined(self.evidence, evidence)).judged_by(method)
+        return replace(self, evidence=method.joined(self.evidence, evidence), kind=kind).judged_by(method)
 
     def judged_by(self, method: AnyMethod) -> "Look":
         """Return the same with what its evidence promises by a method."""

@@ -50,7 +50,7 @@ class FoundPair:
 
 def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look]) -> FoundPair:
     """Search the domain for the pair with the best forecast, for the bound of a round; ``seen`` has earlier looks by pair."""
-    looks, claim = Looks(plan, now, draw), plan.claim
+    looks, claim = Looks(plan, now, draw, known_kinds={key: look.kind for key, look in seen.items()}), plan.claim
     assert isinstance(claim, PrivacyClaim)
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}

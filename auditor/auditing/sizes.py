@@ -17,7 +17,7 @@ OF_LAST = 0.85
 # A refuted claim has one round more: this share of the samples, for a sharp bound.
 SHARPENING = 0.1
 # The share of the bound's outputs that the search of a round has, on top.
-SEARCH_SHARE = 0.15
+SEARCH_SHARE = 0.1
 # A search with fewer outputs does not try each of a few values. So small rounds give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # Larger audits are asked for what is hard to find: of what goes beyond this, the search has the larger share.

@@ -100,7 +100,7 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
         if known.claim.value >= looks.plan.claim.value and known.promises(looks.draw.enough):
             break
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
-        left = round((1 - later) * outputs) - (looks.spent - before)
+        left = max(0, round((1 - later) * outputs) - (looks.spent - before))
         share = left if stage.share is None else stage.share * outputs
         given = Given(stage.name, share, outputs, stage.parts)
         if stage.when is None or stage.when(looks, known, given):
