@@ -39,7 +39,7 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
     Holm's step-down (1979): the smallest p-value is compared with α/m, the next with α/(m − 1), and so on until one
     fails. All remaining p-values are then compared with that level. It holds however the p-values depend on each other. A p-value
-    may be the inverse of the largest wealth of a sequential test, which makes it e-Holm.
+    may be the inverse of the wealth of bets.
 
     >>> [round(level, 4) for level in holm_levels([0.5, 0.001, 0.02], 0.06)]
     [0.06, 0.02, 0.03]

@@ -10,8 +10,7 @@ beyond chance if the later interval lies above the earlier one. With probability
 decide this hold: the chance is divided over the audits, and over the two limits of each (Bonferroni). It does not matter whether
 the two runs share random numbers.
 
-Sequential audits and canaries have no rule that was fixed before all of its outputs, so their losses are not compared, and a line
-says so.
+Canaries have no rule that was fixed before all of its outputs, so their losses are not compared, and a line says so.
 
 **Scope.** A run that looks at less may find less. So fewer data sets, kinds of events, observations or outputs are worse. Data sets
 are compared by the limits that reports keep of them. What no rule here decides is not called equal: it is not compared.
@@ -119,7 +118,7 @@ def in_all(changes: Sequence[Change], baseline: str) -> str:
 
     >>> in_all([Change(ChangeKind.BETTER, "one", "it is gone")], "old.json")
     'compared with old.json: nothing worse, 1 better'
-    >>> in_all([Change(ChangeKind.NOT_COMPARED, "one", "the loss: it is sequential")], "old.json")
+    >>> in_all([Change(ChangeKind.NOT_COMPARED, "one", "the loss: canaries have no event")], "old.json")
     'compared with old.json: nothing worse, nothing better, 1 not compared'
     """
     number = Counter(change.kind for change in changes)
