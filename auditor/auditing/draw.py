@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.plan import LONG, Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
@@ -17,7 +17,7 @@ from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.errors import MechanismError
 from auditor.methods.method import Test
-from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.pair import Pair
 from auditor.results.result import OutputsSpent, Stage
 
 T = TypeVar("T")
@@ -30,20 +30,6 @@ STATE = (
     "Draw all randomness anew for each output; or leave `size` out of the signature: then each output has a call of its own, and "
     "a state does no harm"
 )
-
-
-class LookedAt(NamedTuple):
-    """What a look in a search goes by: the data sets, and what observed their outputs."""
-
-    left: str
-    right: str
-    by: str
-
-    @classmethod
-    def of(cls, batch: Batch, observe: Callable[[Sample], Any]) -> "LookedAt":
-        """Return what a look at a batch goes by."""
-        pair = batch.pair
-        return cls(repr(plain(pair.left)), repr(plain(pair.right)), type(observe).__name__)
 
 
 @dataclass
@@ -65,9 +51,6 @@ class Draw:
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
-    observed: dict[LookedAt, list[Any]] = field(
-        default_factory=dict
-    )  # in the search, for faults that are planted later
     so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
 
     def sampler(self) -> Sampler:
@@ -82,9 +65,7 @@ class Draw:
     def aside(self) -> "Draw":
         """Return a ``Draw`` for outputs that are used for nothing else: they are not kept, not reported and not counted."""
         plan = replace(self.plan, store=AuditStore())
-        return replace(
-            self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[], observed={}
-        )
+        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None
@@ -111,9 +92,6 @@ class Draw:
         """Draw the batches of one round of the search or of shrinking. All rounds together have ``planned`` outputs."""
         phase = batches[0].phase
         seen = list(self.sampler().map(batches, observe))
-        if phase is Phase.SEARCH and self.plan.settings.planted:
-            for batch, one in zip(batches, seen, strict=True):
-                self.observed.setdefault(LookedAt.of(batch, observe), []).append(one)
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen

@@ -70,7 +70,9 @@ class Looks:
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each, claim)
         return tuple(
-            known.get(pair.key(), Look(pair, simple=pair.key() in self.simple)).joined(evidence, kind, method)
+            known.get(pair.key(), Look(pair, simple=pair.key() in self.simple)).joined(
+                evidence, kind, method, outputs_each
+            )
             for pair, (evidence, kind, _) in zip(pairs, seen, strict=True)
         )
 
@@ -141,10 +143,12 @@ class Look:
     prospects: tuple[Prospect, ...] = ()
     simple: bool = False
     kind: str = ""  # of its outputs
+    outputs: int = 0
 
-    def joined(self, evidence: ManyNumbers, kind: str, method: AnyMethod) -> "Look":
-        """Return the same with one more look."""
-        return replace(self, evidence=method.joined(self.evidence, evidence), kind=kind).judged_by(method)
+    def joined(self, evidence: ManyNumbers, kind: str, method: AnyMethod, outputs: int) -> "Look":
+        """Return the same with one more look, at so many outputs."""
+        both = method.joined(self.evidence, evidence)
+        return replace(self, evidence=both, kind=kind, outputs=self.outputs + outputs).judged_by(method)
 
     def judged_by(self, method: AnyMethod) -> "Look":
         """Return the same with what its evidence promises by a method."""

@@ -3,10 +3,11 @@
 import math
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
+from auditor.auditing.looks import Look
 from auditor.auditing.plan import Plan
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits
@@ -58,7 +59,8 @@ class Seen:
 
     ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
     counts of the outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the
-    smallest pair that breaks the claim. ``warnings`` are those that only this flow can give.
+    smallest pair that breaks the claim. ``warnings`` are those that only this flow can give. ``looks`` are those of the search, by
+    pair.
     """
 
     found: Evidence | Judgement
@@ -68,6 +70,7 @@ class Seen:
     shrink: Callable[[], Smallest | None] | None = None
     drawn_by: str = ""
     warnings: tuple[str, ...] = ()
+    looks: Mapping[str, Look] = field(default_factory=dict)
 
     def refutes(self, alpha: float) -> bool:
         """Whether the claim is refuted at a level."""

@@ -62,7 +62,8 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         best = best_of(plan, counted)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
-    return _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=best.refutes(plan)) + note)
+    seen = _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=best.refutes(plan)) + note)
+    return replace(seen, looks=known.looks)
 
 
 @dataclass(frozen=True, slots=True)
