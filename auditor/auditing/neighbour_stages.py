@@ -109,7 +109,8 @@ def _edges(looks: Looks, known: Known, given: Given) -> Known:
 
 def _rivals(looks: Looks, known: Known, given: Given) -> Known:
     """Look again and again at the pairs that promise most, with ever more outputs, and at pairs near them."""
-    per_round, pairs = given.outputs / ROUNDS, math.ceil(len(known.seen) * SURVIVORS)
+    per_round = given.outputs / ROUNDS
+    pairs = min(math.ceil(len(known.seen) * SURVIVORS), max(FINALISTS, int(per_round) // LEAST_LOOK))
     for number in range(ROUNDS):
         best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:pairs]]
         near = [looks.plan.domain.mutate(pair, looks.rng) for pair in best]

@@ -108,12 +108,14 @@ class _Known:
     draw: Draw
     looks: Mapping[str, Look] = field(default_factory=dict)
     outputs: dict[str, Sample] = field(default_factory=dict)
+    found: FoundPair | None = None
 
     def search(self, now: Round) -> FoundPair:
-        """Search for a pair, from what earlier searches saw."""
-        found = find_pair(self.plan, now, self.draw, self.looks)
-        self.looks = found.looks
-        return found
+        """Search for a pair, from what earlier searches saw. A round without a search has the pair of the one before."""
+        if now.search or self.found is None:
+            self.found = find_pair(self.plan, now, self.draw, self.looks)
+            self.looks = self.found.looks
+        return self.found
 
     def outputs_on(self, found: FoundPair, now: Round) -> Sample:
         """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""

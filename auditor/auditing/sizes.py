@@ -18,6 +18,8 @@ OF_LAST = 0.85
 SHARPENING = 0.1
 # The share of the bound's outputs that the search of a round has, on top.
 SEARCH_SHARE = 0.1
+# A search with less than this many times the outputs of the one before adds little. Its round goes on with the pair before.
+WORTH_SEARCHING = 2
 # A search with fewer outputs does not try each of a few values. So small rounds give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
 # Larger audits are asked for what is hard to find: of what goes beyond this, the search has the larger share.
@@ -60,10 +62,13 @@ def rounds_for(samples: int, search: int | None = None) -> list[Round]:
     steps = max(0, round(math.log(samples / FIRST_ROUND, GROWTH)))
     sizes = [round(FIRST_ROUND * (samples / FIRST_ROUND) ** (i / steps)) for i in range(steps)] + [samples]
     shares = [*([(1 - OF_LAST) / steps] * steps), OF_LAST] if steps else [1.0]
-    return [
-        Round(i, search_of(size) if search is None else search * size // sum(sizes), selection_of(size), size, share)
-        for i, (size, share) in enumerate(zip(sizes, shares, strict=True))
-    ]
+    rounds, searched = list[Round](), 0
+    for i, (size, share) in enumerate(zip(sizes, shares, strict=True)):
+        own = search_of(size) if search is None else search * size // sum(sizes)
+        own = own if own >= WORTH_SEARCHING * searched else 0
+        searched = max(own, searched)
+        rounds.append(Round(i, own, selection_of(size), size, share))
+    return rounds
 
 
 def search_of(bound: int) -> int:
