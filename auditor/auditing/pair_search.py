@@ -17,7 +17,7 @@ from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, halves_of, on_neigh
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages
-from auditor.bounds.prospect import Promised, outlooks
+from auditor.bounds.prospect import WORTH_OF_BOUND, Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
@@ -30,6 +30,8 @@ FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
 # What neighbours must promise to be preferred to what shows at a distance, where evidence is much stronger.
 LIKELY = 0.5
+# What a bound is worth next to the certainty to refute a claim, once that is refuted.
+WORTH_IF_REFUTED = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,20 @@ class FoundPair:
     looks: Mapping[str, Look] = field(default_factory=dict)
 
 
-def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look]) -> FoundPair:
-    """Search the domain for the pair with the best forecast, for the bound of a round; ``seen`` has earlier looks by pair."""
-    looks, claim = Looks(plan, now, draw, known_kinds={key: look.kind for key, look in seen.items()}), plan.claim
+def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, refuted: bool = False) -> FoundPair:
+    """Search the domain for the pair with the best forecast, for the bound of a round; ``seen`` has earlier looks by pair.
+
+    Of a claim that is ``refuted``, the largest bound is looked for.
+    """
+    looks, claim = (
+        Looks(plan, now, draw, known_kinds={key: look.kind for key, look in seen.items() if look.kind}),
+        plan.claim,
+    )
     assert isinstance(claim, PrivacyClaim)
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}
-    known = in_stages(SEARCH, looks, Known(claim, seen=before), now.search)
+    worth = WORTH_IF_REFUTED if refuted else WORTH_OF_BOUND
+    known = in_stages(SEARCH, looks, Known(claim, seen=before, worth=worth), now.search)
     if known.found is None:  # what was seen before promises enough
         known = replace(known, found=Found(*known.most_promising()))
     assert known.found is not None

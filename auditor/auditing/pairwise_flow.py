@@ -42,7 +42,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     rounds, known, counted, note = Rounds(plan, draw), _Known(plan, draw), list[Counted](), ""
     best: Counted | None = None
     while now := rounds.next(refuted=best is not None and best.refutes(plan), cheap=bool(best and best.tally.in_calls)):
-        found = best.found if best and best.refutes(plan) else known.search(now)
+        found = known.search(now, refuted=best is not None and best.refutes(plan))
         sample = known.outputs_on(found, now)
         failure = sample.left.failure() and sample.right.failure()
         if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
@@ -50,6 +50,11 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         if rounds.ended and commonest(sample) == 1:
             return no_answer(all_alike(sample.size), found.pair)
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
+        if best is not None and best.refutes(plan) and best.found.pair.key() != found.pair.key() and not plan.test:
+            before = known.outputs_on(best.found, now, 2)
+            again = known.learn(best.found, before, now)
+            if again.forecast > learned.forecast:
+                found, sample, learned = best.found, before, again
         now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
         counted += known.count(found, learned, sample, now, last=rounds.ended)
         tally = counted[-1].tally
@@ -110,20 +115,23 @@ class _Known:
     outputs: dict[str, Sample] = field(default_factory=dict)
     found: FoundPair | None = None
 
-    def search(self, now: Round) -> FoundPair:
+    def search(self, now: Round, *, refuted: bool) -> FoundPair:
         """Search for a pair, from what earlier searches saw. A round without a search has the pair of the one before."""
         if now.search or self.found is None:
-            self.found = find_pair(self.plan, now, self.draw, self.looks)
+            self.found = find_pair(self.plan, now, self.draw, self.looks, refuted=refuted)
             self.looks = self.found.looks
         return self.found
 
-    def outputs_on(self, found: FoundPair, now: Round) -> Sample:
-        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""
+    def outputs_on(self, found: FoundPair, now: Round, *of_several: int) -> Sample:
+        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn.
+
+        ``of_several`` is part of the address.
+        """
         sample = self.outputs.get(found.pair.key())
         needed = now.selection // 2 if self._at_distance(found) else now.selection
         missing = needed - (sample.size if sample else 0)
         if missing > 0:
-            batches = self.draw.batches(found.pair, missing, Phase.SELECTION, (now.number,), like=sample)
+            batches = self.draw.batches(found.pair, missing, Phase.SELECTION, (now.number, *of_several), like=sample)
             sample = join_samples([*([sample] if sample else []), self.draw.draw(batches)])
             self.outputs[found.pair.key()] = sample
         assert sample is not None
@@ -138,9 +146,8 @@ class _Known:
             return self.plan.method(outputs, found.claim, share).with_prior().learn(self.draw.draw(batches))
         method = self.plan.method(now.bound, found.claim, share)
         learned = (method.with_prior() if affordable_pairs(found.claim, now.search) else method).learn(sample)
-        key = found.pair.key()
-        if key in self.looks:
-            self.looks = {**self.looks, key: replace(self.looks[key], learned=learned.evidence)}
+        look = self.looks.get(key := found.pair.key(), Look(found.pair))
+        self.looks = {**self.looks, key: replace(look, learned=learned.evidence)}
         return learned
 
     def count(

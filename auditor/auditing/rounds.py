@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import SHARPENING, Round, rounds_for
+from auditor.auditing.sizes import OF_SHARPENING, SHARPENING, Round, rounds_for, selection_of
 from auditor.defaults import FEWEST
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
@@ -53,7 +53,9 @@ class Rounds:
         one = self.planned[number]
         self.ended = number == len(self.planned) - 1
         if refuted and not settings.sharpen:
-            one = replace(one, search=0, bound=math.ceil(SHARPENING * settings.samples))
+            outputs = math.ceil(SHARPENING * settings.samples)
+            search = round(OF_SHARPENING * outputs) if settings.search != 0 else 0
+            one = replace(one, search=search, selection=selection_of(outputs), bound=outputs - search)
             self.ended = True
             if not cheap or one.bound <= self.done[-1].bound:
                 return None

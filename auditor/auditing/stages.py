@@ -22,6 +22,7 @@ class Known:
     ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
     distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
     each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``found`` is the pair that the search ends with.
+    ``worth`` is that of a bound, next to the certainty to refute the claim.
     """
 
     claim: PrivacyClaim
@@ -31,6 +32,7 @@ class Known:
     seen: Mapping[str, Look] = field(default_factory=dict)
     proposed: tuple[Pair, ...] = ()
     found: Found | None = None
+    worth: float = WORTH_OF_BOUND
 
     def promises(self, enough: float) -> bool:
         """Return whether some look promises enough."""
@@ -59,9 +61,9 @@ class Known:
     def _promised(self) -> Promised:
         return Promised.of([look.prospects for look in self.seen.values()], self.claim.value)
 
-    def best(self, worth: float = WORTH_OF_BOUND) -> list[tuple[Look, float]]:
-        """Return all looks and what they promise, those first that promise most; ``worth`` is that of a bound."""
-        looks, promised = list(self.seen.values()), self._promised.utilities(worth)
+    def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
+        """Return all looks and what they promise, those first that promise most; ``worth`` is another worth of a bound."""
+        looks, promised = list(self.seen.values()), self._promised.utilities(self.worth if worth is None else worth)
         return [(looks[i], promised[i]) for i in best_first(promised)]
 
 
