@@ -104,7 +104,7 @@ class Rounds:
             self.began = self.draw.elapsed()
             return min(1.0, max(FEWEST / one.bound, left / took)), self.ended
         before, now = self.done[-1], self.draw.elapsed()
-        took = max(now - self.began, 1e-9) * one.bound / before.bound
+        took = max(now - self.began, 1e-9) * (one.search + one.bound) / (before.search + before.bound)
         self.began = now
         left = PLANNED * (seconds - now)
         times = min(1.0, left / took)

@@ -92,7 +92,7 @@ def largest_bound(outputs: int, search: int | None = None) -> int:
     """Return the most outputs that the last bound has if all parts of all rounds together have this number.
 
     >>> largest_bound(2_000_000)
-    1100811
+    1124393
     """
 
     def exceeds(bound: int) -> bool:

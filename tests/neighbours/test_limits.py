@@ -205,9 +205,9 @@ def test_a_report_without_limits_is_compared_by_words() -> None:
     before = old.audits[0]
     tried = replace(before.tried, limits={})
     old = replace(old, audits=[replace(before, provenance=replace(before.provenance, tried=tried))])
-    assert compare(old, of(records())) == []
-    [change] = compare(old, new)
-    assert change.kind == "not compared"
+    for other in (new, of(records())):
+        [change] = compare(old, other)
+        assert change.kind == "not compared"
 
 
 def test_reports_hold_the_limits() -> None:
