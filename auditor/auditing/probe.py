@@ -88,9 +88,12 @@ def _ended(plan: Plan, now: Round, twin: "DrawWithFault", seen: Mapping[str, Loo
     method = looks.method(claim)
     known = {key: look.judged_by(method) for key, look in seen.items()}
     shown = [look for look in seen.values() if len(set(twin.touched(look.pair))) > 1]
-    for look in sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]:
-        known |= {look.pair.key(): again for again in looks.on_pairs("", [look.pair], look.outputs, claim, {})}
     ended = Known(claim, seen=known)
+    for look in sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]:
+        [again] = looks.on_pairs("", [look.pair], look.outputs, claim, {})
+        ended = replace(ended, seen={**ended.seen, look.pair.key(): again})
+        if ended.promises(CERTAIN):
+            break
     if shown:
         ended = in_stages(ON_NEIGHBOURS[-1:], looks, ended, now.search)
     return ended.found or Found(*ended.most_promising())
