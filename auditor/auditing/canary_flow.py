@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.scored import Run, run_once
 from auditor.bounds.drift import FALSE_WARNING, drifts
@@ -29,12 +30,13 @@ PROFILE_POINTS = 17
 def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim by the guesses that scores of canaries make, all runs together.
 
-    Coins of different runs are independent. So several runs are one run with more canaries. Raises MechanismError if the
-    mechanism or the score cannot be had.
+    Coins of different runs are independent. So several runs are one run with more canaries. After 1, 2, 4 … runs they are looked
+    at, each time with a share of the level, and a refuted claim ends. Shares add up to 1 at most: all bounds hold together. Raises
+    MechanismError if the mechanism or the score cannot be had.
     """
     domain = plan.neighbours
     assert isinstance(domain, Canaries)
-    runs, reason = list[Run](), ""
+    runs, reason, shares, share = list[Run](), "", {} if plan.settings.sharpen else shares_of_looks(domain.runs), 1.0
     for number in range(domain.runs):
         if number and draw.time_is_up(None, number):
             reason = f"{plan.settings.seconds:g} seconds were over: {number:,} of {domain.runs:,} runs done"
@@ -46,9 +48,24 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
             return no_answer(f"run {number + 1} failed: {run.failure}")
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)
+        look = shares.get(number + 1)
+        if look and evidence(plan, domain, runs, "", look).refutes(plan.alpha):
+            reason, share = f"refuted after {number + 1:,} of {domain.runs:,} runs", look
+            break
+        share -= look or 0.0  # the last look has all that is left
     warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
     reason = reason or ("the run done" if len(runs) == 1 else f"all {len(runs):,} runs done")
-    return Seen(evidence(plan, domain, runs, reason), warnings=warnings)
+    return Seen(evidence(plan, domain, runs, reason, share), warnings=warnings)
+
+
+def shares_of_looks(runs: int) -> dict[int, float]:
+    """Return the numbers of runs after which there is a look, and its share of the level.
+
+    >>> {number: round(share, 3) for number, share in shares_of_looks(5).items()}
+    {1: 0.05, 2: 0.05, 4: 0.05}
+    """
+    numbers = [1 << i for i in range((runs - 1).bit_length())]
+    return {number: (1 - OF_LAST) / len(numbers) for number in numbers}
 
 
 def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
@@ -76,40 +93,44 @@ def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
     return np.concatenate([run.scores for run in runs]), np.concatenate([run.inside for run in runs]).astype(bool)
 
 
-def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str) -> "CanaryEvidence":
-    """Count the right guesses among the surest guesses, in all runs."""
+def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: float = 1.0) -> "CanaryEvidence":
+    """Count the right guesses among the surest guesses, in all runs, for a bound at a share of the level."""
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
     seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason)
+    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason, share)
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryEvidence(Evidence):
-    """How many guesses were right in ``runs``, each with the same number of ``canaries``."""
+    """How many guesses were right in ``runs``, each with the same number of ``canaries``, for a bound at a share of the level."""
 
     claim: PrivacyClaim
     looks: GuessLooks
     canaries: int
     runs: int
     reason: str
+    share: float = 1.0
 
     def bound(self, alpha: float) -> float:
-        return self.looks.bound(self.claim, alpha)
+        return self.looks.bound(self.claim, self.share * alpha)
 
     def refutes(self, alpha: float) -> bool:
         """See Evidence; faster, since it does not compute the bound."""
-        return self.looks.refute(self.claim, alpha)
+        return self.looks.refute(self.claim, self.share * alpha)
 
     def p_value(self) -> float:
         """See Evidence; in closed form where canaries are apart."""
-        return self.looks.p_value_apart(self.claim) if self.looks.apart else Evidence.p_value(self)
+        return (
+            min(1.0, self.looks.p_value_apart(self.claim) / self.share) if self.looks.apart else Evidence.p_value(self)
+        )
 
     def judge(self, alpha: float) -> Judgement:
         name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
-        best = self.looks.best(self.claim, alpha)
+        own = self.share * alpha
+        best = self.looks.best(self.claim, own)
         event = ObservedCanaries(
             f"the surest guesses at which of {self.canaries:,} canaries were in the data",
             self.canaries,
@@ -122,10 +143,11 @@ class CanaryEvidence(Evidence):
             self.reason,
             bound,
             event,
-            {name: self.looks.detectable(self.claim, alpha, chance) for name, chance in CHANCES},
+            {name: self.looks.detectable(self.claim, own, chance) for name, chance in CHANCES},
             self.p_value(),
             alpha,
-            illustration=Illustration(profile=self._profile(alpha)),
+            self.share,
+            illustration=Illustration(profile=self._profile(own)),
         )
 
     def _profile(self, alpha: float) -> tuple[tuple[float, float], ...]:

@@ -71,7 +71,8 @@ def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float,
     scaled = {max(1, guesses * number // planned) for guesses in canaries.guesses}
     usual = canaries.guesses == usual_guesses(planned)
     seen = tuple(RightGuesses(number, guesses, 0) for guesses in (usual_guesses(number) if usual else scaled))
-    return GuessLooks(seen, apart).detectable(plan.claim, plan.alpha, chance)
+    share = OF_LAST if canaries.runs > 1 and not plan.settings.sharpen else 1.0
+    return GuessLooks(seen, apart).detectable(plan.claim, share * plan.alpha, chance)
 
 
 def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool) -> float:

@@ -12,6 +12,7 @@ import pytest
 
 import auditor
 from auditor.auditing import planned
+from auditor.auditing.canary_flow import shares_of_looks
 from auditor.auditing.foresight import foresee
 from auditor.cli import main
 from auditor.config import load_configuration
@@ -38,11 +39,11 @@ def own_place(output: Any, canary: int) -> float:
 
 
 def one_run(claim: auditor.GaussianDP | auditor.ApproximateDP, mechanism: Any = released, **options: Any) -> Any:
-    parameters, seed = options.pop("parameters", None), options.pop("seed", 7)
+    settings = {key: options.pop(key) for key in ("parameters", "sharpen") if key in options} | {
+        "seed": options.pop("seed", 7)
+    }
     domain = auditor.Canaries(list(range(NUMBER)), options.pop("score", own_place), **options)
-    return auditor.audit(
-        mechanism, claim, domain, method="one-run", parameters=parameters, seed=seed, confidence=0.99, name="once"
-    )
+    return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, name="once", **settings)
 
 
 def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:
@@ -54,6 +55,20 @@ def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:
     assert "if no canary affects another one's score, above the claimed μ = 1" in str(broken)
     # Without the assumption less is proved.
     assert 0 < one_run(auditor.GaussianDP(1.0), parameters={"sigma": 0.5}).bound.value < broken.bound.value
+
+
+def test_of_several_runs_a_refuted_claim_has_no_more() -> None:
+    """The levels of all looks add up to the whole; what is shown holds at the share of its look."""
+    broken = {"parameters": {"sigma": 0.4}, "apart": True, "runs": 6}
+    early = one_run(auditor.GaussianDP(1.0), **broken)
+    assert early.verdict == "violation" and early.outputs.bound == early.event.runs == 1
+    assert early.stop_reason == "refuted after 1 of 6 runs" and early.judgement.share == shares_of_looks(6)[1]
+    alone = one_run(auditor.GaussianDP(1.0), **{**broken, "runs": 1})
+    assert early.bound.value < alone.bound.value and early.p_value == pytest.approx(
+        alone.p_value / early.judgement.share
+    )
+    sound = one_run(auditor.GaussianDP(1.0), apart=True, runs=6)
+    assert sound.event.runs == 6 and sound.judgement.share + sum(shares_of_looks(6).values()) == pytest.approx(1)
 
 
 @pytest.mark.statistical
@@ -103,9 +118,9 @@ def test_runs_that_differ_too_much_are_warned_of_where_canaries_are_said_to_be_a
     """All of 8 runs are alike with probability 1/128, under another seed."""
     words = "the number of right guesses differs between the runs"
     assert one_run(auditor.GaussianDP(1.0), apart=True, runs=8).warnings == ()
-    [warning] = one_run(auditor.GaussianDP(1.0), lucky, apart=True, runs=8).warnings
+    [warning] = one_run(auditor.GaussianDP(1.0), lucky, apart=True, runs=8, sharpen=True).warnings
     assert words in warning
-    [weak] = one_run(auditor.GaussianDP(1.0), lucky, runs=8).warnings
+    [weak] = one_run(auditor.GaussianDP(1.0), lucky, runs=8, sharpen=True).warnings
     assert words not in weak and "use more canaries, or more runs" in weak
 
 
@@ -220,7 +235,7 @@ def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     report = json.loads((tmp_path / "made/once/report.json").read_text())
     verdicts = [audit["verdict"] for audit in report["audits"]]
     assert verdicts[0] == "no_violation_found" and verdicts[1] == "violation"
-    assert {len(audit["event"]["guesses"]) for audit in report["audits"]} == {2}
+    assert len(report["audits"][0]["event"]["guesses"]) == 2
     (tmp_path / "train.py").unlink()
     kept = next((tmp_path / "kept").iterdir()) if (tmp_path / "kept").is_dir() else tmp_path / "kept"
     assert main(["replay", str(kept), "--out", "again", "--quiet"]) == 2
@@ -229,7 +244,7 @@ def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     assert json.loads((tmp_path / "again/once/report.json").read_text()) == report
     assert main(["show", "made/once/report.json"]) == 0
     shown = capsys.readouterr().out
-    assert "surest guesses on 300 canaries in each of 4 runs are right" in shown
+    assert "surest guesses on 300 canaries are right" in shown
 
 
 @pytest.mark.parametrize(
