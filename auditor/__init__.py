@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from auditor.adapters import claim_of as claim_of
     from auditor.auditing import audit as audit
+    from auditor.auditing.consistent import read_report as read_report
     from auditor.blackbox.command import Command as Command
     from auditor.claims import ApproximateDP as ApproximateDP
     from auditor.claims import GaussianDP as GaussianDP
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from auditor.neighbours.totals import Totals as Totals
     from auditor.neighbours.totals_by_key import TotalsByKey as TotalsByKey
     from auditor.neighbours.valid import Valid as Valid
-    from auditor.results.reader import read_report as read_report
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "auditor.adapters": ("claim_of",),
     "auditor.auditing": ("audit",),
+    "auditor.auditing.consistent": ("read_report",),
     "auditor.blackbox.command": ("Command",),
     "auditor.claims": (
         "ApproximateDP",
@@ -73,7 +74,6 @@ _NAMES = {
     "auditor.neighbours.totals": ("Totals",),
     "auditor.neighbours.totals_by_key": ("TotalsByKey",),
     "auditor.neighbours.valid": ("Valid",),
-    "auditor.results.reader": ("read_report",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),
     "auditor.verdict": ("Verdict",),

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from auditor.auditing.consistent import read_report
 from auditor.report.markdown import escape
 from auditor.report.phrases import number
-from auditor.results.reader import read_report
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 from mechanisms.specimens import Statement

@@ -17,9 +17,9 @@ from pages import PROJECT, alike, blocks_of, run_page, session
 from rich.console import Console
 
 import auditor
+from auditor.auditing.consistent import read_report
 from auditor.config import schema
 from auditor.report.terminal import print_result
-from auditor.results.reader import read_report
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 NAMES = [page.relative_to(PROJECT).with_suffix("").as_posix() for page in PAGES]

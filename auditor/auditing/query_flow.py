@@ -8,7 +8,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -109,13 +109,24 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
             f"a claim of {claim} compares a data set with a part of it; these neighbours have no such pair, use add_remove"
         )
     draw.pairs.update(seen)
-    judgement = Judgement(
-        Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND,
-        f"{how_many(len(seen), 'pair')} of data sets looked at",
-        found.bound(claim, "largest difference found"),
-        found.event,
-    )
+    judgement = _judged(claim, found, f"{how_many(len(seen), 'pair')} of data sets looked at")
     return Seen(judgement, found.pair, shrink=smallest)
+
+
+def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, reason: str) -> Judgement:
+    """Return the judgement of answers that a report holds. Raises MechanismError for answers that cannot be compared."""
+    left, right = event.values.left, event.values.right
+    found = _difference(claim, name, pair, (left, left, right, right))
+    if (
+        found.size == -math.inf
+    ):  # neither is a list that holds the other, so the domain says that right has one person more
+        found = _difference(claim, name, replace(pair, grows=True), (left, left, right, right))
+    return replace(_judged(claim, found, reason), event=event)
+
+
+def _judged(claim: QueryClaim, found: _Difference, reason: str) -> Judgement:
+    verdict = Verdict.VIOLATION if found.excess > 0 else Verdict.NO_VIOLATION_FOUND
+    return Judgement(verdict, reason, found.bound(claim, "largest difference found"), found.event)
 
 
 def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _Difference:

@@ -50,8 +50,8 @@ def _share(text: str) -> float:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from auditor.auditing.consistent import read_report
     from auditor.report.compare import compare, failing
-    from auditor.results.reader import read_report
 
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
     show_changes(changes, str(options.old))
@@ -92,8 +92,8 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
 
     Raises InvalidInputError unless there is exactly one for each configuration, whose events can be compared.
     """
+    from auditor.auditing.consistent import read_report
     from auditor.report.compare import FALSE_RISE, shown
-    from auditor.results.reader import read_report
 
     found: dict[str, tuple[Path, RunResult]] = {}
     for file in files:

@@ -42,9 +42,9 @@ def check_report(file: Path, folder: Path) -> int:
     Raises InvalidInputError if there is no such report or recording, or if another version wrote the report.
     """
     from auditor.config.recordings import find_recordings
-    from auditor.results.reader import read_report, report_data
+    from auditor.results.reader import parsed_report
 
-    report = read_report(file)
+    report, written = parsed_report(file)
     if report.auditor != __version__:
         raise InvalidInputError(
             f"{file} was written by auditor {report.auditor}, and this is {__version__}; check it with that version"
@@ -54,7 +54,7 @@ def check_report(file: Path, folder: Path) -> int:
         meant = [one for one in recordings if one.name == report.name]
         if not meant:
             raise InvalidInputError(f'{folder} holds no recording of "{report.name}"')
-        found = list(_recounts(meant[0], report, report_data(file)))
+        found = list(_recounts(meant[0], report, written))
     for one in found:
         lines = [f"NOT as reported: {line}" for line in one.differences]
         lines += [f"not checked: {line}" for line in one.unchecked]

@@ -19,7 +19,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from auditor.results.reader import read_report
+    from auditor.auditing.consistent import read_report
 
     # The folder, or another file that `auditor run` wrote there, means the report in it.
     near = options.report if options.report.is_dir() else options.report.parent

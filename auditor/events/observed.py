@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import InvalidInputError
 
@@ -105,6 +106,11 @@ class ObservedScore(Fields):
     values: tuple[float, ...]
     counts: ScoreCounts
     rule: Mapping[str, Any] | None
+
+    @property
+    def wager(self) -> Wager:
+        """The wager of these numbers."""
+        return Wager(self.order, self.values, self.swapped, self.stake, self.tilt)
 
     def counted(self) -> ScoreCounts:
         return self.counts

@@ -89,9 +89,7 @@ class ScoreTest:
     def of(cls, seen: ObservedScore) -> "ScoreTest":
         """Return the test that was reported. Raises InvalidInputError if the report lacks its rule."""
         feature, edges = read_rule(seen.rule or {}, "feature", "edges")
-        return cls(
-            feature, tuple(map(float, edges)), Wager(seen.order, seen.values, seen.swapped, seen.stake, seen.tilt)
-        )
+        return cls(feature, tuple(map(float, edges)), seen.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return a histogram of the outputs along the score."""

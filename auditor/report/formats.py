@@ -42,12 +42,12 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     it could not be made: a plot that fails, or the form of an extension, costs that file only.
     """
     from auditor.results.files import to_json, write_whole
-    from auditor.results.reader import read_report
+    from auditor.results.reader import parsed_report
 
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.json"
     write_whole(report, to_json(result.to_dict()))
-    written = replace(read_report(report), seconds=result.seconds)
+    written = replace(parsed_report(report)[0], seconds=result.seconds)
     failed = list[str]()
     for form in FORMATS:
         if form.file is not None:

@@ -1,4 +1,4 @@
-"""Read report.json back into results. All code that shows or compares a stored report reads it here."""
+"""Read report.json back into results. What decides reads it in auditing/consistent.py."""
 
 import functools
 import json
@@ -34,22 +34,17 @@ _WANTED = {
 _UNSEEN = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
 
 
-def read_report(file: str | Path) -> RunResult:
-    """Return the run that a report.json holds. Written again, it gives the same file.
+def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
+    """Return the run that a report.json holds, and the data as they are written there: the run, written again, is the same file.
 
-    Raises InvalidInputError if the file cannot be read, is not a report, or has another version. The message names the file and
-    the place in it.
+    Nothing says that the report agrees with itself; see auditor.auditing.consistent. Raises InvalidInputError if the file cannot be
+    read, is not a report, or has another version. The message names the file and the place in it.
     """
-    data = report_data(Path(file))
+    data = read_json(Path(file), MOST_BYTES, WHAT)
     try:
-        return _run(data)
+        return _run(data), data
     except InvalidInputError as error:
         raise InvalidInputError(f"{file} is not {WHAT}: {error}") from None
-
-
-def report_data(file: Path) -> Any:
-    """Return the data of a report.json as they are written there. Raises InvalidInputError if the file is not JSON."""
-    return read_json(file, MOST_BYTES, WHAT)
 
 
 def _run(data: Any) -> RunResult:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
+from auditor.auditing.consistent import read_report
 from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
 from auditor.claims import Unclaimed
@@ -17,7 +18,6 @@ from auditor.config import load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.records import Records
 from auditor.results.files import to_json
-from auditor.results.reader import read_report
 
 Rng = np.random.Generator
 E1 = auditor.PureDP(1.0)

@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import Plan, Progress, Settings, carry_out, planned, run, settle
+from auditor.auditing.consistent import read_report
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution
@@ -25,7 +26,6 @@ from auditor.neighbours.shrink import complexity
 from auditor.report.html import to_html
 from auditor.report.phrases import finding
 from auditor.results.files import to_json
-from auditor.results.reader import read_report
 from auditor.results.result import RunResult
 from auditor.verdict import Verdict
 

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from plain_data import places
 from rich.console import Console
 
+from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out
 from auditor.blackbox.command import from_answer
 from auditor.cli import _parser, main
@@ -34,7 +35,6 @@ from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json
-from auditor.results.reader import read_report
 from auditor.scores import read_scores
 
 ODD: list[Any] = [

@@ -9,12 +9,12 @@ import pytest
 from plain_data import changed, leaves
 
 from auditor.auditing import flow
+from auditor.auditing.consistent import read_report
 from auditor.cli import main
 from auditor.cli.replay_check import Recount, _recounts
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
 from auditor.events.observed import ObservedRule
-from auditor.results.reader import read_report
 from auditor.results.recount import frozen_test, not_as_reported
 
 PROJECT = Path(__file__).parent.parent.parent

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from auditor.auditing.consistent import read_report
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
-from auditor.results.reader import read_report
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 

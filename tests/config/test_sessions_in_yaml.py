@@ -9,6 +9,7 @@ from rich.console import Console
 
 import auditor
 from auditor.auditing import run
+from auditor.auditing.consistent import read_report
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
@@ -18,7 +19,6 @@ from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
 from auditor.report.plain_text import failure_text
 from auditor.report.terminal import print_result
-from auditor.results.reader import read_report
 from auditor.results.result import RunResult
 
 pytestmark = pytest.mark.usefixtures("without_plots")

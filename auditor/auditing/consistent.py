@@ -1,0 +1,146 @@
+"""A report is read as true only as far as it agrees with itself: what follows from its counts is computed again.
+
+Whoever writes a report can still invent its counts. `auditor replay --check` compares these with recorded outputs.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from auditor.auditing.canary_flow import CanaryEvidence
+from auditor.auditing.outcome import Evidence, levels_of
+from auditor.auditing.pairwise_flow import CountEvidence
+from auditor.auditing.probability_flow import RateEvidence
+from auditor.auditing.query_flow import judged_again
+from auditor.bounds.divergences import Wager
+from auditor.bounds.one_run import GuessLooks, RightGuesses
+from auditor.claims import PrivacyClaim, Probability, QueryClaim
+from auditor.errors import AuditorError, InvalidInputError
+from auditor.events.observed import (
+    Observed,
+    ObservedBets,
+    ObservedCanaries,
+    ObservedProfile,
+    ObservedReport,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
+from auditor.methods import method_for
+from auditor.methods.guessing import TwoIntervals
+from auditor.results.reader import parsed_report
+from auditor.results.recount import as_read, fitting, not_as_reported
+from auditor.results.result import AuditResult, Judgement, RunResult
+from auditor.verdict import Verdict
+
+# Audits that share a budget, and canaries: more than anybody has, and what computes with them ends.
+MOST_SHARING, MOST_CANARIES = 100_000, 10_000_000
+
+
+def read_report(file: str | Path) -> RunResult:
+    """Return the run that a report.json holds. Written again, it gives the same file.
+
+    Raises InvalidInputError if the file cannot be read, is not a report, has another version or contradicts itself: bounds, levels,
+    power and verdicts are those that follow from its counts. The message names the file and the place in it.
+    """
+    run, written = parsed_report(file)
+    try:
+        again = recounted(run)
+    except AuditorError as error:
+        raise InvalidInputError(f"{file} contradicts itself: {error}") from None
+    # Bounds and verdicts follow from levels.
+    for line in sorted(_contradictions(written, again), key=lambda line: "budget." not in line):
+        raise InvalidInputError(f"{file} contradicts itself: {line}; run the audit again")
+    return run
+
+
+def _contradictions(written: Any, again: RunResult) -> Iterator[str]:
+    whole = as_read(again.to_dict())
+    for entry, remade in zip(written["audits"], whole["audits"], strict=True):
+        yield from (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
+    yield from not_as_reported({**written, "audits": []}, {**whole, "audits": []})
+
+
+def recounted(run: RunResult) -> RunResult:
+    """Return a run with all that follows from its counts computed again."""
+    found = [_evidence(audit) for audit in run.audits]
+    with fitting("its counts prove nothing"):
+        p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]
+        smallest = min(filter(None, (audit.alpha for audit in run.audits)), default=1.0)
+        # The smallest level is that of all. A report of `--only` lacks audits that share the budget.
+        sharing = round(min(MOST_SHARING, (1 - run.confidence) / smallest))
+        levels = levels_of(p_values, 1 - run.confidence, max(sharing, len(p_values) - p_values.count(None)))
+        return replace(run, audits=list(map(_judged, run.audits, found, levels)))
+
+
+def _evidence(audit: AuditResult) -> Evidence | Judgement:
+    """Return the counts of an audit as evidence; a judgement where nothing is random, or nothing was counted."""
+    claim, reason = audit.claim, audit.stop_reason
+    match audit.event:
+        case None:
+            is_proved = audit.verdict is Verdict.NO_VIOLATION_FOUND and audit.proof is not None and audit.proof.proved
+            return Judgement(Verdict.NO_VIOLATION_FOUND if is_proved else Verdict.INCONCLUSIVE, reason)
+        case ObservedBets():
+            return audit.judgement
+        case QueryAnswers() as event if isinstance(claim, QueryClaim) and audit.pair is not None:
+            return judged_again(claim, audit.mechanism, audit.pair, event, reason)
+        case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
+            if canaries * runs > MOST_CANARIES:
+                raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
+            seen = tuple(RightGuesses(canaries * runs, *numbers) for numbers in guesses)
+            return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason)
+        case ObservedReport() as event if isinstance(claim, Probability):
+            return RateEvidence(claim, [(_outputs(event), event.counted())], reason)
+        case ObservedRule() | ObservedProfile() | ObservedScore() as event:
+            outputs, is_textbook = _outputs(event), audit.bound is not None and audit.bound.method == TwoIntervals.name
+            method = method_for(claim, TwoIntervals.name if is_textbook else "fixed", 0.001, outputs)
+            looks = [(outputs, event.counted())]
+            test: Any = _AsReported(event)
+            return CountEvidence(claim, method, test, looks, (), reason)
+    raise InvalidInputError(f"a claim of {claim} does not go with its event")
+
+
+@dataclass(frozen=True, slots=True)
+class _AsReported:
+    """The test of an event whose counts are known."""
+
+    event: ObservedRule | ObservedProfile | ObservedScore
+
+    @property
+    def events(self) -> tuple[ObservedRule, ...]:
+        """The events of the points of a profile."""
+        assert isinstance(self.event, ObservedProfile)
+        return self.event.points
+
+    @property
+    def wager(self) -> Wager:
+        """The wager of a divergence."""
+        assert isinstance(self.event, ObservedScore)
+        return self.event.wager
+
+    def report(self, counts: object) -> Observed:
+        """Return the event, which has its counts."""
+        return self.event
+
+
+def _outputs(event: Observed | None) -> int:
+    """Return how many outputs an event was counted in: those of the first rule, or the runs with canaries."""
+    counted = getattr(event, "counted", None)
+    return sum(map(sum, counted().tables()[:2])) if counted is not None else getattr(event, "runs", 0)
+
+
+def _judged(audit: AuditResult, found: Evidence | Judgement, level: float | None) -> AuditResult:
+    """Return an audit with the judgement of its counts. What the plots show is left as it is."""
+    if audit.alpha is not None and math.isclose(level or 0, audit.alpha):
+        level = audit.alpha
+    judgement = found.judge(level) if isinstance(found, Evidence) and level is not None else found
+    assert isinstance(judgement, Judgement)
+    drawn = replace(audit.outputs, bound=max(audit.outputs.bound, _outputs(audit.event)))
+    return replace(
+        audit,
+        judgement=replace(judgement, illustration=audit.illustration, alpha=level),
+        provenance=replace(audit.provenance, outputs=drawn),
+        smallest=audit.smallest if judgement.verdict is Verdict.VIOLATION else None,
+    )
