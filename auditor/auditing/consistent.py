@@ -7,20 +7,22 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from auditor.auditing.canary_flow import CanaryEvidence
 from auditor.auditing.outcome import Evidence, levels_of
-from auditor.auditing.pairwise_flow import CountEvidence
+from auditor.auditing.pair_search import FoundPair
+from auditor.auditing.pairwise_flow import Counted, CountEvidence
 from auditor.auditing.probability_flow import RateEvidence
+from auditor.auditing.probability_flow import _Counted as CountedHits
 from auditor.auditing.query_flow import judged_again
+from auditor.auditing.tally import Tally
 from auditor.bounds.divergences import Wager
 from auditor.bounds.one_run import GuessLooks, RightGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
     Observed,
-    ObservedBets,
     ObservedCanaries,
     ObservedProfile,
     ObservedReport,
@@ -82,23 +84,27 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
         case None:
             is_proved = audit.verdict is Verdict.NO_VIOLATION_FOUND and audit.proof is not None and audit.proof.proved
             return Judgement(Verdict.NO_VIOLATION_FOUND if is_proved else Verdict.INCONCLUSIVE, reason)
-        case ObservedBets():
-            return audit.judgement
         case QueryAnswers() as event if isinstance(claim, QueryClaim) and audit.pair is not None:
             return judged_again(claim, audit.mechanism, audit.pair, event, reason)
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
             if canaries * runs > MOST_CANARIES:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
             seen = tuple(RightGuesses(canaries * runs, *numbers) for numbers in guesses)
-            return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason)
+            return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason, audit.judgement.share)
         case ObservedReport() as event if isinstance(claim, Probability):
-            return RateEvidence(claim, [(_outputs(event), event.counted())], reason)
+            alone: Any = audit.pair
+            told, tally = audit.judgement, Tally(outputs=_outputs(event))
+            rate = CountedHits(claim, told.round, alone, event.counted(), told.share, tally)
+            return RateEvidence(claim, rate, [rate], reason)
         case ObservedRule() | ObservedProfile() | ObservedScore() as event:
             outputs, is_textbook = _outputs(event), audit.bound is not None and audit.bound.method == TwoIntervals.name
             method = method_for(claim, TwoIntervals.name if is_textbook else "fixed", 0.001, outputs)
-            looks = [(outputs, event.counted())]
             test: Any = _AsReported(event)
-            return CountEvidence(claim, method, test, looks, (), reason)
+            shown, share, pair = audit.judgement.round, audit.judgement.share, audit.pair
+            found: Any = pair and FoundPair(pair, cast("PrivacyClaim", claim), math.nan)
+            sample: Any = None
+            one = Counted(shown, found, method, test, event.counted(), share, sample, Tally(outputs=outputs))
+            return CountEvidence(claim, one, [one], (), reason)
     raise InvalidInputError(f"a claim of {claim} does not go with its event")
 
 
