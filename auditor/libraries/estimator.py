@@ -67,21 +67,15 @@ def from_estimator(
     elif target is not None:
         columns.append({"low": float(target[0]), "high": float(target[1])})
     points = tuple(itertools.islice(itertools.product(*features), MOST_POINTS))
-    one = len(columns) == 1
-    shape: dict[str, Any] = {"record": features[0]} if one else {"columns": columns}
+    shape: dict[str, Any] = {"record": features[0]} if len(columns) == 1 else {"columns": columns}
     domain = Records(**shape, size=size, relation=relation)
-    if len(columns) == len(features) and needs_target(thing):
+    learns = inspect.signature(thing.fit).parameters.get("y")
+    if len(columns) == len(features) and learns is not None and learns.default is inspect.Parameter.empty:
         raise InvalidInputError(
             f"{name} learns to predict: give `classes`, or for a regression `target`, the ends [low, high]"
         )
     mechanism = Fitted(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
     return Adapted(mechanism, claim, domain, what_was_chosen(name, chosen), f"{name} has no epsilon; give a claim")
-
-
-def needs_target(thing: Any) -> bool:
-    """Whether ``fit`` cannot be called without a target."""
-    target = inspect.signature(thing.fit).parameters.get("y")
-    return target is not None and target.default is inspect.Parameter.empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +114,4 @@ def _plain_value(value: Any) -> Any:
 
 def _claim_of_estimator(thing: Any) -> Claim | None:
     epsilon, delta = getattr(thing, "epsilon", None), getattr(thing, "delta", 0.0)
-    if not isinstance(epsilon, int | float) or not math.isfinite(epsilon):
-        return None
-    return dp_claim(epsilon, delta)
+    return dp_claim(epsilon, delta) if isinstance(epsilon, int | float) and math.isfinite(epsilon) else None
