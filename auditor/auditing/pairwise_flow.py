@@ -27,6 +27,7 @@ from auditor.claims import Claim, Unclaimed
 from auditor.events.histogram import Histogram
 from auditor.methods.method import AnyMethod, Learned, Test
 from auditor.methods.profile import ProfileTest
+from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import judge
 
@@ -51,7 +52,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
             return no_answer(all_alike(sample.size), found.pair)
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
         if best is not None and best.refutes(plan) and best.found.pair.key() != found.pair.key() and not plan.test:
-            before = known.outputs_on(best.found, now, 2)
+            before = known.outputs_on(best.found, now)
             again = known.learn(best.found, before, now)
             if again.forecast > learned.forecast:
                 found, sample, learned = best.found, before, again
@@ -114,6 +115,7 @@ class _Known:
     looks: Mapping[str, Look] = field(default_factory=dict)
     outputs: dict[str, Sample] = field(default_factory=dict)
     found: FoundPair | None = None
+    times: int = 0  # outputs were drawn to learn from
 
     def search(self, now: Round, *, refuted: bool) -> FoundPair:
         """Search for a pair, from what earlier searches saw. A round without a search has the pair of the one before."""
@@ -122,17 +124,13 @@ class _Known:
             self.looks = self.found.looks
         return self.found
 
-    def outputs_on(self, found: FoundPair, now: Round, *of_several: int) -> Sample:
-        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn.
-
-        ``of_several`` is part of the address.
-        """
+    def outputs_on(self, found: FoundPair, now: Round) -> Sample:
+        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""
         sample = self.outputs.get(found.pair.key())
         needed = now.selection // 2 if self._at_distance(found) else now.selection
         missing = needed - (sample.size if sample else 0)
         if missing > 0:
-            batches = self.draw.batches(found.pair, missing, Phase.SELECTION, (now.number, *of_several), like=sample)
-            sample = join_samples([*([sample] if sample else []), self.draw.draw(batches)])
+            sample = join_samples([*([sample] if sample else []), self._drawn(found.pair, missing, now, sample)])
             self.outputs[found.pair.key()] = sample
         assert sample is not None
         return sample
@@ -141,14 +139,19 @@ class _Known:
         """Learn rules on the pair; or at the ends of a path, where an effect shows that is too weak on neighbours."""
         share = now.share * (1 - 2 * OF_OTHERS)
         if self._at_distance(found):
-            batches = self.draw.batches(ends(found.path), sample.size, Phase.SELECTION, (now.number, 1))
             outputs = outputs_at_distance(now.bound, len(found.path))
-            return self.plan.method(outputs, found.claim, share).with_prior().learn(self.draw.draw(batches))
+            at_ends = self._drawn(ends(found.path), sample.size, now)
+            return self.plan.method(outputs, found.claim, share).with_prior().learn(at_ends)
         method = self.plan.method(now.bound, found.claim, share)
         learned = (method.with_prior() if affordable_pairs(found.claim, now.search) else method).learn(sample)
         look = self.looks.get(key := found.pair.key(), Look(found.pair))
         self.looks = {**self.looks, key: replace(look, learned=learned.evidence)}
         return learned
+
+    def _drawn(self, pair: Pair, outputs: int, now: Round, like: Sample | None = None) -> Sample:
+        """Draw outputs to learn from, each time at an address of its own."""
+        self.times += 1
+        return self.draw.draw(self.draw.batches(pair, outputs, Phase.SELECTION, (now.number, self.times), like=like))
 
     def count(
         self, found: FoundPair, learned: Learned[Any], sample: Sample, now: Round, *, last: bool

@@ -35,7 +35,7 @@ from auditor.verdict import Verdict, judge
 
 # The share of the samples that is spent, but as many outputs as that at least; and the most, for each output of the audit, where
 # outputs are not cheap.
-OF_SAMPLES, SHARE, OF_SPENT = 0.06, 100_000, 4
+OF_SAMPLES, SHARE, OF_SPENT = 0.06, 80_000, 4
 # Shares of these outputs: to look at the pair found where no outputs are at hand, to screen candidates, for a last look at the
 # simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
 # smaller one could not show. Together they are never more than all.
