@@ -232,12 +232,12 @@ class CountEvidence(Evidence):
         )
 
     def _growth(self, alpha: float) -> list[tuple[int, float]]:
-        """Return for each round its outputs and its largest bound."""
+        """Return for each round its outputs and its largest bound; that of the rule that is shown, in its round."""
         found = dict[int, tuple[int, float]]()
         for one in self.counted:
             before = found.get(one.number, (0, -math.inf))
             found[one.number] = one.tally.outputs, max(before[1], one.bound(alpha))
-        return list(found.values())
+        return list({**found, self.shown.number: (self.shown.tally.outputs, self.bound(alpha))}.values())
 
     def _could_refute(self, method: AnyMethod, power: Mapping[str, float]) -> bool:
         """Whether some violation refutes the claim by this number of outputs, on this event or on one that tells all."""
