@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 # What is kept: after how many outputs the time was over, and who drew.
 TIME, DRAWN_BY = "time", "drawn by"
+# Seconds: a run that is killed loses no more of what it counted.
+KEPT_EVERY = 0.5
 STATE = (
     "outputs depend on the call in which they were drawn: outputs of one call are more alike than those of the next call on the "
     "same data set, by a state, a cache, or noise that a call draws once. They are not independent, and bounds would be invalid. "
@@ -122,16 +124,19 @@ class Draw:
                 if not goes_on():
                     break
         tally = self._resumed(sampler, batches, observe, tally)
-        remembers = self.guard.remembers
+        remembers, waiting, kept_at = self.guard.remembers, list[tuple[Batch, DrawnBatch[Any]]](), time.monotonic()
         with contextlib.closing(
             sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else _nothing()
         ) as groups:
             for group in groups:
                 for _, one in group:
                     tally.add(*one.seen)
-                more = goes_on()
-                self._keep(batches.first, group if remembers else (), tally)
-                remembers = self.guard.remembers
+                waiting += group if remembers else ()
+                more, remembers = goes_on(), self.guard.remembers
+                # All that was counted is written anew each time.
+                if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > KEPT_EVERY:
+                    self._keep(batches.first, waiting, tally)
+                    waiting, kept_at = [], time.monotonic()
                 if not more:
                     break
         self.spend(phase, tally.outputs)
