@@ -1,4 +1,7 @@
-"""The progress that `auditor run` shows: phase, rate, time left and the bound so far; without a terminal, some lines."""
+"""The progress that `auditor run` shows: phase, rate and time left; without a terminal, some lines.
+
+It shows no bound: one is stated when all audits of a file have ended, at the level that Holm leaves.
+"""
 
 import time
 from collections.abc import Sequence
@@ -8,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 from auditor.auditing import Plan, Progress
 from auditor.blackbox.batches import Phase
 from auditor.errors import visible
-from auditor.report.phrases import number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Seconds between two looks at the bound, which takes some milliseconds.
-LOOK = 0.25
 # Seconds between two lines on an audit, where there is no terminal to change a line in.
 LINE = 60.0
 # Seconds of a phase after which the first line says how long it may go on, if that is as long at least.
@@ -31,7 +31,7 @@ class ProgressLines:
         from rich.progress import Progress as Bars
         from rich.table import Column
 
-        self._plans = {plan.name: (f"{number}/{len(plans)}", plan.claim) for number, plan in enumerate(plans, start=1)}
+        self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
         self._bars = Bars(
             # On a narrow terminal the bar is left out, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
@@ -39,7 +39,6 @@ class ProgressLines:
             *([BarColumn(bar_width=12)] if console.width >= ROOM_FOR_BAR else []),
             TextColumn("{task.fields[done]}"),
             TimeRemainingColumn(compact=True, table_column=Column(width=5)),
-            TextColumn("{task.fields[bound]}"),
             console=console,
             expand=True,
             transient=True,
@@ -75,11 +74,11 @@ class ProgressLines:
             return
         from rich.markup import escape
 
-        place, claim = self._plans[progress.audit]
+        place = self._places[progress.audit]
         phase = progress.phase.name.lower()
         if progress.audit not in self._tasks:
             name = escape(visible(progress.audit))
-            self._tasks[progress.audit] = self._bars.add_task(phase, place=place, audit=name, done="", bound="")
+            self._tasks[progress.audit] = self._bars.add_task(phase, place=place, audit=name, done="")
         number_of_task = self._tasks[progress.audit]
         task = next(task for task in self._bars.tasks if task.id == number_of_task)
         if task.description != phase:
@@ -87,9 +86,6 @@ class ProgressLines:
         rate = f", {_short(task.speed)}/s" if task.speed else ""
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
         self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
-        if progress.bound is not None and time.monotonic() - self._looked.get(progress.audit, 0.0) > LOOK:
-            self._looked[progress.audit] = time.monotonic()
-            self._bars.update(number_of_task, bound=f"{claim.symbol} ≥ {number(progress.bound())}")
 
     def _print(self, progress: Progress) -> None:
         """Print how far an audit is, and for how long this phase may go on, once in LINE seconds."""

@@ -245,7 +245,6 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
     from auditor.auditing import run_all, settle
     from auditor.auditing.concurrent import stop_all
     from auditor.cli.progress import ProgressLines
-    from auditor.report.phrases import bound_words
     from auditor.report.terminal import escaped
     from auditor.results.result import RunResult
 
@@ -262,7 +261,7 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
                     lines.end(one.name)
                     if not console.is_terminal:
                         audit = one.result()
-                        line = f"  {visible(audit.name)}: {bound_words(audit)}, {audit.seconds:.1f} s"
+                        line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
                         console.print(line, highlight=False, markup=False)
                     audits.append(one)
                 settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)

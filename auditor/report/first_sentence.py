@@ -9,7 +9,7 @@ from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed, ObservedCanaries, ObservedReport, ObservedRule, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation, data_words, plain
-from auditor.report.phrases import canary_words, finding, number, proved_words, relation_words
+from auditor.report.phrases import bound_words, canary_words, finding, number, relation_words
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
@@ -28,20 +28,16 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 def first_sentence(audit: AuditResult) -> str:
     """Say what an audit found, in a sentence or two.
 
-    After a violation it is about the smallest pair, with the event and the bound on that pair.
+    It is about the pair, the event and the bound that the verdict rests on, as the table and the plots are.
     """
     if audit.bound is None or audit.event is None:
         return finding(audit)
     if audit.verdict is Verdict.INCONCLUSIVE:
         return f"No answer: {audit.stop_reason}."
-    small = audit.smallest
-    pair, event, bound = (
-        (audit.pair, audit.event, audit.bound) if small is None else (small.pair, small.event, small.bound)
-    )
-    proved = proved_words(audit.claim, bound).replace("≥", "is at least").replace("≤", "is at most")
+    proved = bound_words(audit).replace("≥", "is at least").replace("≤", "is at most")
     claim = str(audit.claim)
     claim = claim if len(claim) <= 2 * MOST else f"{claim[:MOST]} …"
-    cause = _cause(pair, event, audit)
+    cause = _cause(audit.pair, audit.event, audit)
     if audit.verdict is Verdict.VIOLATION:
         return f"{cause}: {proved}, claimed {claim}."
     if audit.verdict is Verdict.MEASURED:
@@ -81,7 +77,7 @@ def _cause(pair: Pair | None, event: Observed, audit: AuditResult) -> str:
             if before != after
             else f"{words} leaves the answer at {before}"
         )
-    if shift := _shift(pair, audit, is_right):
+    if shift := _shift(audit, is_right):
         return f"{words} {shift}"
     if not isinstance(event, ObservedRule) or "evidence" in event.description:
         return f"{words} shows in the outputs, in many parts together"
@@ -104,25 +100,16 @@ def _odds(event: ObservedRule, is_right: bool) -> str:
     return f"makes {shown} {ratio:,.3g} times {'as' if after >= before else 'less'} likely"
 
 
-def _shift(pair: Pair, audit: AuditResult, is_right: bool) -> str:
-    """Say by how much the change moves the middle of the outputs, along the feature of the event; nothing if it hardly does.
-
-    Outputs of another pair say this of a pair that makes the same change.
-    """
+def _shift(audit: AuditResult, is_right: bool) -> str:
+    """Say by how much the change moves the middle of the outputs, along the feature of the event; nothing if it hardly does."""
     shown = audit.illustration.histograms
     # Other features, such as sums of many places, have no unit that a reader knows.
-    if (
-        not shown
-        or not shown[0].edges
-        or not shown[0].feature.startswith("output")
-        or audit.pair is None
-        or _change(audit.pair)[0] != _change(pair)[0]
-    ):
+    if not shown or not shown[0].edges or not shown[0].feature.startswith("output"):
         return ""
     histogram = shown[0]
     low, high = (_median(histogram, side) for side in (histogram.left, histogram.right))
     step = histogram.edges[1] - histogram.edges[0] if len(histogram.edges) > 1 else math.inf
-    moved = (high - low) * (1 if _change(audit.pair)[1] else -1)
+    moved = (high - low) * (1 if is_right else -1)
     if not math.isfinite(moved) or abs(moved) < step:
         return ""
     return f"shifts {histogram.feature} by about {moved:.2g}".replace("-", "−")

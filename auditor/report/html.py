@@ -104,12 +104,7 @@ def tone(shown: AuditResult | RunResult) -> str:
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
     """Return the facts about an audit, by name."""
-    proved = (
-        "Proved"
-        if audit.smallest is None
-        else f"Proved on the {pair_or_data_set(audit.smallest.pair).lower()} of the verdict"
-    )
-    known = [("Claim", str(audit.claim)), (proved, bound_words(audit))]
+    known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
             known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))

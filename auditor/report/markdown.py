@@ -3,7 +3,7 @@
 import re
 
 from auditor.errors import visible
-from auditor.report.pair_table import DIFFERS, counterexample_table
+from auditor.report.pair_table import DIFFERS, pair_tables
 from auditor.report.phrases import (
     COLUMNS,
     OWN_RANDOMNESS,
@@ -61,17 +61,17 @@ def _paragraph(audit: AuditResult) -> list[str]:
 
 
 def _rows(audit: AuditResult) -> list[str]:
-    """Return the counterexample as a table where it is a pair of frames; rows that differ are bold."""
-    table = counterexample_table(audit)
-    if table is None:
-        return []
-    lines = [("", table.columns), *table.lines]
-    words = [[escape(cell) for cell in (mark, *cells)] for mark, cells in lines]
-    for line, (mark, _) in zip(words, lines, strict=True):
-        if mark in DIFFERS:
-            line[:] = [f"**{cell}**" for cell in line]
-    heading, *body = (f"| {' | '.join(line)} |" for line in words)
-    return [heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
+    """Return tables of pairs of frames; rows that differ are bold."""
+    found = list[str]()
+    for caption, table in pair_tables(audit):
+        lines = [("", table.columns), *table.lines]
+        words = [[escape(cell) for cell in (mark, *cells)] for mark, cells in lines]
+        for line, (mark, _) in zip(words, lines, strict=True):
+            if mark in DIFFERS:
+                line[:] = [f"**{cell}**" for cell in line]
+        heading, *body = (f"| {' | '.join(line)} |" for line in words)
+        found += [f"{caption[:1].upper()}{caption[1:]}:", "", heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
+    return found
 
 
 def _code(text: str) -> str:

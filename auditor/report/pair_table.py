@@ -15,6 +15,7 @@ MOST_LETTERS = 400
 # Of more rows on both sides in a row than this, the first two and the last two are shown.
 MOST_IN_A_ROW = 6
 MOST_ROWS = 40
+PAIR, SMALLEST = "the pair", "the smallest pair that still breaks the claim"
 
 _Cells = tuple[str, ...]
 
@@ -97,11 +98,12 @@ def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable
     )
 
 
-def counterexample_table(audit: AuditResult) -> PairTable | None:
-    """Return the table of the smallest pair, or else of the audit's pair."""
+def pair_tables(audit: AuditResult) -> list[tuple[str, PairTable]]:
+    """Return the tables of the pair that the verdict rests on, and of the smallest pair, each with a caption."""
+    tables = [(PAIR, pair_table(audit.pair, audit.illustration.dialogue))]
     if audit.smallest is not None:
-        return pair_table(audit.smallest.pair, audit.smallest.dialogue)
-    return pair_table(audit.pair, audit.illustration.dialogue)
+        tables.append((SMALLEST, pair_table(audit.smallest.pair, audit.smallest.dialogue)))
+    return [(caption, table) for caption, table in tables if table is not None]
 
 
 def _cell(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from auditor.errors import visible
 from auditor.neighbours.pair import pair_words
-from auditor.report.pair_table import counterexample_table
+from auditor.report.pair_table import PAIR, pair_tables
 from auditor.report.phrases import bound_words, confidence_words, ended, event_lines, finding
 from auditor.results.result import AuditResult
 
@@ -24,13 +24,14 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     ``reproduce`` replaces the audit's own command.
     """
     rows = [] if audit.pair is None else [("pair", pair_words(audit.pair))]
-    if (table := counterexample_table(audit)) is not None:
-        rows += [(table.marks, line) for line in table.text()]
+    tables = pair_tables(audit)
+    rows += [(table.marks, line) for caption, table in tables if caption == PAIR for line in table.text()]
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:
         by = f"{confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
         rows.append(("bound", f"{bound_words(audit)} with {by}"))
+    rows += [("smallest", line) for caption, table in tables if caption != PAIR for line in table.text()]
     rows += [("warning", warning) for warning in audit.warnings]
     if again := reproduce or audit.reproduce:
         rows.append(("reproduce", again))

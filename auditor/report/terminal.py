@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.table import Table
 
 from auditor.errors import visible
-from auditor.report.pair_table import DIFFERS, counterexample_table
+from auditor.report.pair_table import DIFFERS, pair_tables
 from auditor.report.phrases import COLUMNS, OWN_RANDOMNESS, closing_line, ended, finding, in_columns, urgent_first
 from auditor.results.result import AuditResult, RunResult
 
@@ -38,16 +38,14 @@ def print_result(result: RunResult, console: Console) -> None:
 
 
 def _print_rows(audit: AuditResult, console: Console) -> None:
-    """Print the counterexample where it is a pair of frames, with the rows that differ marked."""
-    shown = counterexample_table(audit)
-    if shown is None:
-        return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("", *shown.columns):
-        table.add_column(escaped(heading), overflow="fold")
-    for mark, cells in shown.lines:
-        table.add_row(*map(escaped, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
-    console.print(table)
+    """Print pairs of frames, with the rows that differ marked."""
+    for caption, shown in pair_tables(audit):
+        table = Table(title=caption, title_justify="left", box=None, pad_edge=False, header_style="dim")
+        for heading in ("", *shown.columns):
+            table.add_column(escaped(heading), overflow="fold")
+        for mark, cells in shown.lines:
+            table.add_row(*map(escaped, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
+        console.print(table)
 
 
 def escaped(text: str) -> str:

@@ -301,7 +301,7 @@ def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> Non
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert shown.returncode == 0, shown.stderr
-    assert "sound: ? ?" in shown.stdout
+    assert " ? ? " in shown.stdout
     assert folder.report()["passed"]
 
 
@@ -656,15 +656,16 @@ def progress_plans(*names: str) -> list[Plan]:
 
 
 @pytest.mark.parametrize(("terminal", "width"), [(True, 120), (True, 60), (False, 120)])
-def test_progress_tells_phase_rate_and_bound_on_a_terminal_only(terminal: bool, width: int) -> None:
+def test_progress_tells_phase_and_rate_on_a_terminal_only_and_no_bound(terminal: bool, width: int) -> None:
     written = io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=width, color_system=None)
     with progress.ProgressLines(console, progress_plans("an [audit]", "another")) as line:
         for done in (258_000, 267_000):
             line.show(Progress("an [audit]", Phase.BOUND, done, 300_000, lambda: 0.5))
         line._bars.refresh()
-    told = ["1/2 an [audit]", "267k of 300k", "ε ≥ 0.500", *(["bound"] if width > 60 else [])]
+    told = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
     assert [part in written.getvalue() for part in told] == [terminal] * len(told)
+    assert "≥" not in written.getvalue()
 
 
 def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:

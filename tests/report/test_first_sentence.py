@@ -1,17 +1,27 @@
 """The page begins with a sentence in words of the data; the same pairs as tables."""
 
+import html
+import io
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from made_results import event_of, made
+from rich.console import Console
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Probability, PureDP, Sensitivity
 from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.first_sentence import first_sentence, unit_words
+from auditor.report.github import annotations
 from auditor.report.html import to_html
+from auditor.report.junit import to_junit
+from auditor.report.markdown import to_markdown
 from auditor.report.pair_table import any_table
+from auditor.report.plain_text import failure_text
+from auditor.report.terminal import print_result
 from auditor.results.result import AuditResult, Illustration, RunResult, Smallest
 from auditor.verdict import Verdict
 
@@ -93,13 +103,33 @@ def test_a_shift_is_that_of_the_middles_of_the_outputs() -> None:
         assert first_sentence(found(pair, illustration=shown)).startswith(words)
 
 
-def test_the_smallest_pair_speaks_with_its_own_event_and_bound() -> None:
-    small = Smallest(Pair(0, 1, SUBSTITUTE), rule(100, 200, "output > 3"), Bound("epsilon", 1.2, 0.999, "guesses"))
-    sentence = first_sentence(found(FOUR, smallest=small))
-    assert (
-        sentence
-        == "The value 1 in place of 0 makes “output > 3” 2 times as likely: ε is at least 1.200, claimed ε = 1."
-    )
+def printed(result: RunResult) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    print_result(result, console)
+    return console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+
+
+FORMS: dict[str, Callable[[RunResult], str]] = {
+    "page": lambda result: re.sub("<[^>]*>", " ", re.sub("<style>.*?</style>", "", to_html(result), flags=re.DOTALL)),
+    "Markdown": to_markdown,
+    "JUnit": to_junit,
+    "terminal": printed,
+    "GitHub": lambda result: "\n".join(annotations(result, "a.yaml")),
+    "failure": lambda result: failure_text(result.audits[0]),
+    "in short": lambda result: str(result.audits[0]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_speaks_of_the_pair_of_the_verdict_first_and_then_of_the_smallest_by_name(form: str) -> None:
+    smallest = Bound("epsilon", 1.2, 0.999, "guesses")
+    small = Smallest(Pair([], [{"user": 77}], MORE), rule(100, 200, "output > 55"), smallest)
+    text = html.unescape(FORMS[form](RunResult("run", 0.999, [found(FOUR, smallest=small)]))).replace("\\", "")
+    at = re.search("smallest (pair )?that still breaks", text).start()  # type: ignore[union-attr]
+    for main, second in (("1.900", "1.200"), ("output['unknown'] > 3.2", "output > 55"), ("city", "77")):
+        assert text.index(main) < at, main
+        assert second not in text[:at], second
+        assert second in text[at:], second
 
 
 def test_a_pass_says_what_would_be_noticed() -> None:
