@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.auditing import Ended, Plan, settle
+from auditor.auditing.concurrent import run_concurrently
 from auditor.auditing.outcome import Evidence, Outcome, Seen
+from auditor.auditing.plan import Listener
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
@@ -140,6 +144,18 @@ def ended(name: str, p_value: float | None) -> Ended:
         Outcome(plan, Seen(found)),
         Provenance(OutputsSpent(), reproducible=True, seed=0, tried=Tried("0 and 1", 1, ["values"]), seconds=3.0),
     )
+
+
+def test_the_seconds_of_audits_side_by_side_sum_to_the_time_they_took() -> None:
+    def run(plan: Plan, listener: Listener) -> Ended:
+        time.sleep(0.1 * int(plan.name))
+        return ended(plan.name, None)
+
+    plans = [ended(name, None).outcome.plan for name in "1122334"]
+    plans = [plan.with_settings(execution=Execution(workers=2)) for plan in plans]
+    began = time.monotonic()
+    seconds = [one.provenance.seconds or 0.0 for one in run_concurrently(plans, run, lambda progress: None)]
+    assert sum(seconds) == pytest.approx(time.monotonic() - began, abs=0.1)
 
 
 @given(st.lists(st.none() | st.floats(0, 0.2), max_size=6), st.integers(0, 3))

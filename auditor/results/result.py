@@ -203,7 +203,8 @@ class Judgement:
 class Provenance:
     """How the audit was run: what it spent, from which seed, and whether that draws the same outputs again.
 
-    ``tried`` is its scope. ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. ``seconds``
+    ``tried`` is its scope. ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. Of
+    ``seconds`` in which n audits ran side by side, each counts an n-th part: those of all sum to the time they took. ``seconds``
     and ``drawn_by`` differ from run to run and are not in reports: read back, they are None and "". ``reproduce`` is a command line
     that repeats the audit, or a call in Python that shows a violation again.
     """
@@ -287,7 +288,7 @@ class AuditResult:
 
     @property
     def seconds(self) -> float | None:
-        """How long the audit took; None in a report that was read."""
+        """How long the audit took: its equal part where audits ran side by side; None in a report that was read."""
         return self.provenance.seconds
 
     @property
