@@ -44,7 +44,7 @@ def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
         smallest,
         (*warnings, *nothing_differs(plan, seen)),
         exceptions(plan, seen),
-        (*cut_short(plan, draw), *nearly_all_alike(sample)) if has_evidence else (),
+        (*cut_short(plan, draw), *nearly_all_alike(plan, sample)) if has_evidence else (),
         planted=probe(plan, seen, draw) if has_evidence and not refuted else None,
     )
 

@@ -105,14 +105,14 @@ def all_alike(outputs: int) -> str:
     )
 
 
-def nearly_all_alike(sample: Sample | None) -> tuple[str, ...]:
+def nearly_all_alike(plan: Plan, sample: Sample | None) -> tuple[str, ...]:
     """Return a warning, for the case of no violation, if nearly all outputs are identical."""
     share = commonest(sample) if sample is not None else 0.0
     if share < NEARLY_ALL:
         return ()
     return (
         f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the few "
-        "others: choose data sets on which outputs vary, or raise `samples`",
+        f"others: choose data sets on which outputs vary, or {plan.with_more()}",
     )
 
 
@@ -128,8 +128,8 @@ def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
     pairs = len(plan.domain.corners()) if not spent.search and settings.search is None else 1
     if pairs > 1:
         warnings.append(
-            "weak: there were too few outputs for a search, so only one pair was looked at: raise "
-            f"`{'samples' if settings.seconds is None else 'seconds'}`, or set `search`"
+            "weak: there were too few outputs for a search, so only one pair was looked at: "
+            f"{plan.with_more()}, or set `search`"
         )
     return tuple(warnings)
 

@@ -145,8 +145,8 @@ class Ended:
         if violated:
             warnings = (*outcome.warnings, *outcome.if_violated)
         else:
-            weak = _weak_power(plan.claim, judgement) or _no_loss(plan.claim, judgement)
-            warnings = (*outcome.if_passed, *weak, *_weak_search(outcome.planted), *outcome.warnings)
+            weak = _weak_power(plan, judgement) or _no_loss(plan, judgement)
+            warnings = (*outcome.if_passed, *weak, *_weak_search(plan, outcome.planted), *outcome.warnings)
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -174,12 +174,12 @@ def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str,
     )
 
 
-def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
+def _weak_power(plan: Plan, judgement: Judgement) -> tuple[str, ...]:
     """Return a warning if a violation of WEAK times the claim might have been missed."""
-    power = judgement.power
+    claim, power = plan.claim, judgement.power
     if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not may_miss(claim, power):
         return ()
-    more = _to_catch_more(claim, judgement)
+    more = _to_catch_more(plan, judgement)
     if power["95%"] == math.inf:
         return (f"weak: on this event the audit cannot detect any violation; {more}",)
     return (
@@ -188,30 +188,32 @@ def _weak_power(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
     )
 
 
-def _weak_search(planted: Probed | None) -> tuple[str, ...]:
+def _weak_search(plan: Plan, planted: Probed | None) -> tuple[str, ...]:
     """Return a warning if the search finds too few of the faults that are planted in the mechanism."""
     if planted is None or planted.share >= ENOUGH_FOUND:
         return ()
     return (
-        f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; raise `samples`, "
-        "or write a smaller domain",
+        f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; "
+        f"{plan.with_more()}, or write a smaller domain",
     )
 
 
-def _no_loss(claim: Claim, judgement: Judgement) -> tuple[str, ...]:
+def _no_loss(plan: Plan, judgement: Judgement) -> tuple[str, ...]:
     """Return a warning if a pass proves no loss at all."""
-    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or not saw_nothing(claim, judgement.bound):
+    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or not saw_nothing(plan.claim, judgement.bound):
         return ()
     return (
         "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
-        "content that it reads, or raise `samples`",
+        f"content that it reads, or {plan.with_more()}",
     )
 
 
-def _to_catch_more(claim: Claim, judgement: Judgement) -> str:
-    event = judgement.event
+def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
+    claim, event = plan.claim, judgement.event
     if not isinstance(event, ObservedCanaries):
-        return "raise `samples`"
+        # What is caught exceeds the claim by about a multiple of 1/√outputs.
+        excess = (judgement.power or {}).get("95%", math.inf) / claim.value - 1
+        return plan.with_more((excess / (WEAK - 1)) ** 2) if excess < math.inf else plan.with_more()
     # A run that gives all canaries away with probability δ is within the claim. So no p-value is below δ.
     allowed = judgement.alpha or 0
     if not event.apart and isinstance(claim, ApproximateDP) and claim.delta * len(event.guesses) >= allowed:

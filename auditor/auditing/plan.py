@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
-from auditor.auditing.sizes import rounds_for
+from auditor.auditing.sizes import GROWTH, rounds_for
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, isolated
@@ -16,7 +16,9 @@ from auditor.blackbox.played import as_session
 from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import processes
+from auditor.bounds.digits import error_bound
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
+from auditor.defaults import MOST
 from auditor.errors import InvalidInputError
 from auditor.events.selection import ANSWERS
 from auditor.methods import method_for
@@ -127,6 +129,13 @@ class Plan:
         workers = processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
         return min(self.settings.seconds or math.inf, outputs * (seconds + numbers * A_NUMBER) / workers)
+
+    def with_more(self, times: float = GROWTH) -> str:
+        """Say which setting gives so many times the outputs, and to what to raise it; by default, for one round more."""
+        settings = self.settings
+        limited = (name for name in ("seconds", "outputs") if getattr(settings, name) is not None)
+        name = next(limited, "samples")
+        return f"raise `{name}` to {min(MOST, error_bound(times * getattr(settings, name))):,.12g}"
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

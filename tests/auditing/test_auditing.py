@@ -411,6 +411,14 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
 
 
+def test_a_weak_pass_says_to_what_the_setting_is_to_be_raised() -> None:
+    given: Any = {"search": 0, "planted": 0, "seed": 7}
+    [told] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
+    samples = int(told.rpartition("raise `samples` to ")[2].replace(",", ""))
+    assert 100 < samples < 1000
+    assert not audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, **given).warnings
+
+
 @pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5])
 def test_neighbours_that_are_none_are_told_what_they_may_be(neighbours: Any) -> None:
     with pytest.raises(auditor.InvalidInputError, match=r"neighbours is .* a list of pairs .* auditor.Records"):
