@@ -67,6 +67,21 @@ def how_many(number: float, what: str) -> str:
     return f"{number:,} {what if number == 1 else plural}"
 
 
+def duration(seconds: float) -> str:
+    """Write some time in a unit in which it is short.
+
+    >>> duration(0.2), duration(200.4), duration(39_398)
+    ('1 s', '200 s', '11 h')
+    """
+    return next(
+        f"{max(1, seconds / unit):,.0f} {name}" for unit, name in UNITS.items() if seconds >= 10 * unit or unit == 1
+    )
+
+
+# Seconds of each unit.
+UNITS = {3600: "h", 60: "min", 1: "s"}
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Return a sentence: the names that are allowed, after the nearest one if one is near.
 

@@ -12,7 +12,7 @@ from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL, Isolated
 from auditor.blackbox.sampling import audit_key
 from auditor.blackbox.sources import ProgramSource
-from auditor.errors import how_many
+from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 
 
@@ -87,9 +87,9 @@ class FirstOutputs:
         """Say what an output costs and how long the audit may take; an empty text if no output was had."""
         if self.trial is None or self.plan.kind in ("query", "canaries"):
             return ""
-        seconds = self.plan.may_take(self.trial.seconds, self.trial.numbers)
+        seconds = self.plan.may_take(self.trial)
         each = f"an output takes {self.trial.seconds:.2g} s and holds {how_many(self.trial.numbers - 1, 'value')}"
-        return f"{each}; the audit may take about {max(1, seconds):.0f} s"
+        return f"{each}; the audit may take about {duration(seconds)}"
 
     def _received(self, data: object) -> str:
         """Write a data set, with the word "array" if the mechanism receives an array."""

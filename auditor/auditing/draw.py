@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from auditor.auditing.plan import LONG, Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
@@ -180,10 +180,11 @@ class Draw:
         self.so_far = bound or self.so_far
         self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
 
-    def foretell(self, seconds: float, numbers: int) -> None:
-        """Tell the listener how long the audit may take if that is long, by the seconds and the numbers of an output."""
-        if (all_seconds := self.plan.may_take(seconds, numbers)) > LONG:
-            self.listener(Progress(self.plan.name, Phase.CHECK, 0, 0, seconds=all_seconds))
+    def foretell(self, trial: Trial, *, again: bool = False) -> None:
+        """Tell the listener how long the audit may take, by the cost of an output, if that is long or was told otherwise."""
+        seconds = self.plan.may_take(trial, 0 if self.reproducible else 1)
+        if seconds > LONG or again:
+            self.listener(Progress(self.plan.name, Phase.CHECK, 0, 0, seconds=seconds))
 
     def drawn_by(self) -> str:
         """Return who drew the outputs."""

@@ -1,18 +1,22 @@
 """What is known of a mechanism before it is audited: whether all randomness is the auditor's, and how it always fails."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, Trial, rng_at
-from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
+from auditor.blackbox.sampling import Sampler
 from auditor.blackbox.sources import ProgramSource
+from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 
 # Under which it is kept.
 START = "start"
+# Seconds of an output of which a trial of many takes longer than one waits without a word.
+SLOW = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +37,31 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
     if plan.kind == "canaries":
         return FirstLook(plan.drawer().takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
-    origin = sampler.origin()
-    repeats = isinstance(source, ProgramSource) and sampler.repeats_itself(pair).same
+    origin, is_program = sampler.origin(), isinstance(source, ProgramSource)
+    one, repeats = Trial(False), plan.drawer().takes_rng
+    if isinstance(source, ProgramSource):
+        with suppress(MechanismError):  # of which the next lines say more
+            one = _timed(sampler, pair, draw)
+        repeats = source.drawer(plan.settings.execution.timeout).repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
     if failure is not None:
-        return FirstLook(repeats or isinstance(source, PythonSource), failure.message())
-    if isinstance(source, PythonSource):
-        trial = sampler.repeats_itself(pair) if plan.drawer().takes_rng else Trial(False)
-        repeats = trial.same
-        draw.foretell(trial.seconds, trial.numbers)
-    return FirstLook(repeats)
+        return FirstLook(repeats or not is_program, failure.message())
+    draw.reproducible = repeats
+    if not is_program:
+        one = _timed(sampler, pair, draw)
+    if one.seconds > SLOW and (is_program or not repeats):
+        return FirstLook(repeats)
+    trial = sampler.trial(pair)
+    draw.foretell(trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
+    return FirstLook(repeats and (is_program or trial.same))
+
+
+def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
+    """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
+    one = sampler.trial(pair, 1)
+    if one.seconds > SLOW:
+        draw.foretell(one)
+    return one
 
 
 def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:

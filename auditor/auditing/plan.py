@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import GROWTH, rounds_for
-from auditor.blackbox.batches import Phase
+from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
@@ -121,14 +121,14 @@ class Plan:
             return self.source.drawer()
         return isolated(self.source, execution.timeout)
 
-    def may_take(self, seconds: float, numbers: int) -> float:
-        """Return the seconds of the audit if drawing an output takes ``seconds``, and it holds so many numbers to be learned from.
+    def may_take(self, trial: Trial, workers: int = 0) -> float:
+        """Return the seconds of the audit by what an output costs, with all workers of the plan or so many.
 
         Of a claim that is refuted it takes less. What planted faults, the smallest pair and other audits at work take is left out.
         """
-        workers = processes(self.settings.execution.workers)
+        workers = workers or processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
-        return min(self.settings.seconds or math.inf, outputs * (seconds + numbers * A_NUMBER) / workers)
+        return min(self.settings.seconds or math.inf, outputs * (trial.seconds + trial.numbers * A_NUMBER) / workers)
 
     def with_more(self, times: float = GROWTH) -> str:
         """Say which setting gives so many times the outputs, and to what to raise it; by default, for one round more."""

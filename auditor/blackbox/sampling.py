@@ -111,6 +111,12 @@ class Execution:
             self.workers_for(waiting=True)
 
 
+# Seconds that a program has for the output by which an audit's time is foretold.
+PROGRAM_SECONDS = 4.0
+# Stands in the address of a single output that is timed.
+TIMED = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
@@ -172,16 +178,22 @@ class Sampler:
             self.guard.look(kept.left, kept.right, batch.label)
             yield kept
 
-    def repeats_itself(self, pair: Pair) -> Trial:
+    def trial(self, pair: Pair, size: int = TRIAL) -> Trial:
         """Draw outputs twice from the same stream; return whether they are equal, and what they cost.
 
         If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
-        left to the audit. Raises as ``map`` does.
+        left to the audit. Of a single output only the cost is meant, and a program has a few seconds for it. Raises as ``map``
+        does.
         """
-        if isinstance(self.source, ProgramSource):
-            return Trial(self.source.drawer(self.execution.timeout).repeats_itself(pair))
         how, origin = self.execution, self.origin()
-        arguments = origin, self.seed, audit_key(self.name), Batch(pair, TRIAL, Phase.CHECK, (0,))
+        if size == 1 and isinstance(self.source, ProgramSource):
+            origin = self.source.drawer(min(how.timeout or PROGRAM_SECONDS, PROGRAM_SECONDS))
+        arguments = (
+            origin,
+            self.seed,
+            audit_key(self.name),
+            Batch(pair, size, Phase.CHECK, (TIMED if size == 1 else 0,)),
+        )
         if processes(how.workers) == 1:
             return draw_twice(*arguments)
         checking = draw_twice, arguments

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditor.auditing import Plan, Progress
 from auditor.blackbox.batches import Phase
-from auditor.errors import visible
+from auditor.errors import duration, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,7 +66,7 @@ class ProgressLines:
     def show(self, progress: Progress) -> None:
         """Show the progress of an audit. May be called from any thread."""
         if progress.seconds:
-            line = f"  {visible(progress.audit)}: about {progress.seconds:.0f} s if no other audit runs"
+            line = f"  {visible(progress.audit)}: about {duration(progress.seconds)} if no other audit runs"
             self._console.print(line, highlight=False, markup=False)
             return
         if self._bars.disable:
@@ -102,7 +102,7 @@ class ProgressLines:
             return
         self._looked[progress.audit] = now
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
-        line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {max(0, left):.0f} s left in it"
+        line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {duration(left)} left in it"
         self._console.print(line, highlight=False, markup=False)
 
 

@@ -178,15 +178,15 @@ def test_no_output_serves_two_phases() -> None:
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
-    # First of all it was asked on both sides, and once more, whether it gives the same outputs from the same stream.
-    assert seen[:2] == seen[2:4]
-    assert len(set(seen)) == len(seen) - 2
+    # First it was asked how long it takes; then on both sides, twice, whether one stream gives the same outputs.
+    assert seen[2:4] == seen[4:6]
+    assert len(set(seen)) == len(seen) - 3
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks while the first round learns, but not afterwards, is not blamed."""
     monkeypatch.setattr("auditor.auditing.finish.nothing_differs", lambda plan, seen: ())  # which would draw, too
-    drawn, trial = 0, 2 * TRIAL  # before anything else, whether it repeats itself
+    drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
         nonlocal drawn
@@ -436,7 +436,7 @@ def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
     def once() -> Any:
         return audit(breaks_at_last, samples=10_000, search=0, planted=0, isolate=False)
 
-    most, drawn = 2 * TRIAL + sum(once().outputs.to_dict().values()), 0
+    most, drawn = 2 + 2 * TRIAL + sum(once().outputs.to_dict().values()), 0
     result = once()
     assert drawn > most
     [warning] = result.warnings
