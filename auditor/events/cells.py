@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -83,16 +84,18 @@ class Cells:
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
         >>> Cells((), (0.0,), {"int": 0.0, ABSENT: 1.0}).describe("type of output[1]", 1.0)
-        'type of output[1] is float (or it is absent)'
+        'output[1] is of type float (or absent)'
         """
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         # A float is the usual type, which outputs do not name.
-        named = {ABSENT: "float (or it is absent)"} if name.startswith("type of ") else {}
+        is_type = re.fullmatch("type( of (?P<place>.*))?", name)
+        named = {ABSENT: "float (or absent)"} if is_type else {}
+        name = f"{is_type['place'] or 'output'} is of type" if is_type else f"{name} is"
         atoms = [named.get(atom, atom) for atom, worth in self.atoms.items() if worth == value]
         if len(atoms) > 6 and len(", ".join(atoms)) > longest:
-            parts.append(f"{name} is one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
+            parts.append(f"{name} one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
         elif atoms:
-            parts.append(f"{name} is {'one of ' if len(atoms) > 1 else ''}{', '.join(atoms)}")
+            parts.append(f"{name} {'one of ' if len(atoms) > 1 else ''}{', '.join(atoms)}")
         return " or ".join(parts) or "never"
 
     def _runs(self, value: float) -> list[tuple[float, float]]:

@@ -1,14 +1,20 @@
 """An event: a frozen rule that looks at one output and guesses the side it came from, or abstains."""
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
+from auditor.bounds.digits import significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import EvidenceSum, Feature, LowestBit
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
+from auditor.events.vectors import WhereLargest
 from auditor.events.written import read_rule, written
 
 # Characters of a list of values in a description. Of a longer list it names the first.
@@ -45,7 +51,19 @@ class Event:
 
     def describe(self, side: float) -> str:
         """Say in words on which outputs the rule guesses that side."""
-        return self.rule.describe(self.feature.name, side, longest=LONGEST_LIST)
+        feature, rule = self.feature, self.rule
+        if isinstance(feature, WhereLargest) and feature.places[0] != "output[0]":
+            held = rule.look_up(OutputColumn("", np.arange(len(feature.places), dtype=np.float64))) == side
+            keys = dict.fromkeys(np.asarray(feature.places)[held].tolist(), side)
+            return Cells((), (ABSTAIN,), {**keys, **rule.atoms}).describe(feature.name, side, longest=LONGEST_LIST)
+        at_end = rule.edges and rule.values.count(side) == 1 and side in (rule.values[0], rule.values[-1])
+        if self._looks_at() == "score" and at_end:
+            # A score is ln of P[left]/P[right].
+            edge = rule.edges[0 if rule.values[0] == side else -1]
+            how = "more" if (rule.values[0] == side) == (edge <= 0) else "less"
+            odds = significant(math.exp(min(abs(edge), 700.0)), 3)
+            return f"{feature.name} for the {'left' if edge > 0 else 'right'} data set is {odds:,.10g} to 1 or {how}"
+        return rule.describe(feature.name, side, longest=LONGEST_LIST)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
         """Return the event with its counts.

@@ -13,6 +13,8 @@ from auditor.events.cells import Cells, distinct_values
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
+# With what the names of places of types begin; that of the type of a whole output is no more than this.
+TYPE = "type"
 # Places of a list, in its order.
 _PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
 
@@ -70,6 +72,13 @@ class Whole:
             return f"[{', '.join(leaves)}]"
         there = [f"{place}: {leaf}" for place, leaf in zip(self.places, leaves, strict=True) if leaf != ABSENT]
         return f"{{{', '.join(there)}}}"
+
+
+def looks_at_types(feature: Feature) -> bool:
+    """Whether a feature looks at the types of values, by themselves or among others."""
+    terms, tables = getattr(feature, "terms", ()), getattr(feature, "tables", ())
+    names = [feature.name, *getattr(feature, "places", ()), *(term.place for term in terms)]
+    return any(name.startswith(TYPE) for name in names) or any(looks_at_types(part) for part, _ in tables)
 
 
 def varies(column: OutputColumn) -> bool:
@@ -188,7 +197,7 @@ class EvidenceSum:
     """The evidence of several places added up: the log-likelihood ratio where places are independent."""
 
     tables: tuple[tuple[Feature, Cells], ...]
-    name: str = "summed evidence of all places"
+    name: str = "evidence of all places together"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the sum over features of the log-ratio (nats) learned for the value there."""

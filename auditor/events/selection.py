@@ -38,6 +38,7 @@ from auditor.events.features import (
     LowestBit,
     Place,
     Whole,
+    looks_at_types,
     varies,
 )
 from auditor.events.halves import Halves
@@ -81,6 +82,7 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of one place of the output with the best forecast; None if one side alone shows nothing."""
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
+    places.sort(key=looks_at_types)
     if len(places) > MOST_RARE_PLACES:
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
@@ -103,8 +105,12 @@ def frequent_rules(
     extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
     if not extracted:
         return _placed(_Extracted.of(ALWAYS.feature, halves), lambda: Choice(ALWAYS, -np.inf), forecaster), None
-    careful = _careful(extracted, forecaster)
-    return careful, _surest(extracted, careful, forecaster) or _bold(extracted, forecaster)
+    # That 0 and 0.0 differ must not hide what else is wrong: types come after values that refute the claim.
+    values = [one for one in extracted if not looks_at_types(one.feature)] or extracted
+    careful = _careful(values, forecaster)
+    if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
+        careful, values = _careful(extracted, forecaster), extracted
+    return careful, _surest(values, careful, forecaster) or _bold(values, forecaster)
 
 
 def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event:
@@ -172,7 +178,7 @@ def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> 
         promised = np.append(promised, few.coarse(learned).promises(forecast, are_learned=True))
     features = [*known, *learned]
     order = np.argsort(-promised, kind="stable").tolist()
-    simplest = [i for i in order if isinstance(features[i], SIMPLE)]
+    simplest = [i for i in order if isinstance(features[i], SIMPLE) and not looks_at_types(features[i])]
     sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
     kept = {*sums, *order[:KEPT], *simplest[:1]}
     if few is not halves:  # what is learned from all outputs may be too weak to show on the first of them
@@ -206,7 +212,7 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
     if len(names) < 2:
         return
     places, steps = [*map(Place, names)], increments(halves.fit, names)
-    for parts, name in ((places, "summed evidence of all places"), (steps, "summed evidence of all steps")):
+    for parts, name in ((places, "evidence of all places together"), (steps, "evidence of all steps together")):
         tables = pooled_evidence(parts, halves.coarse(parts)) if parts else ()
         if len(tables) > 1:
             yield EvidenceSum(tables, name)

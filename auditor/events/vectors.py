@@ -114,7 +114,7 @@ class HowMany:
 
     @property
     def name(self) -> str:
-        return f"number of places that hold {self.value:.12g}"
+        return f"count of {self.value:.12g} in the output"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number of places for each output."""

@@ -18,8 +18,9 @@ from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
-from auditor.events.features import Place, Whole
+from auditor.events.features import EvidenceSum, Place, Whole
 from auditor.events.selection import ALWAYS, frequent_rules
+from auditor.events.vectors import WhereLargest
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -152,6 +153,25 @@ def test_events_say_where_they_look() -> None:
     assert "output[1] >" in event.describe(RIGHT)
     event, _ = selected(rare_atom)
     assert "NaN" in event.describe(RIGHT)
+
+
+@pytest.mark.parametrize(("noise", "about_types"), [(1.0, False), (0.0, True)])
+def test_a_type_is_the_event_only_if_no_value_shows_a_violation(noise: float, about_types: bool) -> None:
+    """The sum of no records is the integer 0: without noise, which is the fault, or where sums are always 0.0."""
+    rng = np.random.default_rng(1)
+    noisy = noise * rng.normal(size=(2000, 1)) + 0.0  # no minus before a zero
+    sample = Sample(from_list([[0]] * 2000), from_list(noisy.tolist()))
+    for rule in frequent_rules(sample, Guesses(PureDP(1.0), 0.001, 2000)):
+        assert rule is None or ("type" in rule.test.describe(LEFT)) == about_types
+    assert noise or rule is None or rule.test.describe(LEFT) == "output[0] is of type int"
+
+
+def test_scores_speak_in_odds_and_the_largest_number_has_a_key() -> None:
+    score, keys = EvidenceSum(()), WhereLargest(("output['x']", "output['y']", "output['z']"))
+    rule = Cells((-8.0, math.log(20)), (RIGHT, ABSTAIN, LEFT), {})
+    assert Event(score, rule).describe(RIGHT) == f"{score.name} for the right data set is 2,980 to 1 or more"
+    assert Event(score, rule).describe(LEFT).endswith(" for the left data set is 20 to 1 or more")
+    assert Event(keys, replace(rule, edges=(0.5, 1.5))).describe(LEFT) == "place of the largest number is output['z']"
 
 
 def test_a_description_is_the_rule_itself() -> None:

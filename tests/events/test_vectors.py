@@ -18,7 +18,7 @@ def test_values_are_what_their_names_say() -> None:
     assert Difference(*PLACES[:2]).extract(outputs).numbers.tolist() == [2.0, -5.0]
     assert [OrderStatistic(PLACES, rank).extract(outputs).numbers[0] for rank in range(3)] == [1.0, 2.0, 3.0]
     assert WhereLargest(PLACES).extract(outputs).numbers.tolist() == [0.0, 1.0]
-    assert HowMany(PLACES, 5.0).name == "number of places that hold 5"
+    assert HowMany(PLACES, 5.0).name == "count of 5 in the output"
     assert HowMany(PLACES, 5.0).extract(outputs).numbers.tolist() == [0.0, 2.0]
 
 
