@@ -68,18 +68,13 @@ def how_many(number: float, what: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write some time in a unit in which it is short.
+    """Write some time in seconds, minutes or hours.
 
     >>> duration(0.2), duration(200.4), duration(39_398)
     ('1 s', '200 s', '11 h')
     """
-    return next(
-        f"{max(1, seconds / unit):,.0f} {name}" for unit, name in UNITS.items() if seconds >= 10 * unit or unit == 1
-    )
-
-
-# Seconds of each unit.
-UNITS = {3600: "h", 60: "min", 1: "s"}
+    size, unit = (3600, "h") if seconds >= 7200 else (60, "min") if seconds >= 600 else (1, "s")
+    return f"{max(1, seconds / size):,.0f} {unit}"
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from auditor.auditing.outcome import Ended
 from auditor.auditing.plan import Listener, Plan
@@ -27,16 +27,24 @@ def run_concurrently(
         return
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Ended | BaseException]] = queue.SimpleQueue()
-    shared = _SharedTime()
+    lock, under_way, part, since = threading.Lock(), 0, 0.0, time.monotonic()
     for i in range(len(plans)):
         todo.put(i)
 
+    def passed(begun: int) -> float:
+        """Return the seconds of an audit that has had an equal part of every moment; now ``begun`` more are under way."""
+        nonlocal under_way, part, since
+        with lock:
+            part += (time.monotonic() - since) / max(1, under_way)
+            since, under_way = time.monotonic(), under_way + begun
+            return part
+
     def work() -> None:
         while not todo.empty():
-            i, began = todo.get(), shared.passed(begun=1)
+            i, began = todo.get(), passed(begun=1)
             try:
                 ended = run(plans[i], listener)
-                seconds = shared.passed(begun=-1) - began
+                seconds = passed(begun=-1) - began
                 done.put((i, replace(ended, provenance=replace(ended.provenance, seconds=seconds))))
             except BaseException as error:  # it is raised where results are waited for
                 done.put((i, error))
@@ -51,24 +59,6 @@ def run_concurrently(
                 raise result
             known[j] = result
         yield known.pop(i)
-
-
-@dataclass
-class _SharedTime:
-    """The time of audits that run side by side: each has an equal part of every moment, so the seconds of all sum to the time."""
-
-    under_way: int = 0
-    seconds: float = 0.0
-    now: float = field(default_factory=time.monotonic)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def passed(self, begun: int) -> float:
-        """Return the part of an audit that has been under way all along; from now on, ``begun`` more are."""
-        with self.lock:
-            now = time.monotonic()
-            self.seconds += (now - self.now) / max(1, self.under_way)
-            self.now, self.under_way = now, self.under_way + begun
-            return self.seconds
 
 
 def stop_all() -> None:
