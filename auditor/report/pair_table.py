@@ -99,9 +99,9 @@ def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable
 
 
 def pair_tables(audit: AuditResult) -> list[tuple[str, PairTable]]:
-    """Return the tables of the pair that the verdict rests on, and of the smallest pair, each with a caption."""
+    """Return the tables of the pair that the verdict rests on, and of the smallest pair if it is another, each with a caption."""
     tables = [(PAIR, pair_table(audit.pair, audit.illustration.dialogue))]
-    if audit.smallest is not None:
+    if audit.smallest is not None and audit.smallest.pair != audit.pair:
         tables.append((SMALLEST, pair_table(audit.smallest.pair, audit.smallest.dialogue)))
     return [(caption, table) for caption, table in tables if table is not None]
 

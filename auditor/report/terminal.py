@@ -40,7 +40,8 @@ def print_result(result: RunResult, console: Console) -> None:
 def _print_rows(audit: AuditResult, console: Console) -> None:
     """Print pairs of frames, with the rows that differ marked."""
     for caption, shown in pair_tables(audit):
-        table = Table(title=caption, title_justify="left", box=None, pad_edge=False, header_style="dim")
+        console.print(f"{caption}:", style="dim", highlight=False)
+        table = Table(box=None, pad_edge=False, header_style="dim")
         for heading in ("", *shown.columns):
             table.add_column(escaped(heading), overflow="fold")
         for mark, cells in shown.lines:
