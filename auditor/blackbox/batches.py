@@ -5,7 +5,6 @@ fair coin that picks the side of each trial, which the mechanism cannot touch, a
 holds therefore depends on the root seed and its address alone.
 """
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -15,8 +14,8 @@ from typing import Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from auditor.blackbox.repeats import ADVICE, CERTAIN_IN_ONE, Keys, bits_of_beginnings, shown_keys
-from auditor.blackbox.sample import SIDES, Drawer, Labels, Origin, Patience, Sample, calls_of, changed_form
+from auditor.blackbox.repeats import SHOWN, Calls, Keys, shown_keys
+from auditor.blackbox.sample import Drawer, Labels, Origin, Patience, Sample, calls_of, changed_form
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Relation
 
@@ -135,10 +134,7 @@ def draw_all(
             sample = _sample(mechanism, seed, audit, batch)
             if batch.form and sample.form and batch.form != sample.form:
                 raise changed_form(batch.form, sample.form)
-            keys = shown_keys(sample.left), shown_keys(sample.right)
-            if sample.calls > 1:
-                _check_beginnings(keys, _labels(stream(seed, audit, batch, COIN), batch), batch)
-            drawn.append(DrawnBatch(*keys, observe(sample)))
+            drawn.append(DrawnBatch(shown_keys(sample.left), shown_keys(sample.right), observe(sample)))
     except MechanismError as error:
         ended = error
     return drawn, ended, time.perf_counter() - started
@@ -157,16 +153,14 @@ def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
     return sample
 
 
-def _check_beginnings(keys: Sequence[Keys], labels: Labels, batch: Batch) -> None:
-    """Raise MechanismError if all calls begin with the same output: calls of a few outputs show no window twice."""
-    for side, of_side, label in zip(SIDES, keys, (True, False), strict=True):
-        sizes = [size for call in calls_of(labels, batch.calls) if (size := int(np.count_nonzero(call == label)))]
-        starts = [0, *itertools.accumulate(sizes[:-1])]
-        if bits_of_beginnings(of_side, starts) >= CERTAIN_IN_ONE:
-            raise MechanismError(
-                f"the mechanism repeats itself: all {len(sizes)} calls of the {batch.label} on the {side} data set begin with the "
-                f"same output; {ADVICE}"
-            )
+def first_calls(seed: int, audit: int, batch: Batch) -> tuple[Labels, Calls]:
+    """Return of the first outputs of a batch which are on the left, and the number of the call for each, if calls give many."""
+    labels = _labels(stream(seed, audit, batch, COIN), batch)
+    pieces = calls_of(labels, batch.calls)
+    piece = np.repeat(np.arange(len(pieces)), [*map(len, pieces)])[: 4 * SHOWN]
+    labels = labels[: 4 * SHOWN]
+    is_second = labels != np.array([part[0] for part in pieces])[piece]
+    return labels, np.unique(2 * piece + is_second, return_inverse=True)[1]
 
 
 def _labels(rng: np.random.Generator, batch: Batch) -> Labels:

@@ -18,7 +18,9 @@ from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.errors import MechanismError, how_many
 
 Keys = NDArray[np.uint64]
+Calls = NDArray[np.intp]
 
+SIDES = True, False  # whether an output is on the left
 SHOWN = 256  # outputs at the start of each side of a batch that the guard looks at
 # Lengths of windows at the start of a batch. Windows elsewhere have the first length.
 WINDOWS = (32, 64, 128, 256)
@@ -26,7 +28,7 @@ ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen 
 STARTS = 8  # the most windows elsewhere than at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
 CERTAIN = 64  # bits
-CERTAIN_IN_ONE = 112  # bits, of one batch among up to 10¹²
+LONGEST = 128  # calls, after which a mechanism may begin anew
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -52,21 +54,30 @@ def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
     return keys
 
 
-def bits_of_beginnings(keys: Keys, starts: Sequence[int]) -> float:
-    """Return −log₂ of the chance that calls, which start at these places, begin with the same outputs; 0 if they do not.
+def bits_of_beginnings(keys: Keys, starts: Sequence[int], groups: Sequence[int]) -> float:
+    """Return −log₂ of the chance that all calls of a group, which start at these places, begin with the same outputs. It is −∞ if
+    the first outputs differ in a group, and 0 if no group has two calls.
 
     The outputs of a side are exchangeable. So given how often a value is among those that are left, all its places are equally
-    likely; any value may be the one that all calls have at a place.
+    likely; any value may be the one that all calls of a group have at a place. That calls are alike for just n outputs has a weight
+    of 2⁻ⁿ. So 2 to the power of the result has an expectation of at most 1.
     """
     ends, bits, left = [*starts[1:], len(keys)], 0.0, keys
-    for place in range(max(1, len(keys))):
-        group = keys[[a + place for a, b in zip(starts, ends, strict=True) if a + place < min(b, len(keys))]]
-        if len(group) < 2 or not _constant(group):
-            break
-        often, others = int(np.count_nonzero(left == group[0])), len(left) - len(group)
-        all_ways, these = math.comb(len(left), often), math.comb(others, often - len(group))
-        bits += max(0.0, math.log2(all_ways) - math.log2(these) - math.log2(len(left) / len(group)))
-        left = np.concatenate([left[left != group[0]], np.full(often - len(group), group[0])])
+    for place in range(len(keys)):
+        members = dict[int, list[int]]()
+        for start, end, group in zip(starts, ends, groups, strict=True):
+            if start + place < end:
+                members.setdefault(group, []).append(start + place)
+        several = [keys[at] for at in members.values() if len(at) > 1]
+        if not several or not all(map(_constant, several)):
+            return -math.inf if several and place == 0 else bits
+        bits -= 1
+        for same in several:
+            values, counts = np.unique(left, return_counts=True)
+            often, others = int(counts[values == same[0]][0]), len(left) - len(same)
+            all_ways, these = math.comb(len(left), often), math.comb(others, often - len(same))
+            bits += math.log2(all_ways) - math.log2(these) - math.log2(np.count_nonzero(counts >= len(same)))
+            left = np.concatenate([left[left != same[0]], np.full(often - len(same), same[0])])
     return bits
 
 
@@ -125,6 +136,10 @@ class RepeatGuard:
     overlap are all one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c, the first of them having
     probability P(s). With c = 64 + B log₂(windows so far), the sum over all choices of B windows stays below
     2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
+
+    *Calls.* Calls may begin as those p calls before, in all batches of bounds. For each side and p, 2 to the power of the sum of
+    ``bits_of_beginnings`` ever reaches 2^c with probability at most 2^−c (Ville's inequality). With c = 64 + 2 log₂(p) + 3, the
+    sum over all p, both sides, and calls for many outputs or for one, is below 2⁻⁶⁴. A constant has no bits.
     """
 
     windows: int = 0
@@ -133,6 +148,12 @@ class RepeatGuard:
     seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
     heads: set[int] = field(default_factory=set)  # the first keys of the windows in ``seen``
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
+    # Bits of each period that nothing has contradicted, by side, and by whether each output has a call of its own.
+    periods: dict[tuple[bool, bool], dict[int, float]] = field(
+        default_factory=lambda: {
+            (side, single): dict.fromkeys(range(1, LONGEST + 1), 0.0) for side in SIDES for single in (True, False)
+        }
+    )
 
     @property
     def remembers(self) -> bool:
@@ -160,17 +181,47 @@ class RepeatGuard:
                     elif remembers:
                         self.seen[window] = batch, start, where
 
+    def look_at_calls(
+        self, sides: Sequence[Keys], labels: NDArray[np.bool_], calls: Calls, single: bool, where: str
+    ) -> None:
+        """Look at the calls of a batch. Raises MechanismError if each begins with the outputs of an earlier one, period by period.
+
+        ``sides`` are the ``shown_keys`` of left and right. ``labels`` and ``calls`` say of each of the first outputs whether it is
+        on the left, and the number of its call in the batch; ``single`` if it has a call of its own.
+        """
+        for side, shown in zip(SIDES, sides, strict=True):
+            bits, numbers = self.periods[side, single], calls[labels == side][: len(shown)]
+            keys = shown[: len(numbers)]
+            if not bits or not len(keys) or _constant(keys):
+                continue
+            numbers, starts = np.unique(numbers, return_index=True)
+            first = keys[starts]
+            for period in [period for period in bits if period <= numbers[-1]]:
+                groups, example = numbers % period, np.zeros(period, np.uint64)
+                example[groups] = first
+                if (example[groups] != first).any():
+                    del bits[period]
+                    continue
+                bits[period] += bits_of_beginnings(keys, starts.tolist(), groups.tolist())
+                if bits[period] >= CERTAIN + 2 * math.log2(period) + 3:
+                    raise MechanismError(
+                        f"the mechanism repeats itself: on the {'left' if side else 'right'} data set, each call up to the {where} "
+                        f"begins with the same outputs as {how_many(period, 'call')} before; {ADVICE}"
+                    )
+
     def state(self) -> dict[str, Any]:
         """Return as plain data the changes by batches that are not in ``seen``."""
         return {
             "windows": self.windows,
             "batches": self.batches,
             "repeats": {window.hex(): astuple(repeat) for window, repeat in self.repeats.items()},
+            "periods": [[*key, [*bits.items()]] for key, bits in self.periods.items()],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state. The guard must have looked at the remembered batches before."""
         self.windows, self.batches = state["windows"], state["batches"]
+        self.periods = {(side, single): dict(bits) for side, single, bits in state["periods"]}
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
 
     def _again(self, window: bytes, batch: int, start: int, where: str) -> None:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, draw_all, draw_twice
+import numpy as np
+
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, draw_all, draw_twice, first_calls
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
@@ -163,11 +165,18 @@ class Sampler:
             done += len(task)
             observed = self.store.record(group, None if error is None else batches[done], error)
             for batch, drawn in observed:
-                self.guard.look(drawn.left, drawn.right, batch.label)
+                self._look(batch, drawn)
             if observed:
                 yield observed
             if error is not None:
                 raise error
+
+    def _look(self, batch: Batch, drawn: DrawnBatch[Any]) -> None:
+        self.guard.look(drawn.left, drawn.right, batch.label)
+        if not batch.learning and any(self.guard.periods.values()):
+            labels, calls = first_calls(self.seed, audit_key(self.name), batch)
+            for numbers, single in ((calls, False), (np.arange(len(calls)), True)):
+                self.guard.look_at_calls((drawn.left, drawn.right), labels, numbers, single, batch.label)
 
     def recall(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[DrawnBatch[T]]:
         """Yield the first of the batches, as far as they are kept; the guard looks at them again."""
@@ -175,7 +184,7 @@ class Sampler:
             kept = self.store.batch(batch, observe)
             if kept is None:
                 return
-            self.guard.look(kept.left, kept.right, batch.label)
+            self._look(batch, kept)
             yield kept
 
     def trial(self, pair: Pair, size: int = TRIAL) -> Trial:
