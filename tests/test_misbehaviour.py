@@ -135,3 +135,28 @@ def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> Non
     assert result.verdict == "no_violation_found"
     assert len(result.warnings) == warnings
     assert all("early and late" in warning for warning in result.to_dict()["warnings"])
+
+
+class Session:
+    """Answers nothing, and raises what it is made for; it may say what of its budget is left."""
+
+    def __init__(self, text: Any) -> None:
+        self.text = text
+
+    def __call__(self, question: Any) -> Any:
+        raise ValueError(self.text() if callable(self.text) else self.text)
+
+
+class SessionWithBudget(Session):
+    remaining = 0.5
+
+
+@pytest.mark.parametrize("kind", [Session, SessionWithBudget])
+@pytest.mark.parametrize("text", ["no such column", lambda: f"no such column {shared.random()}"])
+def test_a_session_that_raises_at_every_question_has_no_answer(kind: type[Session], text: Any) -> None:
+    questions = auditor.Dialogues([(0.0, 1.0)], ["count", "sum"])
+    result = auditor.audit(
+        lambda value, rng: kind(text), PURE, questions, samples=2_000, seed=1, workers=1, isolate=False
+    )
+    assert result.verdict == "inconclusive"
+    assert result.judgement.stop_reason.startswith("every question raises ValueError: 'no such column")

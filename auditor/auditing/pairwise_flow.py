@@ -20,7 +20,7 @@ from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from
 from auditor.auditing.smallest import shrink
 from auditor.auditing.tally import Tally
-from auditor.auditing.transcripts import turns
+from auditor.auditing.transcripts import all_raise, turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim, Unclaimed
@@ -48,6 +48,8 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         failure = sample.left.failure() and sample.right.failure()
         if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
             return no_answer(always_fails(plan, found.pair, failure), found.pair)
+        if rounds.ended and (raised := all_raise(found.pair, sample)):
+            return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
         if rounds.ended and commonest(sample) == 1:
             return no_answer(all_alike(sample.size), found.pair)
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)

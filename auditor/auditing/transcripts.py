@@ -1,15 +1,21 @@
 """A pair with a script as a dialogue: each question, and what sessions answer to it on either side."""
 
+import re
+
 import numpy as np
 
-from auditor.blackbox.outputs import NUMBER, Outputs
+from auditor.blackbox.outputs import ABSENT, NUMBER, Outputs
 from auditor.blackbox.sample import Sample
+from auditor.blackbox.transcript import NOT_ASKED, PAST_METER
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import is_dialogue, steps_in_words
 from auditor.results.result import Turn
 
 # Of more different numbers in a place, the median is shown in place of the commonest one.
 FEW = 8
+# A column on an answer, and what stands there if there is none.
+ANSWER = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")
+NO_ANSWER = {ABSENT, "exception", "str", repr(NOT_ASKED), repr(PAST_METER)}
 
 
 def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
@@ -18,6 +24,19 @@ def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
         return ()
     asked = enumerate(steps_in_words(pair.left["ask"]))
     return tuple(Turn(question, _typical(sample.left, at), _typical(sample.right, at)) for at, question in asked)
+
+
+def all_raise(pair: Pair, sample: Sample) -> str:
+    """Return an exception in words if sessions answer nothing on either side and raise; nothing if anything is answered."""
+    kinds, texts = set[str](), set[str]()
+    for outputs in (sample.left, sample.right) if is_dialogue(pair.left) else ():
+        for column in filter(lambda column: ANSWER.fullmatch(column.name), outputs.columns):
+            if column.codes is None or (column.codes == NUMBER).any():
+                return ""
+            found = {column.atoms[code] for code in np.unique(column.codes).tolist()}
+            (texts if column.name.startswith("message") else kinds).update(found - NO_ANSWER)
+    all_raised = bool(kinds) and all(kind.startswith("raises ") for kind in kinds)
+    return f"{min(kinds)}: {min(texts)}" if all_raised else ""
 
 
 def _typical(outputs: Outputs, at: int) -> str:
