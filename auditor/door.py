@@ -110,7 +110,8 @@ def told(error: BaseException) -> str:
     'ValueError: no'
     """
     text = outcome(str, error)
-    words = f"{type(error).__name__}: {text if isinstance(text, str) else 'its text cannot be had'}"
+    text = text if isinstance(text, str) else "its text cannot be had"
+    words = f"{type(error).__name__}{text and ': '}{text}"
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     theirs = [(file, line) for file, line in lines if not file.startswith((_OWN, "<"))] or lines
     return f"{words} ({theirs[-1][0]}, line {theirs[-1][1]})" if theirs else words

@@ -25,12 +25,15 @@ from auditor.blackbox.flatten import (
     is_number_array,
     is_word,
     items_at,
+    items_in_turn,
     output_kind,
+    require_few,
+    require_unmasked,
     spelled,
     type_name,
 )
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
-from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column
+from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column, require_alike
 from auditor.errors import MechanismError, how_many
 
 Columns = list[OutputColumn]
@@ -65,10 +68,7 @@ def _read_batch(batch: Any, size: int) -> Outputs:
         raise MechanismError(
             f"the mechanism returned {how_many(length, 'output')} for a batch of {size}; the first axis of the result must be size"
         )
-    if isinstance(batch, np.ma.MaskedArray):
-        raise MechanismError(
-            "the mechanism returned a masked array; return an array, with NaN or None for missing values"
-        )
+    require_unmasked(batch)
     if is_number_array(batch):
         return _from_array(batch)
     is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US" and batch.ndim == 1
@@ -165,7 +165,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
     forms = known.forms(values)
     if forms is None:
         return _by_row(place, values)
-    if kind is np.ndarray:
+    if issubclass(kind, np.ndarray):
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     return _of_parts(place, values, known, forms)
 
@@ -182,7 +182,11 @@ def _of_parts(place: str, values: _Values, kind: OutputKind, forms: Sequence[Has
     types = constant_column(f"type of {place}", type_name(values[0]), len(values))
     if len(set(forms)) == 1:
         own = from_rows([kind.own(place, values[0])])[np.zeros(len(values), np.intp)].columns
-        return [types, *own, *_in_turn([*kind.places(place, values[0])], [*kind.parts(values)])]
+        return [
+            types,
+            *own,
+            *_in_turn(places := [*kind.places(place, values[0])], items_in_turn(kind, values, len(places))),
+        ]
     examples = dict(zip(forms, values, strict=True))
     number = {form: at for at, form in enumerate(examples)}
     which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))
@@ -190,9 +194,10 @@ def _of_parts(place: str, values: _Values, kind: OutputKind, forms: Sequence[Has
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, example in zip(by_form, examples.values(), strict=True):
         places = [*kind.places(place, example)]
-        parts = [*kind.parts([values[row] for row in rows.tolist()])]
+        parts = items_in_turn(kind, [values[row] for row in rows.tolist()], len(places))
         for at, inside in enumerate(places):
             found.setdefault(inside, []).append((rows, parts[at :: len(places)]))
+    require_alike(found, max(len([*kind.places(place, value)]) for value in examples.values()))
     columns = [types, *from_rows([kind.own(place, value) for value in examples.values()])[which].columns]
     for inside, pieces in found.items():
         rows, parts = np.concatenate([rows for rows, _ in pieces]), [part for _, parts in pieces for part in parts]
@@ -207,8 +212,11 @@ def _in_turn(places: Sequence[str], items: _Values) -> Columns:
     if set(map(type, items)) == {float}:
         return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
     # To take every k-th item of one list is much faster than zip, which makes an iterator for each output.
-    columns = [_columns(place, items[at :: len(places)]) for at, place in enumerate(places)]
-    return [*itertools.chain.from_iterable(columns)]
+    columns = Columns()
+    for at, place in enumerate(places):
+        columns += _columns(place, items[at :: len(places)])
+        require_few(columns)
+    return columns
 
 
 def _of_numbers(place: str, values: _Values, kind: type) -> Columns:
@@ -324,7 +332,9 @@ def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
     """Canonicalise outputs given as rows; see row_of."""
     size = len(rows)
     columns = []
-    for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
+    names = dict.fromkeys(itertools.chain.from_iterable(rows))
+    require_alike(names, max(map(len, rows), default=0))
+    for name in names:
         leaves = [row.get(name, ABSENT) for row in rows]
         if set(map(type, leaves)) == {float}:
             columns.append(OutputColumn(name, np.array(leaves, np.float64)))

@@ -6,17 +6,18 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, SEPARATORS, JsonNumber, Leaf, number_leaves
-from auditor.door import Door, outcome
+from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 
 Leaves = dict[str, Leaf]
@@ -24,8 +25,10 @@ Leaves = dict[str, Leaf]
 ARRAY_OF_NUMBERS = "array of numbers"
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-# An object of the user's is asked what it holds. If there is no memory for the answer, the machine is to blame.
-READING = Door("reading an output", "return numbers, text, lists or dicts", (MemoryError,))
+# Places of one output in lists, dicts and the like, and letters of an exception's text. What is beyond is refused, or cut off.
+MOST_PLACES, MOST_LETTERS = 100_000, 1_000
+DEEPEST = 500  # levels of lists in lists
+_NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
@@ -36,6 +39,20 @@ PANDAS = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "close
 # The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
 _DAY, _EPOCH = timedelta(days=1) // timedelta(microseconds=1), date(1970, 1, 1).toordinal()
+
+
+class _Reading(Door):
+    """The door to an object of the user's, which is asked what it holds. If there is no memory, the machine is to blame."""
+
+    __slots__ = ()
+
+    def __exit__(self, kind: object, error: BaseException | None, place: TracebackType | None) -> None:
+        if isinstance(error, RecursionError):
+            raise MechanismError(f"an output holds itself, or is nested too deep to be read; {_NESTED}") from None
+        super().__exit__(kind, error, place)
+
+
+READING = _Reading("reading an output", "return numbers, text, lists or dicts", (MemoryError,))
 
 
 def row_of(output: Any) -> Leaves:
@@ -50,16 +67,26 @@ def row_of(output: Any) -> Leaves:
     return leaves
 
 
-def flatten(place: str, value: Any, leaves: Leaves) -> None:
+def flatten(place: str, value: Any, leaves: Leaves, depth: int = 0) -> None:
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
+    if depth > DEEPEST:
+        raise RecursionError  # here too if Python's own limit was raised
     if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
         value = value.item()
     name, kind = type_name(value), output_kind(value)
     if name != "float":
         leaves[f"type of {place}"] = name
     leaves.update(kind.own(place, value))
-    for inside, part in zip(kind.places(place, value), kind.parts([value]), strict=True):
-        flatten(inside, part, leaves)
+    places = [*kind.places(place, value)]
+    for inside, part in zip(places, items_in_turn(kind, [value], len(places)), strict=True):
+        flatten(inside, part, leaves, depth + 1)
+        require_few(leaves)
+
+
+def require_few(places: Collection[Any]) -> None:
+    """Raise MechanismError if an output has too many places: a list that holds one list again and again has soon."""
+    if len(places) > MOST_PLACES:
+        raise MechanismError(f"an output has more than {MOST_PLACES:,} places; return one array, or fewer; {_NESTED}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +103,16 @@ class OutputKind:
     places: Callable[[str, Any], Iterable[str]] = lambda place, value: ()
     parts: Callable[[Sequence[Any]], Iterable[Any]] = lambda values: ()
     forms: Callable[[Sequence[Any]], Sequence[Hashable] | None] = lambda values: None
+
+
+def items_in_turn(kind: OutputKind, values: Sequence[Any], each: int) -> Sequence[Any]:
+    """Return the parts of values of one form. Raises MechanismError if a value gives more or fewer than ``each``."""
+    items = [*itertools.islice(kind.parts(values), each * len(values) + 1)]
+    if len(items) != each * len(values):
+        raise MechanismError(
+            f"an output is {type(values[0]).__name__}, whose length is not that of its items; return a list"
+        )
+    return items
 
 
 def _is(*types: type) -> Callable[[Any], bool]:
@@ -103,13 +140,23 @@ def array_leaves(place: str, array: Any) -> Leaves:
 
 def _number_array_leaves(place: str, array: Any) -> Leaves:
     # Whether the numbers are integers or floats is not written, since NumPy decides that for all of them.
+    require_unmasked(array)
     leaves = array_leaves(place, array)
     for inside, number in zip(items_at(place, array), np.asarray(array).flat, strict=True):
         leaves.update(leaves_of_number(inside, number.item()))
     return leaves
 
 
+def require_unmasked(value: Any) -> None:
+    """Raise MechanismError if a value is a masked array: nobody knows what is below the mask."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise MechanismError(
+            "the mechanism returned a masked array; return an array, with NaN or None for missing values"
+        )
+
+
 def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
+    require_unmasked(arrays[0])
     return [(array.dtype, array.shape) for array in arrays]
 
 
@@ -158,7 +205,8 @@ def _array_like_leaves(place: str, value: Any) -> Leaves:
     inside = outcome(np.asarray, value)
     if isinstance(inside, BaseException):
         raise MechanismError(
-            f"an output is {type(value).__name__}, which cannot be read as an array: {inside}; return a NumPy array, or numbers"
+            f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
+            "numbers"
         ) from None
     leaves: Leaves = {}
     flatten(place, inside, leaves)
@@ -310,7 +358,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
-        return repr(found)
+        return repr(found if len(found) <= MOST_LETTERS else f"{found[:MOST_LETTERS]}… ({len(found):,} letters)")
     if not isinstance(value, str | bytes) and _ADDRESS.search(found):
         raise MechanismError(f"an output is {found}, which does not show what it holds; {_instead(value)}")
     return found
@@ -348,7 +396,7 @@ KINDS = (
     OutputKind(
         _is(list, tuple),
         lambda place, value: {f"length of {place}": float(len(value))},
-        lambda place, value: [f"{place}[{at}]" for at in range(len(value))],
+        lambda place, value: [f"{place}[{at}]" for at, _ in zip(range(len(value)), value, strict=False)],
         itertools.chain.from_iterable,
         lambda values: [*map(len, values)],
     ),

@@ -25,7 +25,7 @@ from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
 from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
 from auditor.blackbox.sources import ProgramSource, Source
-from auditor.door import outcome, told
+from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
 
@@ -222,7 +222,8 @@ def serve() -> None:
         try:
             if method == "load":
                 sys.path[:], pickled = arguments
-                mechanism = pickle.loads(pickled).drawer()
+                with Door("loading the mechanism"):
+                    mechanism = pickle.loads(pickled).drawer()
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
             assert mechanism is not None
@@ -245,7 +246,9 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
         case "each":
             yield from map(row_of, mechanism.each(*arguments))
         case "call_once":
-            yield _able_to_travel(mechanism.call_once(*arguments))
+            output = mechanism.call_once(*arguments)  # which was read, and is shown only
+            shown = outcome(_able_to_travel, output)
+            yield type(output).__name__ if isinstance(shown, MechanismError) else shown
         case "answers":
             for answers in mechanism.answers(*arguments):
                 yield tuple(map(_able_to_travel, answers))

@@ -264,8 +264,8 @@ class Mechanism(Drawer):
         drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels, least)
         for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
             batch = self._batch(dataset, rng, size)
-            if isinstance(batch, BaseException):
-                return batch
+            if issubclass(type(batch), BaseException):
+                return batch  # type: ignore[no-any-return]
             drawn[label].append(from_batch(batch, size))
             forms.add(batch_form(batch))
         if len(forms) > 1:

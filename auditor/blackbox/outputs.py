@@ -1,14 +1,17 @@
 """Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.errors import MechanismError, visible
+
 NUMBER = -1  # the code of a cell that holds a number
 ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
+MOST_VARIED = 4_096  # places that some outputs have and others do not; all outputs have a cell at each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +93,19 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     names = dict.fromkeys(column.name for part in parts for column in part.columns)
     if "type" in names:  # stands last, however the outputs were cut into parts
         names["type"] = names.pop("type")
+    require_alike(names, max((len(part.columns) for part in parts), default=0))
     columns = tuple(_join(name, [part.column(name) for part in parts]) for name in names)
     return Outputs(sum(part.size for part in parts), columns)
+
+
+def require_alike(places: Collection[str], of_one: int) -> None:
+    """Raise MechanismError if outputs have too many different places, while no more than ``of_one`` are in one of them."""
+    if len(places) > max(MOST_VARIED, of_one):
+        example = visible(list(places)[len(places) // 2], 80)
+        raise MechanismError(
+            f"outputs have more than {MOST_VARIED:,} different places, such as {example}, and not always those; return dicts "
+            "with the same keys, or lists of keys and of values"
+        )
 
 
 def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:

@@ -190,7 +190,7 @@ class Drawer(Protocol):
         else:
             for output in next_ones:
                 made.append(output)
-                if isinstance(output, ProcessFailure):
+                if issubclass(type(output), ProcessFailure):  # isinstance would ask the output
                     failures += 1
                     if is_over := patience.is_over(bool(labels[len(made) - 1])):
                         break

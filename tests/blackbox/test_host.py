@@ -276,3 +276,23 @@ def test_a_process_that_is_used_again_finds_modules_where_they_are_now(
     module = importlib.import_module("in_a_new_folder")
     result = auditor.audit(module.coin, auditor.PureDP(1.0), [(0, 1)], samples=200, workers=1)
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
+
+
+class HidesItsClass:
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("no class")
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_what_cannot_travel_and_what_hides_its_class_end_no_process(isolate: bool) -> None:
+    def bits(value: float, rng: np.random.Generator) -> Any:
+        return memoryview(np.array([rng.laplace(value)]))
+
+    def hides(value: float, rng: np.random.Generator) -> Any:
+        return HidesItsClass()
+
+    options: dict[str, Any] = {"samples": 400, "workers": 1, "isolate": isolate, "shrink": False}
+    assert auditor.audit(bits, auditor.PureDP(2.0), [(0.0, 1.0)], **options).verdict is Verdict.NO_VIOLATION_FOUND
+    with pytest.raises(MechanismError, match="reading an output raised RuntimeError: no class"):
+        auditor.audit(hides, auditor.PureDP(2.0), [(0.0, 1.0)], **options)

@@ -1,6 +1,7 @@
 """Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
 
 import dataclasses
+import itertools
 import math
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -416,8 +417,87 @@ def test_an_object_that_should_be_an_array_and_cannot_is_refused() -> None:
         def __array__(self, *arguments: Any, **more: Any) -> Any:
             raise RuntimeError("it requires a gradient")
 
-    with pytest.raises(MechanismError, match="Tensor, which cannot be read as an array: it requires a gradient"):
+    with pytest.raises(
+        MechanismError, match="Tensor, which cannot be read as an array: RuntimeError: it requires a gradient"
+    ):
         from_list([Tensor()])
+
+
+def test_an_object_without_a_reason_is_refused_by_the_kind_of_its_error() -> None:
+    class Silent:
+        def __array__(self, *arguments: Any, **more: Any) -> Any:
+            raise SystemExit
+
+    with pytest.raises(MechanismError, match=r"as an array: SystemExit \(.*line \d+\); return"):
+        row_of(Silent())
+
+
+@dataclasses.dataclass
+class Holder:
+    held: Any
+
+
+def holding_itself(kind: str) -> Any:
+    """Return an output that holds itself, or one that is nested in 1,000 levels."""
+    inside: list[Any] = [0.5]
+    match kind:
+        case "list":
+            inside.append(inside)
+        case "dict":
+            inside.append({"a": inside})
+        case "tuple":
+            inside.append((inside,))
+        case "attribute":
+            inside.append(Holder(inside))
+        case "array":
+            inside.append(np.array([inside, None], object))
+        case _:
+            for _ in range(1_000):
+                inside = [inside]
+    return inside
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "tuple", "attribute", "array", "deep"])
+@pytest.mark.parametrize(
+    "read", [row_of, lambda output: from_list([output] * 3), lambda output: from_batch([output], 1)]
+)
+def test_an_output_that_holds_itself_or_is_too_deep_is_refused_in_words(kind: str, read: Any) -> None:
+    with pytest.raises(
+        MechanismError, match=r"holds itself, or is nested too deep to be read; return numbers"
+    ) as raised:
+        read(holding_itself(kind))
+    assert "flatten.py" not in str(raised.value)
+
+
+@pytest.mark.parametrize("read", [row_of, lambda output: from_list([output] * 3)])
+def test_a_list_that_holds_one_list_again_and_again_has_too_many_places(read: Any) -> None:
+    output: list[Any] = [0.5]
+    for _ in range(40):
+        output = [output, output]
+    with pytest.raises(MechanismError, match="more than 100,000 places"):
+        read(output)
+
+
+def test_other_keys_in_each_output_are_refused_and_many_keys_are_not() -> None:
+    other = [{f"k{i}": 0.5} for i in range(5_000)]
+    for refused in (
+        lambda: from_list(other),
+        lambda: from_rows([*map(row_of, other)]),
+        lambda: concatenate([from_list([one]) for one in other]),
+    ):
+        with pytest.raises(
+            MechanismError, match=r"more than 4,096 different places, such as .*; return dicts with the same"
+        ):
+            refused()
+    same = [dict.fromkeys(map(str, range(5_000)), 0.5)] * 3
+    assert len(concatenate([from_list(same), from_rows([*map(row_of, same)])]).columns) > 5_000
+
+
+def test_a_long_text_of_an_exception_is_cut() -> None:
+    [said] = [
+        column.atoms for column in from_list([ValueError("x" * 5_000_000)] * 2).columns if "message" in column.name
+    ]
+    assert said == (repr("x" * 1_000 + "… (5,000,000 letters)"),)
 
 
 def test_exact_numbers_lie_on_the_line() -> None:
@@ -471,3 +551,31 @@ def test_scalars_of_pandas_are_numbers() -> None:
     assert row(pd.NaT)["output"] == "NaT"
     assert row(pd.Period("2026-01", "M"))["output.ordinal"] < row(pd.Period("2026-02", "M"))["output.ordinal"]
     assert row(pd.Interval(0, 5))["output.right"] == 5.0
+
+
+class OfAnotherClass(np.ndarray[Any, Any]):
+    pass
+
+
+def test_arrays_of_another_class_keep_their_own_numbers() -> None:
+    arrays_of_it = [np.array([number, 1.0]).view(OfAnotherClass) for number in (0.5, 2.0)]
+    table = rows(from_list(arrays_of_it))
+    assert table == [row(one) for one in arrays_of_it]
+    assert [one["output[0]"] for one in table] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("read", [row, lambda output: from_list([output] * 3), lambda output: row({"a": output})])
+def test_a_masked_array_is_refused_wherever_it_stands(read: Any) -> None:
+    with pytest.raises(MechanismError, match="masked array; return an array, with NaN"):
+        read(np.ma.array([0.5, 1.0], mask=[False, True]))
+
+
+class Lying(list[float]):
+    def __iter__(self) -> Any:
+        return itertools.count()
+
+
+@pytest.mark.parametrize("read", [row_of, lambda output: from_list([output] * 3)])
+def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
+    with pytest.raises(MechanismError, match="Lying, whose length is not that of its items"):
+        read(Lying([0.5]))
