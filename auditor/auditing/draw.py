@@ -53,7 +53,6 @@ class Draw:
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
-    so_far: Callable[[], float] | None = None  # the bound of the outputs counted so far
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -98,12 +97,10 @@ class Draw:
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen
 
-    def count(
-        self, batches: Batches, test: Test[Any], bound: Callable[[Any], float] | None = None, kept: int = 0
-    ) -> tuple[Tally, list[Sample]]:
+    def count(self, batches: Batches, test: Test[Any], kept: int = 0) -> tuple[Tally, list[Sample]]:
         """Draw outputs on one pair, and add up the counts of a test; return the tally, and the first outputs, about ``kept``.
 
-        ``bound`` turns counts into the bound for the listener. If the time is over, fewer outputs are drawn.
+        If the time is over, fewer outputs are drawn.
 
         Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
         at most FALSE_WARNING.
@@ -114,7 +111,7 @@ class Draw:
         def goes_on() -> bool:
             if tally.outputs < batches.outputs and self.time_is_up(batches.first, tally.outputs):
                 tally.time_is_up = True
-            self.report(phase, tally.outputs, batches.outputs, None if bound is None else lambda: bound(tally.counts))
+            self.report(phase, tally.outputs, batches.outputs)
             return not tally.time_is_up
 
         with contextlib.closing(sampler.map(first, as_drawn)) as drawn:
@@ -175,10 +172,9 @@ class Draw:
             return settings.samples - spent.bound
         return settings.outputs - spent.search - spent.selection - spent.bound
 
-    def report(self, phase: Phase, done: int, planned: int, bound: Callable[[], float] | None = None) -> None:
-        """Report the progress of a phase and its bound so far to the listener; without ``bound``, the bound as before."""
-        self.so_far = bound or self.so_far
-        self.listener(Progress(self.plan.name, phase, done, planned, self.so_far))
+    def report(self, phase: Phase, done: int, planned: int) -> None:
+        """Report the progress of a phase to the listener."""
+        self.listener(Progress(self.plan.name, phase, done, planned))
 
     def foretell(self, trial: Trial, *, again: bool = False) -> None:
         """Tell the listener how long the audit may take, by the cost of an output, if that is long or was told otherwise."""

@@ -163,21 +163,16 @@ class _Known:
         tests = learned.test, *learned.others
         shares = [now.share * (1 - OF_OTHERS * len(learned.others)), *(now.share * OF_OTHERS for _ in learned.others)]
         method = plan.method(now.bound)
-
-        def results(counts: Any, tally: Tally) -> list[Counted]:
-            each = zip(tests, counts.points if learned.others else [counts], shares, strict=True)
-            return [Counted(now.number, found, method, *one, sample, tally) for one in each]
-
-        def bound(counts: Any) -> float:
-            return max(one.bound(plan.alpha) for one in results(counts, Tally()))
-
         room = 0 if last else max(0, learned_from(len(sample.left.columns)) - sample.size)
         batches = self.draw.batches(pair, now.bound, Phase.BOUND, (now.number,), like=sample)
         together = ProfileTest(tests) if learned.others else learned.test
-        tally, drawn = self.draw.count(batches, together, bound, room)
+        tally, drawn = self.draw.count(batches, together, room)
         if drawn:
             self.outputs[pair.key()] = join_samples([sample, *drawn])
-        return results(tally.counts, tally) if tally.batches else []
+        if not tally.batches:
+            return []
+        each = zip(tests, tally.counts.points if learned.others else [tally.counts], shares, strict=True)
+        return [Counted(now.number, found, method, *one, sample, tally) for one in each]
 
     def _at_distance(self, found: FoundPair) -> bool:
         return bool(found.path) and self.plan.method(self.plan.settings.samples).learns_at_distance

@@ -154,15 +154,13 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 class Progress:
     """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
 
-    ``bound`` returns the bound that the outputs counted so far would prove; None before the first ones. ``seconds`` is what the
-    whole audit may take, told once if it is long.
+    ``seconds`` is what the whole audit may take, told once if it is long.
     """
 
     audit: str
     phase: Phase
     done: int
     planned: int
-    bound: Callable[[], float] | None = None
     seconds: float = 0.0
 
 

@@ -694,7 +694,7 @@ def test_progress_tells_phase_and_rate_on_a_terminal_only_and_no_bound(terminal:
     console = Console(file=written, force_terminal=terminal, width=width, color_system=None)
     with progress.ProgressLines(console, progress_plans("an [audit]", "another")) as line:
         for done in (258_000, 267_000):
-            line.show(Progress("an [audit]", Phase.BOUND, done, 300_000, lambda: 0.5))
+            line.show(Progress("an [audit]", Phase.BOUND, done, 300_000))
         line._bars.refresh()
     told = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
     assert [part in written.getvalue() for part in told] == [terminal] * len(told)
