@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from auditor.auditing.consistent import read_report
 from auditor.report.markdown import escape
 from auditor.report.phrases import number
+from auditor.results.reader import parsed_report
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 from mechanisms.specimens import Statement
@@ -21,7 +21,9 @@ def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> 
     audit one claim, the report with the most outputs counts. Raises InvalidInputError for a report that cannot be read.
     """
     audits = [
-        (file.parent.name, audit) for file in sorted(folder.glob("*/report.json")) for audit in read_report(file).audits
+        (file.parent.name, audit)
+        for file in sorted(folder.glob("*/report.json"))
+        for audit in parsed_report(file)[0].audits
     ]
 
     def counts(folder: str, audit: AuditResult) -> bool:

@@ -95,7 +95,7 @@ def test_a_failure_tells_pair_event_counts_bound_and_the_command_without_a_trace
             r"  pair       0 and 1",
             r"  event      output ≤ .*: [0-9,]+ of [0-9,]+ outputs on the left, [0-9,]+ of [0-9,]+ on the right",
             r"  event      output > .*: [0-9,]+ of [0-9,]+ outputs on the left, [0-9,]+ of [0-9,]+ on the right",
-            r"  bound      ε ≥ [23]\.[0-9]+ with 99\.97[0-9]* % confidence, by guesses",
+            r"  bound      ε ≥ [12]\.[0-9]+ with 99\.97[0-9]* % confidence, by guesses",
             r"  reproduce  pytest test_it\.py::test_broken --dp-confidence 0\.9995",
             r"1 audit.*|2 audits in 2 tests, 1 not as expected.*",
         ]

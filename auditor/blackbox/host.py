@@ -248,7 +248,8 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
         case "call_once":
             output = mechanism.call_once(*arguments)  # which was read, and is shown only
             shown = outcome(_able_to_travel, output)
-            yield type(output).__name__ if isinstance(shown, MechanismError) else shown
+            cannot = isinstance(shown, MechanismError) and not issubclass(type(output), BaseException)
+            yield type(output).__name__ if cannot else shown
         case "answers":
             for answers in mechanism.answers(*arguments):
                 yield tuple(map(_able_to_travel, answers))

@@ -174,7 +174,7 @@ def test_no_output_serves_two_phases() -> None:
         seen.append(float(draws[0]))
         return bit ^ (draws < 0.25)
 
-    result = run(plan(recording, execution=IN_THIS_PROCESS))
+    result = run(plan(recording, execution=IN_THIS_PROCESS, sharpen=True))
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
@@ -201,7 +201,7 @@ def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyP
 
 def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
     told: list[Progress] = []
-    result = run(plan(response, shrink=False), told.append)
+    result = run(plan(response, shrink=False, sharpen=True), told.append)
     assert {progress.phase for progress in told} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
     assert all(0 < progress.done <= progress.planned for progress in told)
     assert {progress.audit for progress in told} == {"some"}
