@@ -23,6 +23,7 @@ MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _MERGE = "<<"
+_PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}  # of what has no tag
 _NUMBERS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, **_NUMBERS}
 
@@ -112,6 +113,8 @@ class _Builder:
     def build(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the data of a node, which is at a place of the file."""
         self._count(node)
+        if node.tag not in _PLAIN:  # it would be dropped, and the data read as something else
+            raise InvalidInputError(f"{self.file}, line {node.start_mark.line + 1}: the tag {node.tag!r}; leave it out")
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
             built: dict[Any, Any] = {}
