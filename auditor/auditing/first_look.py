@@ -59,7 +59,7 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
     """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
     one = sampler.trial(pair, 1)
-    if one.seconds > SLOW:
+    if one.seconds > SLOW and one.numbers:  # a failure may be that a program takes long to start
         draw.foretell(one)
     return one
 
