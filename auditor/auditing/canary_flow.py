@@ -93,7 +93,7 @@ def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
     return np.concatenate([run.scores for run in runs]), np.concatenate([run.inside for run in runs]).astype(bool)
 
 
-def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: float = 1.0) -> "CanaryEvidence":
+def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: float) -> "CanaryEvidence":
     """Count the right guesses among the surest guesses, in all runs, for a bound at a share of the level."""
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
@@ -111,7 +111,7 @@ class CanaryEvidence(Evidence):
     canaries: int
     runs: int
     reason: str
-    share: float = 1.0
+    share: float
 
     def bound(self, alpha: float) -> float:
         return self.looks.bound(self.claim, self.share * alpha)

@@ -101,7 +101,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
             method = method_for(claim, TwoIntervals.name if is_textbook else "fixed", 0.001, outputs)
             test: Any = _AsReported(event)
             shown, share, pair = audit.judgement.round, audit.judgement.share, audit.pair
-            found: Any = pair and FoundPair(pair, cast("PrivacyClaim", claim), math.nan)
+            found: Any = pair and FoundPair(pair, cast("PrivacyClaim", claim))
             sample: Any = None
             one = Counted(shown, found, method, test, event.counted(), share, sample, Tally(outputs=outputs))
             return CountEvidence(claim, one, [one], (), reason)

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from auditor.auditing.plan import LONG, Listener, Plan, Progress
 from auditor.auditing.tally import Counted, Tally
@@ -13,7 +13,6 @@ from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Sampler
-from auditor.blackbox.store import AuditStore
 from auditor.blackbox.task_sizing import Pace
 from auditor.errors import MechanismError
 from auditor.methods.method import Test
@@ -38,11 +37,8 @@ STATE = (
 class Draw:
     """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods change it.
 
-    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone. A search on
-    neighbours ends if a look promises ``enough``.
+    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
     """
-
-    enough: ClassVar[float] = math.inf
 
     plan: Plan
     listener: Listener
@@ -62,11 +58,6 @@ class Draw:
             execution = replace(execution, workers=1)
         shared = self.guard, plan.store, self.pace
         return Sampler(plan.source, plan.name, plan.settings.seed, execution, *shared)
-
-    def aside(self) -> "Draw":
-        """Return a ``Draw`` for outputs that are used for nothing else: they are not kept, not reported and not counted."""
-        plan = replace(self.plan, store=AuditStore())
-        return replace(self, plan=plan, listener=lambda progress: None, spent=OutputsSpent(), pairs=set(), stages=[])
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None

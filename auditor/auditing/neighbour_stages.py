@@ -51,10 +51,7 @@ def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
     domain, outputs = looks.plan.domain, round(given.outputs)
     if has_one_pair(domain, looks.rng) or outputs < LEAST_SEARCHED:
         return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
-    known = in_stages(given.parts, looks, known, outputs)
-    if known.found is None:  # a look promised enough, and the last comparison was left out
-        known = replace(known, found=Found(*known.most_promising()))
-    return known
+    return in_stages(given.parts, looks, known, outputs)
 
 
 def _simplest(looks: Looks, known: Known, given: Given) -> Known:

@@ -21,7 +21,7 @@ from auditor.bounds.prospect import WORTH_OF_BOUND, Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, Found, path, search_pairs
+from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, path, search_pairs
 
 # The most pairs in the first round of the search for a small loss. Outputs for fewer than survive it are not enough for a search.
 MOST_PAIRS = 96
@@ -38,14 +38,11 @@ WORTH_IF_REFUTED = 10.0
 class FoundPair:
     """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
 
-    ``claim`` is the claim of the size that was searched for. ``promised`` is what the looks at the pair promise for the claim of
-    the audit (see ``Known``), or by step of the path for the claim that was searched for. ``looks`` are those of this search and of
-    the searches before, by pair.
+    ``claim`` is the claim of the size that was searched for. ``looks`` are those of this search and of those before, by pair.
     """
 
     pair: Pair
     claim: PrivacyClaim
-    promised: float
     path: Sequence[Pair] = ()
     looks: Mapping[str, Look] = field(default_factory=dict)
 
@@ -55,26 +52,21 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
 
     Of a claim that is ``refuted``, the largest bound is looked for.
     """
-    looks, claim = (
-        Looks(plan, now, draw, known_kinds={key: look.kind for key, look in seen.items() if look.kind}),
-        plan.claim,
-    )
+    kinds, claim = {key: look.kind for key, look in seen.items() if look.kind}, plan.claim
     assert isinstance(claim, PrivacyClaim)
+    looks = Looks(plan, now, draw, known_kinds=kinds)
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}
     worth = WORTH_IF_REFUTED if refuted else WORTH_OF_BOUND
     known = in_stages(SEARCH, looks, Known(claim, seen=before, worth=worth), now.search)
-    if known.found is None:  # what was seen before promises enough
-        known = replace(known, found=Found(*known.most_promising()))
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):
-        promised = known.judged_by(method).promised_on(known.found.pair)
-        return FoundPair(known.found.pair, known.claim, promised, looks=all_looks)
+        return FoundPair(known.found.pair, known.claim, looks=all_looks)
     along = known.along
     # What is known of all steps together is known best of the middle one.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
-    return FoundPair(middle, known.claim, known.by_step, far, all_looks)
+    return FoundPair(middle, known.claim, far, all_looks)
 
 
 def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:

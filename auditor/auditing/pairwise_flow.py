@@ -42,8 +42,9 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     """
     rounds, known, counted, note = Rounds(plan, draw), _Known(plan, draw), list[Counted](), ""
     best: Counted | None = None
-    while now := rounds.next(refuted=best is not None and best.refutes(plan), cheap=bool(best and best.tally.in_calls)):
-        found = known.search(now, refuted=best is not None and best.refutes(plan))
+    refuted = False
+    while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
+        found = known.search(now, refuted=refuted)
         sample = known.outputs_on(found, now)
         failure = sample.left.failure() and sample.right.failure()
         if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
@@ -53,24 +54,26 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         if rounds.ended and commonest(sample) == 1:
             return no_answer(all_alike(sample.size), found.pair)
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
-        if best is not None and best.refutes(plan) and best.found.pair.key() != found.pair.key() and not plan.test:
+        if best is not None and refuted and best.found.pair.key() != found.pair.key() and not plan.test:
             before = known.outputs_on(best.found, now)
             again = known.learn(best.found, before, now)
             if again.forecast > learned.forecast:
                 found, sample, learned = best.found, before, again
         now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
-        counted += known.count(found, learned, sample, now, last=rounds.ended)
-        tally = counted[-1].tally
-        if not tally.batches:
+        of_round = known.count(found, learned, sample, now, last=rounds.ended)
+        if not of_round:
             break
+        counted += of_round
+        tally = of_round[-1].tally
         if tally.lost > tally.outputs / 2:
             raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
             reason = always_fails(plan, found.pair, failure) if failure else raised
             return no_answer(reason, found.pair, draw.drawn_by())
         best = best_of(plan, counted)
+        refuted = best.refutes(plan)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
-    seen = _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=best.refutes(plan)) + note)
+    seen = _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=refuted) + note)
     return replace(seen, looks=known.looks)
 
 

@@ -35,9 +35,9 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
     """
     claim, on_one = plan.claim, replace(plan, neighbours=DataSets(plan.domain))
     assert isinstance(claim, Probability)
-    rounds, counted, best = Rounds(on_one, draw), list[_Counted](), None
-    while now := rounds.next(refuted=bool(best and best.refutes(plan.alpha)), cheap=bool(best and best.tally.in_calls)):
-        alone = best.alone if best and best.refutes(plan.alpha) else _worst(on_one, now, draw, counted)
+    rounds, counted, best, refuted = Rounds(on_one, draw), list[_Counted](), None, False
+    while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
+        alone = best.alone if best and refuted else _worst(on_one, now, draw, counted)
         now = rounds.with_all_that_is_left(now)
         batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
         tally, _ = draw.count(batches, Reported(claim, now.share * plan.alpha))
@@ -45,7 +45,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
             break
         counted.append(_Counted(claim, now.number, alone, tally.counts, now.share, tally))
         best = max(counted, key=lambda one: (claim.excess(one.bound(plan.alpha)), one.number))
-    refuted = best is not None and best.refutes(plan.alpha)
+        refuted = best.refutes(plan.alpha)
     reason = drawn(rounds, draw.spent.bound, refuted=refuted)
     if best is None:
         return no_answer(reason, on_one.domain.corners()[0], draw.drawn_by())

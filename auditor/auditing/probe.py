@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import CHANCE, Look, Looks
@@ -15,8 +15,8 @@ from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault,
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.auditing.stages import Known, in_stages
 from auditor.blackbox.batches import Batch, Phase, rng_at
-from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample
+from auditor.blackbox.store import AuditStore
 from auditor.claims import PrivacyClaim, Unclaimed
 from auditor.defaults import PLANTED
 from auditor.events.selection import VALUES
@@ -93,7 +93,7 @@ def _ended(plan: Plan, now: Round, twin: "DrawWithFault", seen: Mapping[str, Loo
         [again] = looks.on_pairs("", [look.pair], look.outputs, claim, {})
         ended = replace(ended, seen={**ended.seen, look.pair.key(): again})
         if ended.promises(CERTAIN):
-            break
+            return Found(*ended.most_promising())
     if shown:
         ended = in_stages(ON_NEIGHBOURS[-1:], looks, ended, now.search)
     return ended.found or Found(*ended.most_promising())
@@ -103,17 +103,14 @@ def _ended(plan: Plan, now: Round, twin: "DrawWithFault", seen: Mapping[str, Loo
 class DrawWithFault(Draw):
     """Draws outputs of a search as if the mechanism had a fault."""
 
-    enough: ClassVar[float] = CERTAIN
     fault: PlantedFault | None = None
     facts: KnownFacts = field(default_factory=KnownFacts)
 
     @classmethod
     def of(cls, fault: PlantedFault, draw: Draw, facts: KnownFacts) -> "DrawWithFault":
-        """Return what draws with a fault, for outputs that serve for nothing else."""
-        aside = draw.aside()
-        return cls(
-            aside.plan, aside.listener, draw.reproducible, fault=fault, facts=facts, guard=RepeatGuard(), pace=draw.pace
-        )
+        """Return what draws with a fault, for outputs that serve for nothing else: they are not kept and not reported."""
+        plan = replace(draw.plan, store=AuditStore())
+        return cls(plan, lambda progress: None, draw.reproducible, pace=draw.pace, fault=fault, facts=facts)
 
     def touched(self, pair: Pair) -> tuple[bool, bool]:
         """Return on which sides of a pair the fault shows."""

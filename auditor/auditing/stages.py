@@ -36,16 +36,12 @@ class Known:
 
     def promises(self, enough: float) -> bool:
         """Return whether some look promises enough."""
-        return enough < np.inf and bool(self.seen) and self.best()[0][1] >= enough
+        return self.most_promising()[1] >= enough
 
     def judged_by(self, method: AnyMethod) -> "Known":
         """Return what the same looks promise for the claim of another method."""
         seen = {key: look.judged_by(method) for key, look in self.seen.items()}
         return replace(self, claim=method.claim, seen=seen)
-
-    def promised_on(self, pair: Pair) -> float:
-        """Return what looks at a pair promise; −∞ without any."""
-        return next((promised for look, promised in self.best() if look.pair.key() == pair.key()), -np.inf)
 
     def most_promising(self) -> tuple[Pair, float]:
         """Return the pair that promises most, and what it promises."""
@@ -95,12 +91,9 @@ class SearchStage:
 
 
 def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs: int) -> Known:
-    """Carry out stages in their order, until a look promises enough, and return what is known then."""
+    """Carry out stages in their order, and return what is known then."""
     before = looks.spent
     for number, stage in enumerate(stages):
-        # What refutes a smaller claim may not be enough.
-        if known.claim.value >= looks.plan.claim.value and known.promises(looks.draw.enough):
-            break
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
         left = max(0, round((1 - later) * outputs) - (looks.spent - before))
         share = left if stage.share is None else stage.share * outputs

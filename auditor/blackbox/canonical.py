@@ -182,11 +182,8 @@ def _of_parts(place: str, values: _Values, kind: OutputKind, forms: Sequence[Has
     types = constant_column(f"type of {place}", type_name(values[0]), len(values))
     if len(set(forms)) == 1:
         own = from_rows([kind.own(place, values[0])])[np.zeros(len(values), np.intp)].columns
-        return [
-            types,
-            *own,
-            *_in_turn(places := [*kind.places(place, values[0])], items_in_turn(kind, values, len(places))),
-        ]
+        places = [*kind.places(place, values[0])]
+        return [types, *own, *_in_turn(places, items_in_turn(kind, values, len(places)))]
     examples = dict(zip(forms, values, strict=True))
     number = {form: at for at, form in enumerate(examples)}
     which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))

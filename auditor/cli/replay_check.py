@@ -1,7 +1,6 @@
 """`auditor replay --check`: a report made again from the outputs that were recorded, and compared with what it says."""
 
 import contextlib
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -138,7 +137,7 @@ def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) ->
     method = plan.method(sum(sample.size for sample in samples), plan.claim)
     with fitting(UNFIT):
         assert isinstance(plan.claim, PrivacyClaim)
-        counts, found = counted(test, samples), FoundPair(audit.pair, plan.claim, math.nan)
+        counts, found = counted(test, samples), FoundPair(audit.pair, plan.claim)
         again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
         judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
     # The plots show what the run saw in other rounds.
