@@ -48,7 +48,9 @@ def draw_once(plan: Plan) -> "FirstOutputs":
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or FirstOutputs(plan, pair, left, right)
             # A process that ends or hangs costs time, and does so on the first pair in a run as well.
-            if not all(isinstance(o, BaseException) and not isinstance(o, ProcessFailure) for o in (left, right)):
+            if any(isinstance(o, ProcessFailure) for o in (left, right)):
+                return FirstOutputs(plan, pair, left, right)
+            if not all(isinstance(o, BaseException) for o in (left, right)):
                 return FirstOutputs(plan, pair, left, right, _trial(plan, drawer, pair, time.monotonic() - began))
     finally:
         plan.source.close()

@@ -309,7 +309,7 @@ ATTACKS = [
         "a tag that runs a command",
         said(CONFIG, "samples: 500", "samples: !!python/object/apply:os.system ['touch executed']"),
         "check audit.yaml",
-        says="samples",
+        says="the tag",
     ),
     Attack(
         "a key that is a bomb",
