@@ -1,7 +1,5 @@
 """``python -m auditor``."""
 
-import sys
+from auditor.cli import command
 
-from auditor.cli import main
-
-sys.exit(main())
+command()

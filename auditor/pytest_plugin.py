@@ -15,7 +15,8 @@ has no false alarm: no test that uses ``dp_audit`` reports a violation of a mech
 Workers need no coordination: every xdist worker collects the same tests, and so computes the same shares.
 
 **No audit is lost.** A call is a problem until it has ended as expected. Problems that are left when the test ends fail it then,
-unless it failed anyway: the call may have been in a thread, in a subtest, or under a suppressed exception.
+unless it failed anyway: the call may have been in a thread, in a subtest, or under a suppressed exception. A call that begins
+later, in a thread or in another test, audits nothing and fails the session.
 
 Nothing but pytest and the standard library is imported here until a test asks for an audit.
 """
@@ -42,6 +43,8 @@ _NODE = pytest.StashKey[str]()
 _CONFIDENCE, _SHARE, _STRICT = pytest.StashKey[float](), pytest.StashKey[float](), pytest.StashKey[bool]()
 # The numbers of the calls of a test, and what is wrong with these calls. A rerun has those of the runs before.
 _NUMBERS, _PROBLEMS = pytest.StashKey[Iterator[int]](), pytest.StashKey[dict[int, str]]()
+# The tests whose fixture was called after their end.
+_LATE = pytest.StashKey[list[str]]()
 # Whether the running test was reported as failed, or failed as its xfail mark says.
 _IS_TOLD = pytest.StashKey[bool]()
 
@@ -81,6 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not 0 < confidence < 1:
         raise pytest.UsageError(f"dp_confidence is {given!r}; it must be a number strictly between 0 and 1")
     config.stash[_CONFIDENCE] = confidence
+    config.stash[_LATE] = []
     config.stash[_STRICT] = config.getoption("dp_strict") or config.getini("dp_strict")
 
 
@@ -114,8 +118,26 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take from an xdist worker what was called too late."""
+    node.config.stash[_LATE] += getattr(node, "workeroutput", {}).get("dp_audit_late", ())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the session if an audit was called after the end of its test. An xdist worker tells it to the controller."""
+    late = session.config.stash[_LATE]
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["dp_audit_late"] = late
+    elif late:
+        pytest.exit(f"dp_audit was called after its test had ended, in {', '.join(late)}", pytest.ExitCode.TESTS_FAILED)
+
+
 class DPAudit:
-    """The fixture of one test."""
+    """The fixture of one test. ``has_ended`` says whether that test has."""
+
+    has_ended = False
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -136,6 +158,9 @@ class DPAudit:
         Returns the result, for further assertions.
         """
         __tracebackhide__ = True
+        if self.has_ended:
+            self._item.config.stash[_LATE].append(self._item.nodeid)
+            pytest.fail("dp_audit was called after its test had ended", pytrace=False)
         k = next(self._numbers)
         self._problems[k] = "an audit had not ended when its test did"
         try:
@@ -205,6 +230,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     item.stash[_IS_TOLD] = False
     audits = DPAudit(item)
     yield audits
+    audits.has_ended = True
     if (problems := audits.problems()) and not item.stash[_IS_TOLD]:
         pytest.fail("\n".join(problems), pytrace=False)
 

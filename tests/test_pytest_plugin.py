@@ -258,6 +258,23 @@ def test_workers_of_xdist_lose_no_audit_either(pytester: pytest.Pytester) -> Non
     assert run(pytester, hiding("under suppress"), "-n", "2").ret == pytest.ExitCode.TESTS_FAILED
 
 
+LATE = """
+kept = []
+def test_keeps(dp_audit):
+    kept.append(dp_audit)
+def test_calls():
+    with pytest.raises(BaseException):
+        kept[0](lambda data, rng: data, auditor.PureDP(1.0), PAIR, **OPTIONS)
+"""
+
+
+@pytest.mark.parametrize("more", [(), pytest.param(("-n", "1"), marks=pytest.mark.processes)])
+def test_an_audit_after_the_end_of_its_test_fails_the_session(pytester: pytest.Pytester, more: tuple[str, ...]) -> None:
+    result = run(pytester, LATE, *more)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stderr.fnmatch_lines("*dp_audit was called after its test had ended, in *::test_keeps")
+
+
 @pytest.mark.parametrize(
     "source",
     [

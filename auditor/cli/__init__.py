@@ -14,9 +14,9 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import shtab
 
@@ -47,6 +47,26 @@ INSTEAD = {
 }
 
 
+def command() -> NoReturn:
+    """Run the command line as a program that code of others cannot end in silence, by ``os._exit`` or another program in its place.
+
+    These raise SystemExit, as ``sys.exit`` does: the status of such an end would be taken for that of the command. Children of the
+    process may end so.
+    """
+    own = os.getpid()
+
+    def refusing(name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(*given: Any) -> Any:
+            if os.getpid() != own:
+                return usual(*given)
+            raise SystemExit(f"os.{name} would end the auditor")
+
+        return refuse
+
+    vars(os).update({name: refusing(name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
+    raise SystemExit(main())  # not sys.exit, which code of others may have replaced
+
+
 def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
     """Run one command, of ``parser`` if it is not one of this room, and return the exit status.
 
@@ -64,11 +84,12 @@ def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser
         try:
             return _run(_parsed(arguments, parser))
         finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
+            with contextlib.suppress(AttributeError, ValueError):  # there is none, or code of others closed it
+                sys.stdout.flush()
+    except OSError as error:
         # Otherwise the rest of the buffer would be written at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+        return NOBODY_READS if isinstance(error, BrokenPipeError) else _ended_by(error, with_traceback=False)
 
 
 def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | None) -> argparse.Namespace:

@@ -154,7 +154,7 @@ def selected(configurations: "list[Configuration]", only: list[str] | None) -> "
 def naming(configuration: "Configuration", plan: "Plan") -> Iterator[None]:
     """Let errors of a mechanism, and of any other code of the user's, name the file and the audit."""
     try:
-        with Door("a first look"):
+        with contextlib.chdir("."), Door("a first look"):
             yield
     except MechanismError as error:
         raise InvalidInputError(f'{configuration.file}, audit "{plan.name}": {error}') from None

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import itertools
+import os
 import sys
 import time
 from dataclasses import replace
@@ -29,10 +30,12 @@ from auditor.cli.common import (
 )
 from auditor.cli.release import add_may_rise, annotate, annotate_failures, read_baselines, show_changes
 from auditor.cli.replay_check import check_report
+from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
+from auditor.report.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from rich.console import Console
 
@@ -172,15 +175,14 @@ def _audit(
 ) -> "tuple[int, list[RunResult]]":
     from auditor.report.compare import failing
     from auditor.report.formats import write_reports
-    from auditor.report.junit import to_junit
     from auditor.report.phrases import closing_line_of_all
     from auditor.report.terminal import print_result
     from auditor.results.files import to_json
 
     if options.json is not None and len(configurations) != 1:
         raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
-    if options.junit is not None:
-        make_folder(options.junit.parent)
+    _look_at_targets(options, configurations)
+    here = Path.cwd()
     statuses, results = list[int](), list["RunResult"]()
     failures: dict[str, list[Change]] = {}
     with contextlib.ExitStack() as opened:
@@ -189,6 +191,7 @@ def _audit(
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
         for configuration, result in zip(configurations, found, strict=True):
+            os.chdir(here)  # a mechanism without a process of its own may have left it
             report, unwritten = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(
@@ -210,10 +213,7 @@ def _audit(
             annotate_failures(failed, str(configuration.file))
             statuses.append(UNEXPECTED if failed else _status(result))
             failures[result.name] = failed
-    if options.json is not None:
-        write_to(options.json, to_json(result.to_dict()))
-    if options.junit is not None:
-        write_to(str(options.junit), to_junit(*results, failures=failures))
+    statuses += _written_to_targets(options, results, failures)
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
@@ -222,6 +222,53 @@ def _audit(
         if journal is not None:
             journal.end(to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
+
+
+def _look_at_targets(options: argparse.Namespace, configurations: "list[Configuration]") -> None:
+    """Make the folders of --json and --junit. Raises InvalidInputError if one would be written over another file of the run."""
+    own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
+    taken = {
+        file.resolve()
+        for one in configurations
+        for file in (one.file, *(options.out / one.name / name for name in own))
+    }
+    for option in ("json", "junit"):
+        target = getattr(options, option)
+        if target is None or str(target) == STANDARD_OUTPUT:
+            continue
+        make_folder(Path(target).parent)
+        file = Path(target).resolve()
+        if file in taken or file.is_dir():
+            what = "is a folder" if file.is_dir() else "is another file of this run"
+            raise InvalidInputError(f"--{option} {target} {what}; give another name")
+        if file.is_file() or not file.exists():  # not a device
+            taken.add(file)
+
+
+def _written_to_targets(
+    options: argparse.Namespace, results: "list[RunResult]", failures: "dict[str, list[Change]]"
+) -> list[int]:
+    """Write --json and --junit. A file that cannot be written takes back no verdict: it is said, and its status returned."""
+    from auditor.report.junit import to_junit
+    from auditor.results.files import to_json
+
+    forms: dict[str, Callable[[], str]] = {
+        "json": lambda: to_json(results[0].to_dict()),
+        "junit": lambda: to_junit(*results, failures=failures),
+    }
+    statuses = []
+    for option, form in forms.items():
+        target = getattr(options, option)
+        try:
+            with Door(f"what makes --{option}", passes=(OSError,)):
+                if target is not None:
+                    write_to(str(target), form())
+        except BrokenPipeError:
+            raise
+        except (OSError, InvalidInputError) as error:
+            print(visible(f"auditor: {target} is missing: {error}"), file=sys.stderr)
+            statuses.append(NO_ANSWER)
+    return statuses
 
 
 def _compared(
@@ -237,7 +284,8 @@ def _compared(
         return remeasured(plans[earlier.name], earlier, outputs)
 
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
-    return compare(replace(baseline, audits=asked), result, remeasure, options.may_rise)
+    with contextlib.chdir("."):
+        return compare(replace(baseline, audits=asked), result, remeasure, options.may_rise)
 
 
 def _run_files(configurations: "Sequence[Configuration]", console: "Console") -> "Generator[RunResult, None, None]":

@@ -58,9 +58,13 @@ class Document:
 
     @contextlib.contextmanager
     def naming(self, *path: str | int) -> Iterator[None]:
-        """A context in which errors name a place. Raises InvalidInputError for every AuditorError."""
+        """A context in which errors name a place. Raises InvalidInputError for every AuditorError.
+
+        Code of a user's that is called there may change the working folder, which is the old one again at the end.
+        """
         try:
-            yield
+            with contextlib.chdir("."):
+                yield
         except AuditorError as error:
             raise InvalidInputError(f"{self.at(*path)}: {error}") from None
 

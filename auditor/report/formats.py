@@ -1,5 +1,6 @@
 """The forms in which a report can be had. `auditor run` and `auditor show` know each that is named in FORMATS."""
 
+import contextlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -54,9 +55,9 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
             try:
                 with Door(f"{folder / form.file} is missing: what makes {form.noun}"):
                     text = form.write(written)
-            except AuditorError as error:
+                write_whole(folder / form.file, text)
+            except (AuditorError, OSError) as error:
                 failed.append(str(error))
-                (folder / form.file).unlink(missing_ok=True)  # that of an earlier run would be taken for this one
-                continue
-            write_whole(folder / form.file, text)
+                with contextlib.suppress(OSError):  # that of an earlier run would be taken for this one
+                    (folder / form.file).unlink()
     return report, failed

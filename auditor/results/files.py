@@ -30,7 +30,11 @@ def to_json(data: Any) -> str:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new, never a part."""
+    """Write a file so that a reader sees the old text or the new, never a part. A device or a pipe is written to."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -16,6 +16,7 @@ import auditor
 from auditor.cli import main
 from auditor.door import Stopped
 from auditor.report import formats
+from auditor.results.files import write_whole
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 
@@ -350,3 +351,50 @@ def test_a_stop_passes_every_door() -> None:
         stopped()
     with pytest.raises(Stopped):
         outcome(stopped)
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("import os; os._exit(0)", 2),
+        ("import os; os.execv(sys.executable, [sys.executable, '-c', ''])", 2),
+        ("import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)", 1),  # a child may end so
+        ("import atexit, os; atexit.register(lambda: os._exit(0))", 1),
+        ("sys.stdout.close()", 3),
+        ("import os; os.mkdir('elsewhere'); os.chdir('elsewhere')", 1),
+    ],
+)
+def test_no_code_ends_the_program_with_the_status_of_success(folder: Path, end: str, status: int) -> None:
+    code = f"def pairs():\n    import sys\n    {end}\n    yield 0, 1\n\n\ndef told(dataset, rng):\n    return dataset\n"
+    Path("ending.py").write_text(code, encoding="utf-8")
+    audit = "mechanism: ending.py:told\n    claim: {epsilon: 1}\n    neighbours: {generator: ending.py:pairs}"
+    arguments = [sys.executable, "-m", "auditor", "run", configured(audit), "--junit", "junit.xml"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert ended.returncode == status, ended.stderr
+    assert (folder / "junit.xml").exists() == (folder / "reports/own/report.json").exists() == (status == 1)
+
+
+@pytest.mark.parametrize("target", ["own.yaml", "reports/own/report.json", "reports/own/runs.sqlite", "."])
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_no_file_of_a_run_is_written_over_another(folder: Path, option: str, target: str) -> None:
+    file = configured(f"{NOISY}\n    {LISTED}")
+    before = Path(file).read_bytes()
+    assert main(["run", file, option, target]) == 2
+    assert main(["run", file, "--json", "both", "--junit", "both"]) == 2
+    assert Path(file).read_bytes() == before
+
+
+def test_a_device_is_written_to_and_not_replaced(folder: Path) -> None:
+    os.mkfifo(pipe := folder / "pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, "text")
+    assert os.read(reader, 10) == b"text"
+    assert pipe.is_fifo()
+    os.close(reader)
+
+
+def test_a_file_that_cannot_be_written_takes_back_no_verdict(folder: Path) -> None:
+    Path("ending.py").write_text("def told(dataset, rng):\n    return dataset\n", encoding="utf-8")
+    audit = f"mechanism: ending.py:told\n    claim: {{epsilon: 1}}\n    {LISTED}"
+    assert main(["run", configured(audit), "--junit", "/dev/full"]) == 1
+    assert main(["run", configured(audit), "--only", "other", "--junit", "/dev/full"]) == 3
