@@ -109,12 +109,17 @@ def told(error: BaseException) -> str:
     >>> told(ValueError("no"))
     'ValueError: no'
     """
-    text = outcome(str, error)
-    text = text if isinstance(text, str) else "its text cannot be had"
+    text = text_of(error)
     words = f"{type(error).__name__}{text and ': '}{text}"
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     theirs = [(file, line) for file, line in lines if not file.startswith((_OWN, "<"))] or lines
     return f"{words} ({theirs[-1][0]}, line {theirs[-1][1]})" if theirs else words
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error; words in its place if it has none that can be had."""
+    text = outcome(str, error)
+    return text if isinstance(text, str) else "its text cannot be had"
 
 
 def refused_by_machine(error: BaseException | None) -> BaseException | None:

@@ -12,6 +12,7 @@ from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL, Isolated
 from auditor.blackbox.sampling import audit_key
 from auditor.blackbox.sources import ProgramSource
+from auditor.door import text_of
 from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 
@@ -87,7 +88,7 @@ class FirstOutputs:
 
     def cost(self) -> str:
         """Say what an output costs and how long the audit may take; an empty text if no output was had."""
-        if self.trial is None or self.plan.kind in ("query", "canaries"):
+        if self.trial is None or not self.trial.numbers or self.plan.kind in ("query", "canaries"):
             return ""
         seconds = self.plan.may_take(self.trial)
         each = f"an output takes {self.trial.seconds:.2g} s and holds {how_many(self.trial.numbers - 1, 'value')}"
@@ -105,11 +106,10 @@ class FirstOutputs:
     def doubt(self) -> str:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""
         raised, plan = self.failures, self.plan
-        if (
-            not raised
-            and repr(plain(self.left)) == repr(plain(self.right))
-            and (same := alike(plan, self._many_pairs()))
-        ):
+        # As many pairs as there is patience for.
+        each = 2 * TRIAL * (self.trial.seconds if self.trial else 0.0)
+        pairs = self._many_pairs()[: int(CHECK_SECONDS / max(each, 1e-9))]
+        if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             return f"{same}: {NO_EFFECT}"
         if not raised:
             return ""
@@ -133,4 +133,4 @@ def _outcome(output: object) -> str:
 
 def raised_words(error: BaseException) -> str:
     """Return the kind of an exception and its message."""
-    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else error}"
+    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else text_of(error)}"

@@ -6,6 +6,7 @@ once.
 
 import argparse
 import contextlib
+import errno
 import io
 import os
 import shlex
@@ -119,6 +120,8 @@ def _run(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # Python's exit status would be 1, which says that a violation was found
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            error = InvalidInputError(f"{visible(error.filename, 80)}: {error.strerror}; give a shorter name")
         return _ended_by(error, options.traceback)
     except SystemExit as error:  # its status would be taken for that of the command
         left = InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")

@@ -23,7 +23,7 @@ from auditor.config.strict import plain_message
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, visible
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Domain, Pairs
@@ -387,9 +387,10 @@ def _problem(problem: Any, document: Document) -> str:
     if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
     name = ".".join(str(step) for step in path)
-    return f"{where}: {name} is {given!r}; {_what_it_must_be(problem, path, given)}"
+    return f"{where}: {name} is {visible(repr(given), MOST_LETTERS)}; {_what_it_must_be(problem, path, given)}"
 
 
+MOST_LETTERS = 500  # of a value in an error
 # What to write instead of keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
     "further": "fix the violation that is found, and run again",

@@ -24,6 +24,7 @@ from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.blackbox.process import TimedOut
 from auditor.config.load import load_configuration, search_path
+from auditor.door import outcome
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
 
 # The most kinds of data sets that are tried for a mechanism, and the seconds after which no other is tried.
@@ -203,14 +204,20 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
         kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
         guess = _BY_NAME.get(name, _BY_KIND.get(kind, _OTHER))
         value = guess if parameter.default is parameter.empty else parameter.default
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and _is_plain(value):
+        if (
+            parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            and outcome(_is_plain, value) is True
+        ):
             yield name, value
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
-    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, str):
+        value.encode()  # raises for half a character, and what raises is not plain, such as a list that holds itself
+        return True
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _claim(numbers: Mapping[str, float], *, is_query: bool) -> dict[str, float]:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from auditor.errors import AuditorError, InvalidInputError
-from auditor.strangers import read_text
+from auditor.strangers import LONGEST_NUMBER, read_text
 
 KeyPath = tuple[str | int, ...]
 
@@ -118,7 +118,7 @@ class _Builder:
         """Return the data of a node, which is at a place of the file."""
         self._count(node)
         if node.tag not in _PLAIN:  # it would be dropped, and the data read as something else
-            raise InvalidInputError(f"{self.file}, line {node.start_mark.line + 1}: the tag {node.tag!r}; leave it out")
+            raise InvalidInputError(f"{self._at(node)}: the tag {node.tag!r}; leave it out")
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
             built: dict[Any, Any] = {}
@@ -128,16 +128,14 @@ class _Builder:
             return built
         if isinstance(node, yaml.SequenceNode):
             return [self.build(item, (*path, i)) for i, item in enumerate(node.value)]
-        plain = isinstance(node, yaml.ScalarNode) and not node.style
-        return _scalar(node.value) if plain else node.value
+        return self._scalar(node) if isinstance(node, yaml.ScalarNode) else node.value
 
     def _entries(self, node: yaml.MappingNode) -> dict[Any, tuple[int, yaml.Node]]:
         """Return the line and the value of each key. Keys of merged mappings follow, and give way to those before them."""
         entries: dict[Any, tuple[int, yaml.Node]] = {}
         merged: list[yaml.MappingNode] = []
         for key_node, value_node in node.value:
-            place = f"{self.file}, line {key_node.start_mark.line + 1}"
-            key = _key(key_node)
+            place, key = self._at(key_node), self._key(key_node)
             if not isinstance(key, str | int):
                 raise InvalidInputError(f"{place}: a key must be a word")
             if key in entries or (key == _MERGE and merged):
@@ -160,26 +158,35 @@ class _Builder:
         self.seen += 1
         if self.seen > MOST_VALUES:
             raise InvalidInputError(
-                f"{self.file}, line {node.start_mark.line + 1}: it holds over {MOST_VALUES:,} values, aliases counted in full; "
+                f"{self._at(node)}: it holds over {MOST_VALUES:,} values, aliases counted in full; "
                 "let a function make such data: `neighbours: {generator: file.py:function}`"
             )
 
+    def _key(self, node: yaml.Node) -> Any:
+        """Return the word that a key is; None for any other key."""
+        if not isinstance(node, yaml.ScalarNode):
+            return None
+        # "null" is a word here, as in a column of a frame.
+        return node.value if node.value == "null" else self._scalar(node)
 
-def _key(node: yaml.Node) -> Any:
-    """Return the word that a key is; None for any other key."""
-    if not isinstance(node, yaml.ScalarNode):
-        return None
-    # "null" is a word here, as in a column of a frame.
-    return node.value if node.style or node.value == "null" else _scalar(node.value)
-
-
-def _scalar(text: str) -> Any:
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    prefixed = text.startswith(("0x", "0o"))
-    if prefixed or _INTEGER.match(text):
-        try:
-            return int(text.replace("_", ""), 0 if prefixed else 10)
-        except ValueError:  # such as 0xyz, or more digits than Python converts
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        text = node.value
+        if node.style:
             return text
-    return float(text.replace("_", "")) if _FLOAT.match(text) else text
+        if text.lower() in _WORDS:
+            return _WORDS[text.lower()]
+        prefixed, digits = text.startswith(("0x", "0o")), text.replace("_", "")
+        if prefixed or _INTEGER.match(text):
+            # Python writes no longer number. Eight hexadecimal digits are up to ten of decimals.
+            if len(digits) > (most := LONGEST_NUMBER * 4 // 5 if prefixed else LONGEST_NUMBER):
+                raise InvalidInputError(
+                    f"{self._at(node)}: a number has {len(digits):,} digits, and {most:,} are the limit"
+                )
+            try:
+                return int(digits, 0 if prefixed else 10)
+            except ValueError:  # such as 0xyz
+                return text
+        return float(digits) if _FLOAT.match(text) else text
+
+    def _at(self, node: yaml.Node) -> str:
+        return f"{self.file}, line {node.start_mark.line + 1}"

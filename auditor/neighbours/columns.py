@@ -161,7 +161,7 @@ class Column:
         try:
             if end is not None:
                 self._number(end)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             such_as = {"date": ", such as 2024-02-29", "datetime": ", such as 2024-02-29T12:00:00"}.get(self.type, "")
             raise InvalidInputError(f"{name} is {end!r}; it must be of the type {self.type}{such_as}") from None
 

@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from auditor.door import outcome
 from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.scripts import is_dialogue, script_words
+from auditor.strangers import LONGEST_NUMBER
 
 Side = Literal["left", "right"]
 
@@ -130,11 +132,14 @@ class Pair:
         return {"left": plain(self.left), "right": plain(self.right), "relation": str(self.relation)}
 
 
-SINGLE = frozenset({int, float, str, bool, type(None)})  # values that are plain already
+SINGLE = frozenset({float, str, bool, type(None)})  # values that are plain already, as shorter integers are
+LONG = 10**LONGEST_NUMBER
 
 
 def plain(data: Any) -> Any:
     """Turn arrays, tuples and NumPy numbers into lists and Python numbers, and frames into rows; leave JSON values; else ``repr``.
+
+    Integers that are too long for Python to write are hexadecimal texts.
 
     >>> plain((np.int64(1), np.array([0.5])))
     [1, [0.5]]
@@ -147,13 +152,21 @@ def plain(data: Any) -> Any:
         return repr(listed) if isinstance(listed, np.generic) else plain(listed)
     if isinstance(data, list | tuple):
         # A search calls this for every record of thousands of pairs, most of which are single values.
-        return [item if type(item) in SINGLE else plain(item) for item in data]
+        return [
+            item if type(item) in SINGLE or (type(item) is int and -LONG < item < LONG) else plain(item)
+            for item in data
+        ]
     if isinstance(data, dict):
-        return {str(key): plain(item) for key, item in data.items()}
+        return {str(plain(key) if type(key) is int else key): plain(item) for key, item in data.items()}
     if isinstance(data, bool | int | float | str):
-        return data
+        return hex(data) if isinstance(data, int) and not -LONG < data < LONG else data
     rows = _rows_of(data)
-    return repr(data) if rows is None else plain(rows)
+    return _own_text(data) if rows is None else plain(rows)
+
+
+def _own_text(data: Any) -> str:
+    text = outcome(repr, data)
+    return text if isinstance(text, str) else f"{type(data).__name__} that raises {type(text).__name__}"
 
 
 def _rows_of(data: Any) -> Any:
@@ -301,7 +314,7 @@ def distinct(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError if both sides of a pair are one data set.
+    """Raise InvalidInputError if both sides of a pair are one data set, or one holds an integer that Python cannot write.
 
     1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
     """
@@ -322,4 +335,6 @@ def _is_shown_in_full(data: Any) -> bool:
         return all(isinstance(key, str) for key in data) and all(map(_is_shown_in_full, data.values()))
     if isinstance(data, list | tuple):
         return all(map(_is_shown_in_full, data))
+    if isinstance(data, int) and not -LONG < data < LONG:
+        raise InvalidInputError(f"a data set holds an integer of over {LONGEST_NUMBER:,} digits, the limit")
     return data is None or isinstance(data, bool | int | float | str)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, ends
@@ -38,8 +39,11 @@ class TotalsByKey(VectorOfTotals):
     def __init__(self, keys: Sequence[Any], values: Sequence[Number], *, contribution: Mapping[str, Number]) -> None:
         self.keys, self.contribution = tuple(keys), dict(contribution)
         require_memory("keys", f"has {len(self.keys):,}", len(self.keys))
-        if not self.keys or len(set(map(repr, self.keys))) != len(self.keys):
-            raise InvalidInputError(f"keys are {list(keys)!r}; there must be one or more, each once only")
+        found = outcome(dict.fromkeys, self.keys)  # a list is no key of a dict, and 1 and True are the same key
+        if not self.keys or not isinstance(found, dict) or len(found) != len(self.keys):
+            raise InvalidInputError(
+                f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
+            )
         if not {"l0", "linf"} <= contribution.keys() <= {*LIMITS}:
             raise InvalidInputError(
                 f"contribution is {dict(contribution)!r}; it must be {{l0: k, linf: m}}, with l1 or l2 as well if these are limited"

@@ -49,6 +49,14 @@ NEIGHBOURS = (
     "domain: number, range: [0, .inf], distance: 1",
     "domain: number, range: [0, 1], distance: -1",
     "domain: value, range: [1, .nan]",
+    *(f"pairs: [{{left: {'0x' + 'f' * 4_000}, right: 1}}]", f"pairs: [{{left: {'9' * 4_301}, right: 1}}]"),
+    *(
+        f"domain: totals, keys: [{key}, b], values: [0, 9], contribution: {{l0: 1, linf: 1}}"
+        for key in ("[1]", "{a: 1}")
+    ),
+    *(f"domain: frame, columns: {{a: {{type: integer, high: {end}}}}}" for end in (".inf", "-.inf", ".nan")),
+    f"domain: frame, columns: {{a: {{type: number, high: {'9' * 400}}}}}",
+    "generator: 'own.py:long_numbers'",
 )
 SETTINGS = (
     *(
@@ -75,7 +83,8 @@ SETTINGS = (
 
 
 def configured(claim: str = "epsilon: 1", neighbours: str = PAIRS, settings: str = "") -> str:
-    Path("own.py").write_text("def noisy(dataset, size, rng):\n    return rng.laplace(0, 1, size)\n", encoding="utf-8")
+    text = "def noisy(dataset, size, rng):\n    return rng.laplace(0, 1, size)\n"
+    Path("own.py").write_text(text + "def long_numbers():\n    return [(10**5000, 1)]\n", encoding="utf-8")
     audit = f"{{name: one, mechanism: 'own.py:noisy', claim: {{{claim}}}, neighbours: {{{neighbours}}}}}"
     Path("own.yaml").write_text(f"version: 1\n{settings}\naudits:\n  - {audit}\n", encoding="utf-8")
     return "own.yaml"
@@ -96,6 +105,13 @@ def test_a_number_that_cannot_be_meant_is_an_error_of_use(
     assert "own.yaml, line " in told
     assert "Traceback" not in told
     assert "internal" not in told
+
+
+@pytest.mark.parametrize("command", ["run", "check", "plan", "show", "compare", "replay"])
+def test_a_path_that_is_too_long_is_an_error_of_use(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["x" * 300] * (1 + (command == "compare"))
+    assert main([command, *names]) == 2
+    assert "File name too long" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", ["pipe", "fifo"])

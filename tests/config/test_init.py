@@ -136,15 +136,17 @@ OUTPUTS = {
     "a frame": "__import__('pandas').DataFrame({'a': [n, 1.0]})",
     "a text": "str(n)",
     "nothing": "None",
+    "a number that Python does not write": "[10**5000, n, {10**5000: 1}]",
     "after a change of the data": "data.fill(0) or n",
     "after much printing": "print('x' * 100_000) or n",
 }
 
 
 def test_check_takes_what_is_written_for_any_kind_of_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "import numpy as np\n"
+    text = "import numpy as np\nHELD = []\nHELD.append(HELD)\n"  # defaults that no YAML can hold
+    defaults = "epsilon=1.0, lower=10**5000, held=HELD, half='\\ud800'"
     for i, output in enumerate(OUTPUTS.values()):
-        text += f"def f{i}(data, rng, epsilon=1.0):\n    n = len(data) + rng.laplace()\n    return {output}\n"
+        text += f"def f{i}(data, rng, {defaults}):\n    n = len(data) + rng.laplace()\n    return {output}\n"
     (tmp_path / "outputs.py").write_text(text, encoding="utf-8")
     file = tmp_path / "audit.yaml"
     assert main(["init", *(f"{tmp_path / 'outputs.py'}:f{i}" for i in range(len(OUTPUTS))), "-o", str(file)]) == 0
