@@ -22,27 +22,21 @@ SIZE = "size: {low: 0, high: 5}"
 FRAME = "domain: frame, columns: {a: {type: number, low: 0, high: 1}}"
 CLAIMS = (
     *("epsilon: 1.0e+300", "epsilon: 501", "epsilon: -1", "epsilon: .inf", "epsilon: .nan", "epsilon: 1, delta: 1"),
-    *(
-        "rho: 1.0e+300",
-        "mu: 1.0e+300",
-        "order: 2, epsilon: 1.0e+300",
-        "epsilon: 1.0e+9, delta: 0.5",
-        "order: 1, epsilon: 1",
-    ),
+    "rho: 1.0e+300",
+    "mu: 1.0e+300",
+    "order: 2, epsilon: 1.0e+300",
+    "epsilon: 1.0e+9, delta: 0.5",
+    "order: 1, epsilon: 1",
     *("sensitivity: .inf", "sensitivity: -1", "probability: 2, event: {equals: 0}", "epsilon: 99999999999999999999999"),
 )
 NEIGHBOURS = (
-    *(
-        f"{RECORDS}, {SIZE}, columns: 1_000_000_000",
-        f"{RECORDS}, {SIZE}, columns: 0",
-        f"{RECORDS}, {SIZE}, distance: 1_000_000_000",
-    ),
+    f"{RECORDS}, {SIZE}, columns: 1_000_000_000",
+    f"{RECORDS}, {SIZE}, columns: 0",
+    f"{RECORDS}, {SIZE}, distance: 1_000_000_000",
     *(f"{RECORDS}, size: {{low: 0, high: 1_000_000_000}}", f"{RECORDS}, size: {{low: 0, high: 1.0e+300}}"),
-    *(
-        f"{RECORDS}, size: {{low: 0, high: .inf}}",
-        f"{RECORDS}, size: {{low: -1, high: 3}}",
-        f"{RECORDS}, size: {{low: 3, high: 1}}",
-    ),
+    f"{RECORDS}, size: {{low: 0, high: .inf}}",
+    f"{RECORDS}, size: {{low: -1, high: 3}}",
+    f"{RECORDS}, size: {{low: 3, high: 1}}",
     f"{FRAME}, id: p, rows_per_person: {{low: 1, high: 1_000_000_000}}",
     f"{FRAME}, size: {{low: 0, high: 1_000_000_000}}",
     "domain: totals, cells: 1_000_000_000, values: [0, 10], contribution: {l1: 1}",
@@ -59,25 +53,11 @@ NEIGHBOURS = (
     "generator: 'own.py:long_numbers'",
 )
 SETTINGS = (
-    *(
-        "execution: {workers: 2_000}",
-        "execution: {workers: 99_999_999_999}",
-        "execution: {workers: 0}",
-        "execution: {batch: 0}",
-    ),
-    *(
-        "execution: {timeout: 1.0e+300}",
-        "execution: {timeout: .inf}",
-        "execution: {timeout: .nan}",
-        "execution: {timeout: -1}",
-    ),
-    *(
-        "confidence: 0",
-        "confidence: 1",
-        "confidence: .nan",
-        "confidence: 1.0e+300",
-        "samples: 10_000_000_000_000_000_000",
-    ),
+    *(f"execution: {{workers: {number}}}" for number in ("2_000", "99_999_999_999", "0")),
+    "execution: {batch: 0}",
+    *(f"execution: {{timeout: {number}}}" for number in ("1.0e+300", ".inf", ".nan", "-1")),
+    *(f"confidence: {number}" for number in ("0", "1", ".nan", "1.0e+300")),
+    "samples: 10_000_000_000_000_000_000",
     *("samples: 1", "seed: -1", "planted: -1", "outputs: 1"),
 )
 
