@@ -46,6 +46,7 @@ class Draw:
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
+    distances: dict[tuple[str, int], float] = field(default_factory=dict)  # of pairs, by their keys
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
@@ -87,6 +88,20 @@ class Draw:
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen
+
+    def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
+        """Return how far apart ``size`` outputs of either side of each pair are, with the same noise on both sides of all pairs.
+
+        Distances of pairs that were compared before, with as many outputs, are remembered.
+        """
+        keys = [(pair.key(), size) for pair in pairs]
+        new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
+        name = f"distances {len(self.distances)}"
+        found = self.plan.store.recall(name, lambda: self.sampler().compare(new, size)) if new else []
+        self.distances.update(zip([key for key in keys if key not in self.distances], found, strict=True))
+        self.pairs.update(key for key, _ in keys)
+        self.spend(Phase.SEARCH, 2 * size * len(new))
+        return [self.distances[key] for key in keys]
 
     def count(self, batches: Batches, test: Test[Any], kept: int = 0) -> tuple[Tally, list[Sample]]:
         """Draw outputs on one pair, and add up the counts of a test; return the tally, and the first outputs, about ``kept``.

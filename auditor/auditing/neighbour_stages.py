@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from auditor.auditing.looks import FEWEST_ON_SIDE, Looks, ends
+from auditor.auditing.same_noise import has_same_noise, with_same_noise
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
@@ -32,6 +33,8 @@ from auditor.neighbours.search import (
 LEAST_SEARCHED = 8 * LEAST_LOOK
 # What edges take at most. They are looked for if it fits into their share.
 MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
+# Corners that are looked at where many pairs are compared by outputs with the same noise.
+MOST_CORNERS = 48
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # Reactions to an order are screened with as few outputs as a look can judge. The shares of a first and of a second look at them,
@@ -60,7 +63,8 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
     corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in known.seen]
-    room = max(1, int(given.outputs) // FIRST_LOOK)
+    most = MOST_CORNERS if has_same_noise(looks) else len(corners)
+    room = min(most, max(1, int(given.outputs) // FIRST_LOOK))
     # Corners are in order of size: most of the small ones, and some of all others.
     small = min(len(corners), 2 * room // 3)
     return look_at(looks, known, given, [*corners[:small], *spread(corners[small:], room - small)])
@@ -148,13 +152,26 @@ def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
 
 
 ON_NEIGHBOURS = (
+    SearchStage(
+        "many pairs, by outputs with the same noise",
+        0.20,
+        with_same_noise,
+        "two calls tell how far a pair moves the outputs",
+        only="if all randomness is the auditor's",
+        when=lambda looks, known, given: has_same_noise(looks),
+    ),
     SearchStage("the simplest pairs", 0.10, _simplest, "most faults show on one or two records"),
     SearchStage("corners and random pairs", 0.16, _corners, "others show at the ends of ranges, or anywhere"),
     SearchStage(
         "the simplest pairs, with more outputs", 0.22, _closely, "rare faults show on one or two records as well"
     ),
     SearchStage(
-        "the same records in another order", 0.10, _reactions, "a mechanism may depend on the order of records"
+        "the same records in another order",
+        0.10,
+        _reactions,
+        "a mechanism may depend on the order of records",
+        only="if the mechanism has randomness of its own",
+        when=lambda looks, known, given: not has_same_noise(looks),
     ),
     SearchStage(
         "where the kind of output changes",

@@ -38,12 +38,14 @@ WORTH_IF_REFUTED = 10.0
 class FoundPair:
     """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
 
-    ``claim`` is the claim of the size that was searched for. ``looks`` are those of this search and of those before, by pair.
+    ``claim`` is the claim of the size that was searched for. ``rival`` is another pair to learn on. ``looks`` are those of this
+    search and of those before, by pair.
     """
 
     pair: Pair
     claim: PrivacyClaim
     path: Sequence[Pair] = ()
+    rival: Pair | None = None
     looks: Mapping[str, Look] = field(default_factory=dict)
 
 
@@ -62,11 +64,11 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):
-        return FoundPair(known.found.pair, known.claim, looks=all_looks)
+        return FoundPair(known.found.pair, known.claim, rival=known.farthest, looks=all_looks)
     along = known.along
     # What is known of all steps together is known best of the middle one.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
-    return FoundPair(middle, known.claim, far, all_looks)
+    return FoundPair(middle, known.claim, far, looks=all_looks)
 
 
 def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:

@@ -54,11 +54,11 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         if rounds.ended and commonest(sample) == 1:
             return no_answer(all_alike(sample.size), found.pair)
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
-        if best is not None and refuted and best.found.pair.key() != found.pair.key() and not plan.test:
-            before = known.outputs_on(best.found, now)
-            again = known.learn(best.found, before, now)
+        for other in known.others(found, best.found if best and refuted else None):
+            of_other = known.outputs_on(other, now)
+            again = known.learn(other, of_other, now)
             if again.forecast > learned.forecast:
-                found, sample, learned = best.found, before, again
+                found, sample, learned = other, of_other, again
         now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
         of_round = known.count(found, learned, sample, now, last=rounds.ended)
         if not of_round:
@@ -128,6 +128,14 @@ class _Known:
             self.found = find_pair(self.plan, now, self.draw, self.looks, refuted=refuted)
             self.looks = self.found.looks
         return self.found
+
+    def others(self, found: FoundPair, before: FoundPair | None) -> list[FoundPair]:
+        """Return what else is worth learning on: the rival of the pair that was found, and a pair that refuted the claim."""
+        if self.plan.test:
+            return []
+        rival = None if found.rival is None else replace(found, pair=found.rival, path=())
+        tried = {one.pair.key(): one for one in (before, rival) if one is not None}
+        return [one for key, one in tried.items() if key != found.pair.key()]
 
     def outputs_on(self, found: FoundPair, now: Round) -> Sample:
         """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""

@@ -21,7 +21,8 @@ class Known:
 
     ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
     distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
-    each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``found`` is the pair that the search ends with.
+    each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``farthest`` moves outputs farthest, with the same
+    noise on both sides. ``found`` is the pair that the search ends with.
     ``worth`` is that of a bound, next to the certainty to refute the claim.
     """
 
@@ -31,6 +32,7 @@ class Known:
     by_step: float = -np.inf
     seen: Mapping[str, Look] = field(default_factory=dict)
     proposed: tuple[Pair, ...] = ()
+    farthest: Pair | None = None
     found: Found | None = None
     worth: float = WORTH_OF_BOUND
 

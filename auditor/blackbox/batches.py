@@ -110,6 +110,7 @@ class DrawnBatch(NamedTuple, Generic[T]):
 
 # Processes that die or pass the time limit in a batch, after which enough is known to learn from.
 FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}
+ALIKE = 3  # stands in the address of outputs with the same noise on both sides
 COIN, NOISE, AGAIN = 0, 1, 2  # uses of streams; AGAIN is for outputs that are drawn again
 
 
@@ -203,3 +204,8 @@ def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
             return Trial(True, *about)
         seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
     return Trial(seen[0] == seen[1], *about)
+
+
+def compare(origin: Origin, seed: int, audit: int, size: int, pairs: Sequence[Pair]) -> list[float]:
+    """Return for each pair how far apart ``size`` outputs of either side are; all pairs and sides have the same noise."""
+    return [*origin.drawer().alike(pairs, rng_at(seed, audit, Phase.CHECK, ALIKE, NOISE), size)]

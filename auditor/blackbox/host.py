@@ -6,6 +6,7 @@ This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and 
 import contextlib
 import copy
 import io
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -17,13 +18,14 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from auditor.blackbox.alike import MOST
 from auditor.blackbox.canonical import from_rows
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
-from auditor.blackbox.sample import Answers, Isolated, Labels, Sample, Stream
+from auditor.blackbox.sample import ALWAYS, Answers, Isolated, Labels, Sample, Stream
 from auditor.blackbox.sources import ProgramSource, Source
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
@@ -133,6 +135,19 @@ class Hosted(Isolated):
             return output
         except ProcessFailure as failure:
             return failure
+
+    def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
+        """Yield distances; MOST for a pair on which the process failed, and 0 for those after several of these."""
+        done, failed = 0, 0
+        while done < len(pairs) and failed < ALWAYS:
+            try:
+                for distance in self._answers("alike", pairs[done:], rng, size):
+                    yield distance
+                    done += 1
+            except ProcessFailure:
+                yield MOST
+                done, failed = done + 1, failed + 1
+        yield from itertools.repeat(0.0, len(pairs) - done)
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Raises MechanismError if its process fails."""
@@ -245,6 +260,8 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
             yield mechanism.draw(*arguments)
         case "each":
             yield from map(row_of, mechanism.each(*arguments))
+        case "alike":
+            yield from mechanism.alike(*arguments)
         case "call_once":
             output = mechanism.call_once(*arguments)  # which was read, and is shown only
             shown = outcome(_able_to_travel, output)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
+from auditor.blackbox.alike import apart
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.outputs import Outputs, concatenate
@@ -199,6 +200,16 @@ class Drawer(Protocol):
         labels = labels[: len(made)]
         left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
+
+    def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
+        """Yield for each pair how far apart ``size`` outputs of either side are, with the same noise on both sides of all pairs."""
+        state, sides = rng.bit_generator.state, (np.ones(size, np.bool_), np.zeros(size, np.bool_))
+        for pair in pairs:
+            drawn = list[Sample]()
+            for labels in sides:
+                rng.bit_generator.state = state
+                drawn.append(self.draw(pair, labels, rng, patience=Patience(1)))
+            yield apart(drawn[0].left, drawn[1].right)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         """Draw outputs by a few calls, see ``calls_of``; or return the failure of the batch."""

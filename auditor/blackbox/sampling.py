@@ -14,7 +14,17 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, draw_all, draw_twice, first_calls
+from auditor.blackbox.batches import (
+    Batch,
+    Batches,
+    DrawnBatch,
+    Phase,
+    Trial,
+    compare,
+    draw_all,
+    draw_twice,
+    first_calls,
+)
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
@@ -115,6 +125,8 @@ class Execution:
 
 # Seconds that a program has for the output by which an audit's time is foretold.
 PROGRAM_SECONDS = 4.0
+# Pairs of a task that compares outputs with the same noise.
+COMPARED = 32
 # Stands in the address of a single output that is timed.
 TIMED = 2
 
@@ -208,6 +220,17 @@ class Sampler:
         checking = draw_twice, arguments
         [trial] = how.workers_for(waiting=origin.isolated).run(iter([checking]), 1)
         return Trial(*trial)
+
+    def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
+        """Return for each pair how far apart ``size`` outputs of either side are, with the same noise. Raises as ``map`` does."""
+        origin, how = self.origin(), self.execution
+        common = origin, self.seed, audit_key(self.name), size
+        tasks = ((compare, (*common, pairs[at : at + COMPARED])) for at in range(0, len(pairs), COMPARED))
+        if processes(how.workers) == 1:
+            found = [function(*arguments) for function, arguments in tasks]
+        else:
+            found = [*how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))]
+        return [*itertools.chain.from_iterable(found)]
 
     def seconds_each(self, pair: Pair, most: float) -> float:
         """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.

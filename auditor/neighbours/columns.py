@@ -249,12 +249,22 @@ class Column:
             odd += [self._value(mark) for mark in [*beyond, greatest, least] if least <= mark <= greatest]
         return odd
 
-    def few(self) -> list[Any]:
+    def few(self, most: int = FEW_VALUES) -> list[Any]:
         if self.choices is not None or self.type == "boolean":
             return self.corners()
-        ends = self._range() if self.type == "integer" and not self.outside else None
-        few = [] if ends is None else ends.few(FEW_VALUES)
-        return [*few, *[None] * self.null] if few else []
+        # A range of dates has more to try than each of few.
+        ranged = self.type == "integer" or (self.type == "date" and most > FEW_VALUES)
+        few = self._range().few(most) if ranged and not self.outside else []
+        return [*map(self._value, few), *[None] * self.null] if few else []
+
+    def edges(self) -> list[Any]:
+        """Return the lowest value, the highest, and one between them; of unordered values the first, the last and one more."""
+        if self.type in BOUNDED and self.choices is None:
+            ends = self._ends()
+            middle = (ends.low + ends.high) // 2 if ends.integer else (ends.low + ends.high) / 2
+            return [self._value(number) for number in (ends.low, ends.high, middle)]
+        values = self.corners()
+        return [values[0], values[-1], values[len(values) // 2]]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: one of the corners, or any other."""

@@ -9,7 +9,7 @@ import builtins
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -56,6 +56,14 @@ class Domain(Protocol):
         Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
         """
         return self.corners()[:FIRST_CORNERS]
+
+    def each_value(self) -> Iterable[Pair]:
+        """Yield pairs in which each value of a column with few stands once in the row that differs."""
+        return ()
+
+    def crowds(self) -> Iterable[Pair]:
+        """Yield pairs of many equal records, few others, and one that comes or goes."""
+        return ()
 
     def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
         """Return the pairs to look at with more outputs than the others, since what is rare shows on simple pairs as well.

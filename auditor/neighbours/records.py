@@ -90,6 +90,9 @@ class RecordValues(Values):
             values.insert(1, one if self.range.high >= 1 else values[1])
         return list(dict.fromkeys(values))
 
+    def edges(self) -> list[Any]:
+        return [self.marks[0], self.marks[-1], self.marks[len(self.marks) // 2]]
+
     def usual(self) -> Any:
         return min(self.marks, key=spelling)
 

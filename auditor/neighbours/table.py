@@ -16,13 +16,15 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import MOST_NUMBERS, Domain, retried
-from auditor.neighbours.numbers import Range
+from auditor.neighbours.numbers import FEW_VALUES, Range
 from auditor.neighbours.pair import Pair, Relation, relation_named, same
 from auditor.neighbours.slots import NO_ROW, Row, Slot, aligned, aligned_by_owner, blocks, in_both, units_of
 
 Rows = tuple[Row, ...]
 # Rows of a table whose order is changed.
 MOST_REARRANGED = 64
+# Of a column with so many values at most, each is tried. Equal records of a crowd.
+MOST_OF_COLUMN, CROWDS = 400, (2, 3, 5, 8, 12, 17, 25, 40, 60, 100, 200)
 # How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
@@ -49,8 +51,11 @@ class Values(Drawable, Protocol):
     def usual(self) -> Any:
         """Return the plainest value."""
 
-    def few(self) -> list[Any]:
-        """Return all values if they are few; else none."""
+    def few(self, most: int = FEW_VALUES) -> list[Any]:
+        """Return all values if they are ``most`` at most; else none."""
+
+    def edges(self) -> list[Any]:
+        """Return the lowest value, the highest, and one between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +340,39 @@ class Table(Domain):
             move = replace(move, at=(other + 0.5) / n)
         return self._pair(made.right, (move,))
 
+    # --- Many pairs that are cheap to compare ---
+
+    def each_value(self) -> Iterator[Pair]:
+        usual = [values.usual() for values in self._values]
+        alone, least = int(self._size.low), max(int(self._each.low), int(self._size.low))
+        columns = [values.few(MOST_OF_COLUMN) for values in self._values]
+        for place, value in _in_turns(columns):
+            row = self._row([*usual[:place], value, *usual[place + 1 :]])
+            for n in (alone, least + 1):
+                yield from self._with_one_more([self._row(usual)] * n, row)
+
+    def crowds(self) -> Iterator[Pair]:
+        rows = self._edges()
+        high = int(self._size.high)
+        sizes = [n for n in (*CROWDS, high - 1, high) if n in self._size and n <= high]
+        for n, few in itertools.product(dict.fromkeys(sizes), (0, 1)):
+            for many, other in itertools.permutations(rows, 2):
+                for comes in (other, many):
+                    yield from self._with_one_more([*[many] * max(0, n - few), *[other] * few], comes)
+
+    def _edges(self) -> list[Row]:
+        """Return rows of all lowest and of all highest values, and one between them."""
+        ends = [values.edges() for values in self._values]
+        return [self._row([values[min(i, len(values) - 1)] for values in ends]) for i in range(3)]
+
+    def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
+        """Yield the pair in which the row, or a person with it, comes; or takes the place of the first."""
+        base, times = self._in_persons(rows), int(self._each.low) if self._by_person else 1
+        op, at = ("insert", 1.0) if self._grows else ("replace", 0.0)
+        pair = self._pair(base, (Move(op, at, (row,) * times),) * self.distance)
+        if pair is not None:
+            yield pair
+
     # --- The same rows in another order ---
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
@@ -522,3 +560,9 @@ def reordered(rows: Rows, how: int, owned: bool) -> Rows:
     if how in (SORTED, FALLING):
         return tuple(sorted(rows, key=lambda row: repr(row[owned:]), reverse=how == FALLING))
     return tuple(rows[i] for i in np.random.default_rng(how).permutation(len(rows)))
+
+
+def _in_turns(columns: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Any]]:
+    """Yield the place and the value of each, the first of every column, then the second ones."""
+    for number in range(max(map(len, columns), default=0)):
+        yield from ((place, values[number]) for place, values in enumerate(columns) if number < len(values))
