@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from auditor.auditing.looks import FEWEST_ON_SIDE, Looks, ends
-from auditor.auditing.same_noise import has_same_noise, with_same_noise
+from auditor.auditing.same_noise import has_same_noise, ranks_pairs, with_same_noise
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
@@ -33,8 +33,8 @@ from auditor.neighbours.search import (
 LEAST_SEARCHED = 8 * LEAST_LOOK
 # What edges take at most. They are looked for if it fits into their share.
 MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
-# Corners that are looked at where many pairs are compared by outputs with the same noise.
-MOST_CORNERS = 48
+# Corners that are looked at where outputs with the same noise rank many pairs; and the share of crowds.
+MOST_CORNERS, OF_CROWDS = 72, 1 / 3
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
 # Reactions to an order are screened with as few outputs as a look can judge. The shares of a first and of a second look at them,
@@ -62,12 +62,20 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
-    corners = [pair for pair in candidates(looks.plan.domain, looks.rng) if pair.key() not in known.seen]
-    most = MOST_CORNERS if has_same_noise(looks) else len(corners)
+    domain = looks.plan.domain
+    corners, crowds = (
+        [pair for pair in pairs if pair.key() not in known.seen]
+        for pairs in (candidates(domain, looks.rng), distinct(domain.crowds()))
+    )
+    most = MOST_CORNERS if ranks_pairs(looks) else len(corners) + len(crowds)
     room = min(most, max(1, int(given.outputs) // FIRST_LOOK))
     # Corners are in order of size: most of the small ones, and some of all others.
+    of_crowds = spread(crowds, int(OF_CROWDS * room))
+    room -= len(of_crowds)
     small = min(len(corners), 2 * room // 3)
-    return look_at(looks, known, given, [*corners[:small], *spread(corners[small:], room - small)])
+    return look_at(
+        looks, known, given, distinct([*corners[:small], *of_crowds, *spread(corners[small:], room - small)])
+    )
 
 
 def _closely(looks: Looks, known: Known, given: Given) -> Known:

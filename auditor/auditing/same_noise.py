@@ -36,6 +36,12 @@ def has_same_noise(looks: Looks) -> bool:
     return looks.draw.reproducible and looks.plan.drawer().takes_rng
 
 
+def ranks_pairs(looks: Looks) -> bool:
+    """Return whether outputs with the same noise tell pairs apart: on most of those compared, they are not the same."""
+    apart = [distance for (_, size), distance in looks.draw.distances.items() if size == SIZE]
+    return sum(distance > ROUNDING for distance in apart) > len(apart) / 2
+
+
 def with_same_noise(looks: Looks, known: Known, given: Given) -> Known:
     """Look at the pairs on which outputs with the same noise are farthest apart, and name the farthest of all rounds."""
     domain, outputs = looks.plan.domain, given.outputs

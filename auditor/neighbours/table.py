@@ -23,8 +23,10 @@ from auditor.neighbours.slots import NO_ROW, Row, Slot, aligned, aligned_by_owne
 Rows = tuple[Row, ...]
 # Rows of a table whose order is changed.
 MOST_REARRANGED = 64
-# Of a column with so many values at most, each is tried. Equal records of a crowd.
-MOST_OF_COLUMN, CROWDS = 400, (2, 3, 5, 8, 12, 17, 25, 40, 60, 100, 200)
+# Of a column with so many values at most, each is tried.
+MOST_OF_COLUMN = 400
+# Records of a crowd, and how many of them are unlike the others.
+CROWDS, OTHERS = (2, 4, 8, 13, 19, 30, 60, 100, 200), (0, 3, 1)
 # How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
@@ -352,13 +354,12 @@ class Table(Domain):
                 yield from self._with_one_more([self._row(usual)] * n, row)
 
     def crowds(self) -> Iterator[Pair]:
-        rows = self._edges()
-        high = int(self._size.high)
-        sizes = [n for n in (*CROWDS, high - 1, high) if n in self._size and n <= high]
-        for n, few in itertools.product(dict.fromkeys(sizes), (0, 1)):
-            for many, other in itertools.permutations(rows, 2):
-                for comes in (other, many):
-                    yield from self._with_one_more([*[many] * max(0, n - few), *[other] * few], comes)
+        rows, high = self._edges(), int(self._size.high)
+        sizes = [n for n in dict.fromkeys((*CROWDS, high - 1, high)) if n in self._size and n <= high]
+        for few, comes, (many, other) in itertools.product(OTHERS, rows, itertools.permutations(rows, 2)):
+            for n in sizes:
+                if few < n:
+                    yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)
 
     def _edges(self) -> list[Row]:
         """Return rows of all lowest and of all highest values, and one between them."""
