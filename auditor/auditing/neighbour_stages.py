@@ -162,20 +162,22 @@ def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
 ON_NEIGHBOURS = (
     SearchStage(
         "many pairs, by outputs with the same noise",
-        0.20,
+        0.18,
         with_same_noise,
         "two calls tell how far a pair moves the outputs",
         only="if all randomness is the auditor's",
         when=lambda looks, known, given: has_same_noise(looks),
     ),
-    SearchStage("the simplest pairs", 0.10, _simplest, "most faults show on one or two records"),
-    SearchStage("corners and random pairs", 0.16, _corners, "others show at the ends of ranges, or anywhere"),
+    SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
     SearchStage(
-        "the simplest pairs, with more outputs", 0.22, _closely, "rare faults show on one or two records as well"
+        "corners, crowds and random pairs", 0.12, _corners, "others show at the ends of ranges, in crowds, or anywhere"
+    ),
+    SearchStage(
+        "the simplest pairs, with more outputs", 0.18, _closely, "rare faults show on one or two records as well"
     ),
     SearchStage(
         "the same records in another order",
-        0.10,
+        0.08,
         _reactions,
         "a mechanism may depend on the order of records",
         only="if the mechanism has randomness of its own",
@@ -183,7 +185,7 @@ ON_NEIGHBOURS = (
     ),
     SearchStage(
         "where the kind of output changes",
-        0.15,
+        0.10,
         _edges,
         "a mechanism that refuses small data sets leaks most at the smallest accepted size",
         only="only if its share is enough for a bisection; it uses far less than its share",
@@ -195,5 +197,5 @@ ON_NEIGHBOURS = (
         _rivals,
         "most outputs go to the pairs with the best chance to refute the claim",
     ),
-    SearchStage("the best of all", 0.26, _last, "the best of many looks was lucky, so it is looked at again"),
+    SearchStage("the best of all", 0.24, _last, "the best of many looks was lucky, so it is looked at again"),
 )

@@ -33,6 +33,8 @@ from auditor.verdict import judge
 
 # The share of a round's level that each rule has beside the one that promises most.
 OF_OTHERS = 0.05
+# A smaller round learns on one pair only, since it counts few outputs more than it learns from.
+LEAST_WITH_RIVAL = 10_000
 
 
 def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
@@ -51,14 +53,15 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
             return no_answer(always_fails(plan, found.pair, failure), found.pair)
         if rounds.ended and (raised := all_raise(found.pair, sample)):
             return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
-        if rounds.ended and commonest(sample) == 1:
-            return no_answer(all_alike(sample.size), found.pair)
+        alike = commonest(sample) == 1
         learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
-        for other in known.others(found, best.found if best and refuted else None):
+        for other in known.others(found, now, best.found if best and (refuted or alike) else None):
             of_other = known.outputs_on(other, now)
             again = known.learn(other, of_other, now)
-            if again.forecast > learned.forecast:
-                found, sample, learned = other, of_other, again
+            if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
+                found, sample, learned, alike = other, of_other, again, False
+        if rounds.ended and alike:
+            return no_answer(all_alike(sample.size), found.pair)
         now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
         of_round = known.count(found, learned, sample, now, last=rounds.ended)
         if not of_round:
@@ -129,11 +132,12 @@ class _Known:
             self.looks = self.found.looks
         return self.found
 
-    def others(self, found: FoundPair, before: FoundPair | None) -> list[FoundPair]:
+    def others(self, found: FoundPair, now: Round, before: FoundPair | None) -> list[FoundPair]:
         """Return what else is worth learning on: the rival of the pair that was found, and a pair that refuted the claim."""
         if self.plan.test:
             return []
-        rival = None if found.rival is None else replace(found, pair=found.rival, path=())
+        is_large = now.bound >= LEAST_WITH_RIVAL
+        rival = replace(found, pair=found.rival, path=()) if found.rival and is_large else None
         tried = {one.pair.key(): one for one in (before, rival) if one is not None}
         return [one for key, one in tried.items() if key != found.pair.key()]
 
