@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditor.auditing.looks import FEWEST_ON_SIDE, Looks, ends
-from auditor.auditing.same_noise import has_same_noise, ranks_pairs, with_same_noise
+from auditor.auditing.looks import Looks, ends
+from auditor.auditing.same_noise import has_same_noise, likeliest_step, orders, ranks_pairs, with_same_noise
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
 from auditor.events.separating import FEW_OUTPUTS
@@ -37,11 +37,6 @@ MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
 MOST_CORNERS, OF_CROWDS = 72, 1 / 3
 # The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
 CLOSE_LOOK = 4 * FEW_OUTPUTS
-# Reactions to an order are screened with as few outputs as a look can judge. The shares of a first and of a second look at them,
-# and how many are followed up.
-SHORTEST_LOOK, OF_FIRST_LOOK, OF_SECOND_LOOK, MOST_REACTIONS = 2 * FEWEST_ON_SIDE, 0.54, 0.13, 3
-# The most orders in a round: each is a path of data sets, which takes longer to make than to look at.
-MOST_ORDERS = 150
 # Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
 # Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
@@ -84,31 +79,15 @@ def _closely(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _reactions(looks: Looks, known: Known, given: Given) -> Known:
-    """Find pairs at which the order of records shows.
-
-    Outputs on a data set are compared with those on the same records in another order. Where they differ most, bisection
-    of the path between the two finds the step that makes the difference.
-    """
-    outputs, domain = round(given.outputs), looks.plan.domain
-    tried, again = (
-        min(MOST_ORDERS, int(OF_FIRST_LOOK * outputs) // SHORTEST_LOOK),
-        int(OF_SECOND_LOOK * outputs) // FIRST_LOOK,
-    )
-    to_follow = (1 - OF_FIRST_LOOK - OF_SECOND_LOOK) * outputs
-    paths = [path for _ in range(tried) if len(path := domain.rearranged(looks.rng)) > 0]
-    halvings = max(map(len, paths), default=1).bit_length()
-    followed = min(MOST_REACTIONS, int(to_follow) // (2 * LEAST_LOOK * halvings))
-    if not paths or followed == 0:
+    """Find a pair at which the order of records shows, by looks at data sets with the same records in another order."""
+    paths, outputs = orders(looks, int(given.outputs / (2 * LEAST_LOOK))), given.outputs / 2
+    if not paths:
         return known
-    likely = _most_promising(looks, known, paths, SHORTEST_LOOK)[: max(followed, again)]
-    best = _most_promising(looks, known, likely, FIRST_LOOK)[:followed]
-    each = int(to_follow) // (2 * followed * halvings)
-    while any(len(path) > 1 for path in best):
-        halves = [half for path in best for half in halves_of(path)]
-        ranked = _most_promising(looks, known, halves, each)
-        best = [min(halves[i : i + 2], key=ranked.index) for i in range(0, len(halves), 2)]
-    looks.enter(given.name, len(paths), SHORTEST_LOOK, known.claim)
-    return replace(known, proposed=(*known.proposed, *(path[0] for path in best)))
+    likely = _most_promising(looks, known, paths, int(outputs) // len(paths))[0]
+    each = int(outputs) // (2 * len(likely).bit_length())
+    step = likeliest_step(likely, lambda halves: looks.promised([*map(ends, halves)], each, looks.method(known.claim)))
+    looks.enter(given.name, len(paths), int(outputs) // len(paths), known.claim)
+    return replace(known, proposed=(*known.proposed, step))
 
 
 def _edges(looks: Looks, known: Known, given: Given) -> Known:
@@ -151,12 +130,6 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
 def _most_promising(looks: Looks, known: Known, paths: Sequence[Sequence[Pair]], outputs: int) -> list[Sequence[Pair]]:
     """Return paths by what outputs at their ends promise, the best first."""
     return [paths[i] for i in best_first(looks.promised([*map(ends, paths)], outputs, looks.method(known.claim)))]
-
-
-def halves_of(path: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
-    """Return both halves of a path; for a path of one step, that step twice."""
-    middle = len(path) // 2
-    return path[:middle] or path, path[middle:]
 
 
 ON_NEIGHBOURS = (

@@ -7,7 +7,7 @@ ranking says little.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from auditor.auditing.looks import Looks, ends
@@ -28,7 +28,7 @@ CLIMBS, NEAR = 3, 4
 # these are the simplest.
 MOST_PROPOSED, OUTPUTS_OF_LOOK, ALIKE = 24, 600, 4
 # Other orders of the same records. What moves outputs less than this is rounding.
-ORDERS, ROUNDING = 12, 1e-6
+ORDERS, ROUNDING = 24, 1e-6
 
 
 def has_same_noise(looks: Looks) -> bool:
@@ -95,15 +95,25 @@ def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
 
 
 def _of_orders(looks: Looks, most: int) -> list[Pair]:
-    """Return pairs at which the order of records shows, found by bisection between two orders of the same records."""
-    number = min(ORDERS, most // 16)
-    paths = [path for _ in range(number) if len(path := looks.plan.domain.rearranged(looks.rng)) > 0]
+    """Return pairs at which the order of records shows."""
+    paths = orders(looks, most // 16)
     apart = looks.draw.compare([*map(ends, paths)], SIZE)
     if not any(distance > ROUNDING for distance in apart):
         return []
     along = paths[best_first(apart)[0]]
+    return [likeliest_step(along, lambda halves: looks.draw.compare([*map(ends, halves)], SIZE))]
+
+
+def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
+    """Return paths from data sets to the same records in another order."""
+    paths = (looks.plan.domain.rearranged(looks.rng) for _ in range(min(ORDERS, most)))
+    return [path for path in paths if len(path) > 0]
+
+
+def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
+    """Return the pair of a path that makes most of the difference between its ends, by bisection with scores of halves."""
     while len(along) > 1:
         halves = along[: len(along) // 2], along[len(along) // 2 :]
-        one, other = looks.draw.compare([*map(ends, halves)], SIZE)
+        one, other = score(halves)
         along = halves[0] if one >= other else halves[1]
-    return [along[0]]
+    return along[0]
