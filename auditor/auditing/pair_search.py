@@ -5,7 +5,7 @@ pairs. So where a small loss is looked for, most outputs go to data sets k moves
 few pairs, where the domain has no such paths.
 
 How large a loss to look for is what the claim says, if that is near the truth. Where the claim is small, or so large that it says
-nothing, earlier rounds show how much the mechanism loses.
+nothing, a first search on neighbours shows how much the mechanism loses there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,8 +58,10 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     kinds, claim = {key: look.kind for key, look in seen.items() if look.kind}, plan.claim
     assert isinstance(claim, PrivacyClaim)
     looks = Looks(plan, now, draw, known_kinds=kinds)
-    known = Known(claim, seen=seen, worth=WORTH_IF_REFUTED if refuted else WORTH_OF_BOUND)
-    known = in_stages(SEARCH, looks, _of_the_size(looks, known.judged_by(looks.method(claim))), now.search)
+    method = looks.method(claim)
+    before = {key: look.judged_by(method) for key, look in seen.items()}
+    worth = WORTH_IF_REFUTED if refuted else WORTH_OF_BOUND
+    known = in_stages(SEARCH, looks, Known(claim, seen=before, worth=worth), now.search)
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):
@@ -71,15 +73,24 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     return FoundPair(middle, known.claim, far, looks=all_looks)
 
 
-def _of_the_size(looks: Looks, known: Known) -> Known:
-    """Return what is known, for a claim of the size of what earlier rounds saw, if the claim itself does not say where to look."""
-    claim = known.claim
-    if not known.seen or not (_is_far(claim) or _small_is_searched(looks.plan.domain, claim, looks.now.search)):
+def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
+    return _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, given.whole)
+
+
+def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
+    """Look for what the mechanism loses, which says how large a loss is to be looked for."""
+    seen = on_neighbours(looks, known, given)
+    # Of a single pair nothing is seen.
+    if not looks.spent or seen.found is None:
         return known
-    best, _ = known.best()[0]
-    _, bounds = outlooks(best.prospects, known.prior, claim.value)
-    known = known.judged_by(looks.method(_shown(claim, bounds.max(initial=0.0))))
-    return replace(known, first=(best.pair,))
+    pair = seen.found.pair
+    _, bounds = outlooks(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
+    method = looks.method(_shown(known.claim, bounds.max(initial=0.0)))
+    return replace(known.judged_by(method), first=(*known.first, pair))
+
+
+def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:
+    return in_stages(given.parts, looks, known, round(given.outputs))
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
@@ -177,8 +188,7 @@ def _most_lossy_step(looks: Looks, known: Known, given: Given) -> Known:
     return replace(known, first=(*known.first, step))
 
 
-# What a search does, by shares of its outputs. This is the place to tune it.
-SEARCH = (
+OF_THE_SIZE = (
     SearchStage(
         "a small violation, on data sets far apart or on few pairs",
         0.70,
@@ -196,4 +206,17 @@ SEARCH = (
         when=lambda looks, known, given: len(known.along) > 1,
     ),
     SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
+)
+# What a search does, by shares of its outputs. This is the place to tune it.
+SEARCH = (
+    SearchStage(
+        "the loss of the mechanism on neighbours",
+        0.15,
+        _what_is_lost,
+        "the claim does not say how large a loss to look for",
+        only="if the claim is small, or so large that it says nothing",
+        when=_says_not_where_to_look,
+        parts=ON_NEIGHBOURS,
+    ),
+    SearchStage("a violation of that size", None, _of_the_size, "the search itself", parts=OF_THE_SIZE),
 )

@@ -266,26 +266,27 @@ def test_a_recording_is_read_where_nothing_can_be_written(folder: Path) -> None:
     assert report(folder, "second") == report(folder, "first")
 
 
-def test_a_recording_of_another_format_is_to_be_made_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("manifest.json", '"version": 2', '"version": 1', "has version 1; this auditor replays version 2: record anew"),
+        ("some.yaml", "epsilon: 1", "epsilon: 2", "was changed after its outputs were recorded"),
+    ],
+)
+def test_a_changed_recording_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, told: str
+) -> None:
     record(folder, AUDITS["sound"])
-    manifest = folder / "kept" / "some" / "manifest.json"
-    manifest.write_text(manifest.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8")
+    copy = folder / "kept" / "some" / file
+    copy.write_text(copy.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     assert replay(folder) == 2
-    assert "has version 1; this auditor replays version 2: record anew" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
 
 
 def test_a_recording_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record(folder, AUDITS["sound"])
     assert record(folder, AUDITS["sound"]) == 2
     assert "there is a recording in kept/some already; name another folder" in capsys.readouterr().err
-
-
-def test_a_configuration_that_was_changed_afterwards_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record(folder, AUDITS["sound"])
-    copy = folder / "kept" / "some" / "some.yaml"
-    copy.write_text(copy.read_text(encoding="utf-8").replace("epsilon: 1", "epsilon: 2"), encoding="utf-8")
-    assert replay(folder) == 2
-    assert "was changed after its outputs were recorded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}'])
