@@ -13,7 +13,7 @@ from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.repeats import shown_keys
-from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Sample
+from auditor.blackbox.sample import SIDES, TRIAL, Sample
 from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import PrivacyClaim
@@ -200,19 +200,10 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0
         while drawn < (most if number == 0 else TRIAL):
-            if not _same(drawer, pair, size, (plan.settings.seed, Phase.CHECK, 2, number, drawn)):
+            [distance] = drawer.alike([pair], rng_at(plan.settings.seed, Phase.CHECK, 2, number, drawn), size)
+            if distance:
                 return ""
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})
     many = f"all {asked} pairs that were tried" if asked > 1 else "the pair"
     return f"with the same seed, outputs were identical on both data sets of {many}"
-
-
-def _same(drawer: Drawer, pair: Pair, size: int, address: tuple[int, ...]) -> bool:
-    seen = []
-    for label in (True, False):
-        sample = drawer.draw(pair, np.full(size, label), rng_at(*address))
-        if sample.raised():
-            return False
-        seen.append(shown_keys(sample.left if label else sample.right, size).tobytes())
-    return seen[0] == seen[1]
