@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from auditor.door import outcome
 from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.scripts import is_dialogue, script_words
 from auditor.strangers import LONGEST_NUMBER
@@ -161,12 +160,7 @@ def plain(data: Any) -> Any:
     if isinstance(data, bool | int | float | str):
         return hex(data) if isinstance(data, int) and not -LONG < data < LONG else data
     rows = _rows_of(data)
-    return _own_text(data) if rows is None else plain(rows)
-
-
-def _own_text(data: Any) -> str:
-    text = outcome(repr, data)
-    return text if isinstance(text, str) else f"{type(data).__name__} that raises {type(text).__name__}"
+    return repr(data) if rows is None else plain(rows)
 
 
 def _rows_of(data: Any) -> Any:
