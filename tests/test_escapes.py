@@ -393,6 +393,17 @@ def test_a_fault_is_found_and_its_sound_twin_passes(name: str, is_sound: bool) -
 # --- With fewer outputs, and what is not proved ---
 
 
+@pytest.mark.statistical
+def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> None:
+    small, enough = (lambda d, size, rng, sigma=sigma: len(d) + rng.normal(0, sigma, size) for sigma in (3.0, 6.0))
+    case = Fault(small, enough, auditor.ApproximateDP(1.0, 1e-6), settings={"samples": 200_000})
+    result = case.audit(case.faulty)
+    assert result.verdict == "no_violation_found"
+    [warning] = [one for one in result.warnings if "the noise looks Gaussian, and is smaller" in one]
+    assert "This does not prove that the claim is violated" in warning
+    assert not case.audit(case.sound, planted=0).warnings
+
+
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.statistical if seed > 3 else ()) for seed in range(20)]
 )
@@ -431,3 +442,12 @@ def test_a_rare_release_is_found(domain: Domain, once_in: int, samples: int, tim
     results = [case.audit(case.faulty, seed) for seed in range(20)]
     assert max(sum(result.outputs.to_dict().values()) for result in results) <= times * once_in
     assert sum(result.verdict == "violation" for result in results) >= 18
+
+
+def test_a_report_says_where_the_outputs_of_the_search_went() -> None:
+    result = FAULTS["one of four bins is bare"].audit(FAULTS["one of four bins is bare"].sound, 0, samples=20_000)
+    stages = result.tried.stages
+    first = ["many pairs, by outputs with the same noise", "the simplest pairs", "corners, crowds and random pairs"]
+    assert [stage.name for stage in stages][:3] == first
+    assert sum(stage.outputs for stage in stages) <= result.outputs.search
+    assert all(stage.caught > 0 for stage in stages)

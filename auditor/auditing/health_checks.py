@@ -11,6 +11,7 @@ import numpy as np
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
+from auditor.blackbox.alike import apart
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Sample
@@ -200,8 +201,8 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     for number, pair in enumerate(pairs):
         size, drawn = TRIAL, 0
         while drawn < (most if number == 0 else TRIAL):
-            [distance] = drawer.alike([pair], rng_at(plan.settings.seed, Phase.CHECK, 2, number, drawn), size)
-            if distance:
+            sides = drawer.coupled(pair, rng_at(plan.settings.seed, Phase.CHECK, 2, number, drawn), size)
+            if any(side.raised()[0] for side in sides) or apart(*sides):
                 return ""
             drawn, size = drawn + size, min(4 * size, plan.settings.execution.batch, max(TRIAL, most - drawn - size))
     asked = len({pair.key() for pair in pairs})

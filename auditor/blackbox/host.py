@@ -141,7 +141,7 @@ class Hosted(Isolated):
         done, failed = 0, 0
         while done < len(pairs) and failed < ALWAYS:
             try:
-                for distance in self._answers("alike", pairs[done:], rng, size):
+                for distance in self._answers("alike", pairs[done:], rng, size, outputs=2 * size):
                     yield distance
                     done += 1
             except ProcessFailure:
@@ -168,12 +168,15 @@ class Hosted(Isolated):
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]
 
-    def _answers(self, method: str, *arguments: Any) -> Generator[Any, None, None]:
-        """Yield what the process answers to one question. To close this generator before its end kills the process."""
+    def _answers(self, method: str, *arguments: Any, outputs: int = 1) -> Generator[Any, None, None]:
+        """Yield what the process answers to one question, each in the time for so many ``outputs``. To close this generator before
+        its end kills the process.
+        """
+        limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process)
             conversation.say((method, arguments))
-            while isinstance(answer := conversation.hear(self.limit), tuple):
+            while isinstance(answer := conversation.hear(limit), tuple):
                 yield answer[0]
 
 

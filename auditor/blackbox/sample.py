@@ -201,15 +201,20 @@ class Drawer(Protocol):
         left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
 
+    def coupled(self, pair: Pair, rng: Stream, size: int) -> tuple[Outputs, Outputs]:
+        """Return ``size`` outputs of either side, with the same noise; fewer where a process fails."""
+        state, drawn = rng.bit_generator.state, list[Sample]()
+        for labels in (np.ones(size, np.bool_), np.zeros(size, np.bool_)):
+            rng.bit_generator.state = state
+            drawn.append(self.draw(pair, labels, rng, patience=Patience(1)))
+        return drawn[0].left, drawn[1].right
+
     def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
         """Yield for each pair how far apart ``size`` outputs of either side are, with the same noise on both sides of all pairs."""
-        state, sides = rng.bit_generator.state, (np.ones(size, np.bool_), np.zeros(size, np.bool_))
+        state = rng.bit_generator.state
         for pair in pairs:
-            drawn = list[Sample]()
-            for labels in sides:
-                rng.bit_generator.state = state
-                drawn.append(self.draw(pair, labels, rng, patience=Patience(1)))
-            yield apart(drawn[0].left, drawn[1].right)
+            rng.bit_generator.state = state
+            yield apart(*self.coupled(pair, rng, size))
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         """Draw outputs by a few calls, see ``calls_of``; or return the failure of the batch."""

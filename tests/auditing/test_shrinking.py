@@ -192,6 +192,15 @@ def estimate(event: Any) -> float:
     return abs(math.log(left / right))
 
 
+@pytest.mark.statistical
+def test_false_alarms_stay_at_their_level_with_shrinking_on() -> None:
+    """A false failure has probability below 1e-6."""
+    alarms = sum(
+        settled(seed, auditor.PureDP(LN3), response, samples=2000).verdict == "violation" for seed in range(RUNS)
+    )
+    assert alarms <= binom.isf(1e-6, RUNS, ALPHA)
+
+
 def test_progress_of_shrinking_is_told() -> None:
     told: list[Progress] = []
     execution = Execution(workers=1, isolate=False)

@@ -23,8 +23,11 @@ def test_pure_bound_exceeds_the_truth_at_most_at_its_level(epsilon: float, guess
         assert error > alpha / 3  # exact, not merely valid
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.05), (1.0, 0.2), (1.0, 0.0), (0.0, 0.1), (3.0, 0.01)])
-@pytest.mark.parametrize("guess_rate", [0.1, 0.3, 0.6, 1.0])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0.5, 0.05), (1.0, 0.2), (1.0, 0.1), (1.0, 0.02), (1.0, 0.0), (0.0, 0.1), (0.0, 0.2), (2.0, 0.3), (3.0, 0.01)],
+)
+@pytest.mark.parametrize("guess_rate", [0.1, 0.3, 0.5, 0.6, 1.0])
 @pytest.mark.parametrize("one_tailed", [True, False])
 def test_approximate_bound_exceeds_the_truth_at_most_at_its_level(
     epsilon: float, delta: float, guess_rate: float, one_tailed: bool
