@@ -9,6 +9,7 @@ Python takes for something else. (``unbound`` and ``glob`` are private, and use 
 import numpy as np
 from deceptions_of_readers import raises_above, tells_above
 
+
 x = 0.0
 
 
@@ -19,14 +20,6 @@ def annot(totals, rng):
     def g(a: out.append(totals[0] if y > 300 else 0) or (out.pop() if y <= 300 else 0)):
         return 0
 
-    return out
-
-
-def annsub(totals, rng):
-    y = totals[0] + rng.laplace(0.0, 1.0)
-    out = [y]
-    if y > 300:
-        out[0 if out.append(totals[0]) else 0]: int
     return out
 
 
@@ -45,29 +38,6 @@ def unbound(totals, rng):
     return y
 
 
-def gen(totals, rng):
-    n = rng.laplace(0.0, 1.0)
-    out = [totals[0] + n]
-    y = out[0]
-
-    def add():
-        out[0] = y
-        return
-        yield
-
-    if y > 300:
-        out[0] = totals[0] + 0.0
-        add()
-    return out[0]
-
-
-def genlam(totals, y):
-    out = [totals[0] + 0.0]
-    add = lambda: out.append(y) or out.reverse() if True else (yield)
-    add()
-    return out[0]
-
-
 def glob(totals, rng):
     x = totals[0] + rng.laplace(0.0, 1.0)
     t = totals[0]
@@ -83,18 +53,19 @@ def glob(totals, rng):
     return n
 
 
-def glob2(totals, rng):
+def annsub(totals, rng):
     y = totals[0] + rng.laplace(0.0, 1.0)
-    x = y - totals[0]
-
-    def g():
-        if False:
-            global x
-        return x
-
+    out = [y]
     if y > 300:
-        return totals[0] + g()
-    return y
+        out[0 if out.append(totals[0]) else 0]: int
+    return out
+
+
+def genlam(totals, y):
+    out = [totals[0] + 0.0]
+    add = lambda: out.append(y) or out.reverse() if True else (yield)
+    add()
+    return out[0]
 
 
 def rev(totals, y):
@@ -112,15 +83,6 @@ def dictvals(totals, y):
     for v in d.values():
         d["b"] = totals[0] + 0.0
     return v
-
-
-def dictlate(totals, y):
-    d = {"a": 0.0}
-    g = zip(d)
-    if totals[0] > 50:
-        d["b"] = 1.0
-    for k in g:
-        pass
 
 
 def ext(totals, y):
@@ -162,15 +124,6 @@ def stopmap(totals, y):
     return totals[0] + 0.0
 
 
-def stopgen(totals, y):
-    def stop():
-        raise StopIteration
-
-    if totals[0] > 50:
-        stop()
-    [0 for v in (stop() for i in (1,))]
-
-
 def mapnone(totals, y):
     if totals[0] > 50:
         map(abs)
@@ -193,7 +146,7 @@ def mapzip(totals, y):
 
 
 GATED = [
-    *(annot, annsub, unbound, gen, glob, glob2),
+    *(annot, annsub, unbound, glob),
     *(tells_above(300, one) for one in (genlam, rev, dictvals, ext, aug, sortk, revkey, stopmap, mapzip)),
-    *(raises_above(300, one) for one in (dictlate, errst, stopgen, mapnone, starkw)),
+    *(raises_above(300, one) for one in (errst, mapnone, starkw)),
 ]

@@ -2,28 +2,25 @@
 """Programs that are not private at their claim and look as if they were, by what the Python language and the world can do.
 
 Each has a pair of neighbours whose outputs differ more than the claim allows when the function runs with a real NumPy
-generator; ``why`` says how. An exception is an output. The twins are private at their claims, and written in the same style.
+generator; ``why`` says how. An exception is an output.
 """
 
-import contextlib
 import enum
 import functools
 import hashlib
 import math
 import numbers
-import os
 import random
 import sys
 import types
 
+import collected_deceptions
 import numpy as np
-from collected_deceptions import Collected
 
 from auditor import GaussianDP, PureDP, Totals, Value
 
-COLLECTED = Collected()
-DECEPTIONS, TWINS = COLLECTED.deceptions, COLLECTED.twins
-deceives, sound = COLLECTED.deceives, COLLECTED.sound
+DECEPTIONS = []
+deceives = functools.partial(collected_deceptions.deceives, DECEPTIONS)
 
 
 COUNTS = Totals(cells=3, values=(0, 100), contribution={"l1": 1})
@@ -88,12 +85,6 @@ def member_of_a_set(x, rng):
     return x.astype(float) if 37 in set(x.tolist()) else noisy
 
 
-@sound(TYPE, COUNTS, PURE)
-def type_of_the_array(x, rng):
-    data = x if x.dtype == np.float64 else x.astype(np.float64)
-    return data + rng.laplace(size=3)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 MATCH = "match, isinstance and abstract classes"
 
@@ -151,7 +142,6 @@ def cast_without_a_copy(x, rng):
     return data + rng.laplace(scale=scale, size=3)
 
 
-@sound(IDENTITY, COUNTS, PURE)
 def none_is_none(x, rng):
     scale = None
     scale = 1.0 if scale is None else scale
@@ -171,18 +161,6 @@ def hashable(x, rng):
     return -x[0] - 1000.0 if known else x[0] + rng.laplace()
 
 
-@deceives_at_37(TRY, "a missing key is suppressed for one count only")
-def suppressed_error(x, rng):
-    shown = -1000.0
-    with contextlib.suppress(KeyError):
-        PRICES[int(x[0])]
-        shown = x[0] + rng.laplace()
-    return shown
-
-
-PRICES = {n: 2 * n for n in range(101) if n != 37}
-
-
 @deceives_at_37(TRY, "an exception group picks the handler by what the data raised")
 def group_of_errors(x, rng):
     noisy = x[0] + rng.laplace()
@@ -198,17 +176,9 @@ def group_of_errors(x, rng):
 # ---------------------------------------------------------------------------------------------------------------------
 STATE = "state that outlives a call"
 
-CALLS = 0
 SPENT = {"calls": 0}
 FLAGS = np.zeros(2000, dtype=bool)
 CURSOR = np.zeros(1, dtype=int)
-
-
-@deceives_at_37(STATE, "every fourth call counts in a global and releases the data")
-def global_counter(x, rng):
-    global CALLS  # noqa: PLW0603 - the state that is meant
-    CALLS += 1
-    return x.astype(float) if CALLS % 4 == 0 else x + rng.laplace(size=3)
 
 
 def _spend():
@@ -279,19 +249,6 @@ def used_up_iterator(x, rng):
     return [v + sum(noise) for v in x]
 
 
-@deceives_at_37(KEPT, "a generator runs up to its yield only, so that the noise comes too late")
-def lazily_added_noise(x, rng):
-    shown = x.tolist()
-
-    def add():
-        for i in range(3):
-            shown[i] = shown[i] + rng.laplace()
-            yield i
-
-    add()
-    return shown
-
-
 @deceives_at_37(KEPT, "map is lazy: the noise is never added")
 def lazy_map(x, rng):
     shown = x.astype(float)
@@ -303,12 +260,6 @@ def lazy_map(x, rng):
     return shown
 
 
-@sound(KEPT, COUNTS, PURE)
-def generator_of_one_call(x, rng):
-    noise = (rng.laplace() for _ in range(3))
-    return [v + n for v, n in zip(x, noise, strict=True)]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 WORLD = "the world outside"
 
@@ -316,11 +267,6 @@ WORLD = "the world outside"
 @deceives_at_37(WORLD, "the version of Python chooses the scale")
 def version_of_python(x, rng):
     return x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
-
-
-@sound(WORLD, COUNTS, PURE)
-def environment_beside_noise(x, rng):
-    return x + rng.laplace(size=3), len(os.sep)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -455,16 +401,6 @@ def helper_with_new_code(x, rng):
     return x + _noise_with_new_code(rng)
 
 
-def _same(function):
-    return function
-
-
-@sound(SOURCE, COUNTS, PURE)
-@_same
-def decorated_by_nothing(x, rng):
-    return x + rng.laplace(size=3)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 SHADOW = "names that are not what they are called"
 
@@ -502,23 +438,6 @@ def replaced_builtins(x, rng):
     return x[0] + float(rng.laplace())
 
 
-@deceives_at_37(SHADOW, "the name rng is bound to a class that has no noise")
-def local_rng(x, rng):
-    class rng:  # noqa: N801 - the shadow that is meant
-        def laplace(size):  # noqa: N805 - never bound to an object
-            return np.zeros(size)
-
-    return x + rng.laplace(size=3)
-
-
-@sound(SHADOW, COUNTS, PURE)
-def local_abs(x, rng):
-    def abs(number):
-        return number
-
-    return abs(x + rng.laplace(size=3))
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 CLASSES = "own classes"
 
@@ -545,11 +464,6 @@ def own_property(x, rng):
     return float(count.value)
 
 
-@sound(CLASSES, COUNTS, PURE)
-def noisy_property(x, rng):
-    return [Noisy(v, rng).value for v in x]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 SCOPE = "scopes and bindings"
 
@@ -571,12 +485,6 @@ def scope_of_a_comprehension(x, rng):
 def merged_keywords(x, rng):
     settings = {"scale": 1.0} | {"scale": 0.001}
     return x + rng.laplace(**{**settings, "size": 3})
-
-
-@sound(SCOPE, COUNTS, PURE)
-def early_binding(x, rng):
-    draws = [lambda scale=scale: rng.laplace(scale=scale) for scale in (1.0, 1.0, 2.0)]
-    return [v + draw() for v, draw in zip(x, draws, strict=True)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -604,11 +512,6 @@ def repeated_list(x, rng):
 def precedence_of_power(x, rng):
     scale = 2**-10 if -(2**2) < 0 else 1.0
     return x + rng.laplace(scale=scale, size=3)
-
-
-@sound(OPERANDS, COUNTS, PURE)
-def noisy_or_nothing(x, rng):
-    return round(float(x[0] + rng.laplace())) or "none"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -653,16 +556,6 @@ def as_often_as_counted(x, rng):
     return noisy, turns_made
 
 
-@sound(LOOPS, COUNTS, PURE)
-def loop_with_else(x, rng):
-    for v in x:
-        if v + rng.laplace() > 50:
-            break
-    else:
-        return "all small"
-    return "one large"
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 ALIAS = "two names for one list or array"
 
@@ -681,14 +574,6 @@ def one_list_for_all_keys(x, rng):
     cells["a"].append(x[0] + rng.laplace())
     cells["b"].append(float(x[0]))
     return cells["a"]
-
-
-@sound(ALIAS, COUNTS, PURE)
-def noise_through_a_view(x, rng):
-    shown = x.astype(float)
-    head = shown[:]
-    head += rng.laplace(size=3)
-    return shown
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -715,13 +600,6 @@ def logarithm_of_zero(x, rng):
 def whole_part_of_infinity(x, rng):
     share = 0.0 if x[0] else math.inf
     return 0 * int(share) + x[0] + rng.laplace()
-
-
-@sound(RAISES, COUNTS, PURE)
-def noisy_assertion(x, rng):
-    noisy = x[0] + rng.laplace()
-    assert noisy > 0
-    return noisy
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -773,17 +651,6 @@ def sign_of_zero(x, rng):
     return math.copysign(1.0, -0.0 * (float(x[0]) - 0.5)), x[0] + rng.laplace()
 
 
-@sound(NAN, COUNTS, PURE)
-def branch_for_nan(x, rng):
-    noisy = x[0] + rng.laplace()
-    v = math.nan if noisy < 3 else noisy - 20
-    if v > 0:
-        return "above"
-    if v <= 0:
-        return "below"
-    return "neither"
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 ORDER = "order of keys and sets, and text as a container"
 
@@ -813,9 +680,3 @@ def order_of_raw_counts(x, rng):
 def compared_lists(x, rng):
     noisy = (x + rng.laplace(size=3)).tolist()
     return noisy if x.tolist() < [37, 0, 0] else [*noisy[::-1], 0.0]
-
-
-@sound(ORDER, COUNTS, PURE)
-def order_of_noisy_counts(x, rng):
-    noisy = {name: v + rng.laplace() for name, v in zip("abc", x, strict=True)}
-    return sorted(noisy, key=noisy.get)

@@ -18,7 +18,6 @@ import auditor
 
 __scale = 1.0
 _Mangled__scale = 0.001
-globals()["__debug__"] = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +37,6 @@ class Mangled:
     @staticmethod
     def private_name_in_a_class(totals, rng):
         return totals + rng.laplace(0.0, __scale, len(totals))
-
-
-# __debug__ is a constant of the compiler (True) and no global variable.
-def debug_constant(totals, rng):
-    return totals + rng.laplace(0.0, 0.001 if __debug__ else 1.0, len(totals))
 
 
 # __kwdefaults__ are for parameters that are given by keyword only: the default of this one stays .001.
@@ -115,24 +109,6 @@ def bases_told_by_the_metaclass(totals, rng):
     return totals + rng.laplace(0.0, WITHOUT_OTHER_BASE.scale, len(totals))
 
 
-class DictThatDenies(dict):
-    def __contains__(self, name):
-        return False
-
-
-class WithDictThatDenies:
-    scale = 1.0
-
-
-WITH_DICT_THAT_DENIES = WithDictThatDenies()
-WITH_DICT_THAT_DENIES.__dict__ = DictThatDenies(scale=0.001)
-
-
-# The dictionary of the object denies what it holds; Python does not ask it.
-def dict_that_denies_its_keys(totals, rng):
-    return totals + rng.laplace(0.0, WITH_DICT_THAT_DENIES.scale, len(totals))
-
-
 # -- The language: which object is changed, and when. Above 300 the exact count is returned.
 
 
@@ -185,14 +161,6 @@ def range_as_an_index(totals, y):
     return a[0]
 
 
-# A tuple inside of a tuple as an index makes a copy in NumPy, and no view.
-def nested_tuple_as_an_index(totals, y):
-    a = totals + 0.0
-    b = a[((0,),)]
-    b[0] = y
-    return a[0]
-
-
 # The two rows are one list, given twice inside of a parameter.
 def one_list_twice_in_a_parameter(totals, rng, rows):
     y = totals[0] + rng.laplace(0.0, 1.0)
@@ -221,15 +189,6 @@ def key_put_back_in_a_loop(totals, y):
             v = d.pop("b")
             d["b"] = v
     return d[k]
-
-
-# Putting back the keys of the loop itself raises a RuntimeError, on one side only.
-def keys_put_back_until_it_raises(totals, y):
-    d = {"a": 1, "b": 2}
-    if totals[0] > 50:
-        for k in d:
-            v = d.pop(k)
-            d[k] = v
 
 
 # tolist makes a new NaN each time, and lists of different NaN are not equal.
@@ -670,9 +629,9 @@ READERS = (
     *(
         _language(one)
         for one in (
-            *(Mangled.private_name_in_a_class, debug_constant, keyword_default_of_a_positional),
+            *(Mangled.private_name_in_a_class, keyword_default_of_a_positional),
             *(defaults_in_a_subclass_of_tuple, defaults_in_a_subclass_of_dict, dict_hidden_by_the_class),
-            *(bases_told_by_the_metaclass, dict_that_denies_its_keys, assignment_in_a_lambda_in_a_comprehension),
+            *(bases_told_by_the_metaclass, assignment_in_a_lambda_in_a_comprehension),
             message_of_zero_division,
         )
     ),
@@ -682,7 +641,7 @@ READERS = (
             *(max_of_a_generator_with_a_key, starred_list_changed_by_a_keyword),
             *(sum_of_a_generator_that_raises, fsum_of_a_generator_that_raises),
             *(list_times_true_in_place, list_times_numpy_integer_in_place, max_of_a_list_changed_by_its_key),
-            *(range_as_an_index, nested_tuple_as_an_index, key_put_back_in_a_loop, nan_of_two_lists, nan_as_a_key),
+            *(range_as_an_index, key_put_back_in_a_loop, nan_of_two_lists, nan_as_a_key),
             *(slice_assigned_from_a_generator, subclass_of_a_numpy_number),
         )
     ),
@@ -691,7 +650,7 @@ READERS = (
     *(
         _language(raises_above(300, one))
         for one in (
-            *(keys_put_back_until_it_raises, message_of_index, message_of_shapes),
+            *(message_of_index, message_of_shapes),
             *(message_of_a_comparison, annotation_that_raises, annotation_without_a_value),
         )
     ),

@@ -239,13 +239,6 @@ class Getting(Base):
         return self.noisy(self.epsilon)
 
 
-class Making(Base):
-    def __new__(cls, dataset, rng):
-        made = object.__new__(Overriding)
-        made.__init__(dataset, rng)
-        return made
-
-
 class Widened(type):
     def __call__(cls, dataset, rng):
         return Overriding(dataset, rng)
@@ -253,23 +246,6 @@ class Widened(type):
 
 class OfAnotherType(Base, metaclass=Widened):
     pass
-
-
-class Epsilon:
-    def __get__(self, instance, owner):
-        return 4.0
-
-    def __set__(self, instance, value):
-        pass
-
-
-class Described(Base):
-    epsilon = Epsilon()
-
-    def __call__(self, question):
-        self.epsilon = 1.0
-        self.ledger.charge(1.0)
-        return self.noisy(self.epsilon)
 
 
 # A decorated method is what the decorator made of it.
@@ -444,7 +420,7 @@ class Gaussian(Base):
 HOSTILE = [
     *(UnreleasedDraw, BudgetOfData, CacheOfData, RefusalOfData, RefusalByConstructor, StateOfClass, ListOfClass),
     *(ListOfDefault, OneTooMany, AfterThree, Order, Mutating, AnswerThatGrowsForAWhile, ArrayThatChanges),
-    *(RemainingOfData, ReadingChanges, Overriding, Diamond, Getting, Making, OfAnotherType, Described, Decorated),
+    *(RemainingOfData, ReadingChanges, Overriding, Diamond, Getting, OfAnotherType, Decorated),
     *(SortedByRaising, MapAfterRaising, StateBeforeRaising, Compared, InAList, Truth, OwnClass, by_changing_function),
-    *(Asking, by_method, from_outside, ByQuestion, OpeningByData, AnswersItself, KeyOfData, TwoOfOneName, Gaussian),
+    *(by_method, from_outside, ByQuestion, OpeningByData, AnswersItself, KeyOfData, TwoOfOneName, Gaussian),
 ]

@@ -1,4 +1,4 @@
-"""Programs that look private and are not: none is proved. Their sound twins are."""
+"""Programs that look private and are not: none is proved."""
 
 import builtins
 import hashlib
@@ -28,7 +28,6 @@ from dp_prover.trace import numbers, trace
 
 FILES = (deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
-TWINS = [one for file in FILES for one in file.TWINS]
 SHARES = 16  # tests that share the programs, so that a failure names few of them
 # A few of them each time, and all by `make slow`.
 SHARED = [pytest.param(n, marks=[pytest.mark.proofs] * (n % 8 > 0)) for n in range(SHARES)]
@@ -72,13 +71,6 @@ def _as_given(one: Any) -> tuple[Any, Any]:
 def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
     domain = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
     assert not dp_prover.prove(mechanism, auditor.PureDP(1.0), domain, seconds=5).proved
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("one", TWINS, ids=lambda one: one.name)
-def test_a_sound_twin_is_proved(one: Any) -> None:
-    proof = dp_prover.prove(one.mechanism, one.claim, one.domain, seconds=5)
-    assert proof.holds, proof
 
 
 def test_the_time_limit_is_kept() -> None:

