@@ -376,6 +376,8 @@ def _instead(value: Any) -> str:
         )
     if hasattr(value, "__next__"):
         return "return a list of the values that it yields"
+    if hasattr(value, "collect_schema"):  # a LazyFrame of polars
+        return "return what its method `.collect()` returns"
     shown = "return numbers, text, lists or dicts, or give its class a __repr__ that shows all it holds"
     return (
         f"if it is a session that is asked questions, say which with `ask`; else {shown}" if callable(value) else shown

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -371,11 +372,21 @@ class SilentSession(Silent):
         (SilentSession(), "if it is a session that is asked questions, say which with `ask`"),
         (later(), "asyncio.run"),
         (iter([1]), "a list of the values that it yields"),
+        (polars.LazyFrame({"a": [1.0]}), r"`\.collect\(\)`"),
         (Silent(), "a __repr__ that shows all it holds"),
         ([1, {"a": (Silent(),)}], "a __repr__ that shows all it holds"),
         ({(1, Silent()): 1}, "lists or dicts"),
     ],
-    ids=["a function", "a session", "asynchronous", "an iterator", "an object", "an object inside", "a key"],
+    ids=[
+        "a function",
+        "a session",
+        "asynchronous",
+        "an iterator",
+        "a lazy frame",
+        "an object",
+        "an object inside",
+        "a key",
+    ],
 )
 def test_what_does_not_tell_what_it_holds_is_no_output(output: Any, way_out: str) -> None:
     """Each is spelled by its address: all differ, nothing shows in them, and a leak would go unseen."""
