@@ -50,11 +50,7 @@ class ExecutionKeywords(TypedDict, total=False):
 
     backend: Annotated[
         BackendName,
-        About(
-            "How workers run: processes of this machine (loky), threads, a Dask cluster.",
-            "loky",
-            option="NAME",
-        ),
+        About("How workers run: processes of this machine (loky), threads, a Dask cluster.", "loky", option="NAME"),
     ]
     address: Annotated[
         str | None, About("Where the scheduler of a Dask cluster is, such as tcp://scheduler:8786.", option="ADDRESS")
@@ -107,10 +103,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
     method: Annotated[
         MethodName,
-        About(
-            "fixed: one interval for all guesses; two-intervals: textbook form; one-run: canaries.",
-            "fixed",
-        ),
+        About("fixed: one interval for all guesses; two-intervals: textbook form; one-run: canaries.", "fixed"),
     ]
     search: Annotated[
         int | None, About("Outputs for the search, all pairs and all rounds together.", least=0, option="N")
@@ -125,11 +118,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
     observe: Annotated[
         Sequence[ObserveKind],
-        About(
-            "What outputs hold in addition to the value: attributes, stdout, log, warnings, files.",
-            (),
-            key="audit",
-        ),
+        About("What outputs hold in addition to the value: attributes, stdout, log, warnings, files.", (), key="audit"),
     ]
     planted: Annotated[
         int,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import auditor
-from auditor.cli import _parser
+from auditor.cli.options import all_commands
 from auditor.config.json_schema import json_schema
 from auditor.config.schema import Shared
 
@@ -81,7 +81,7 @@ def pages() -> dict[str, str]:
 
 def command_line() -> str:
     """Return the page of all commands and their options, as `--help` shows them."""
-    parser = _parser()
+    parser = all_commands()
     [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
     lines = ["# Command line", "", f"{parser.description} {str(parser.epilog).capitalize()}.", ""]

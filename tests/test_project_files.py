@@ -28,9 +28,9 @@ def test_links_between_the_files_lead_somewhere() -> None:
 
 
 def test_the_commands_and_targets_they_name_are_there() -> None:
-    from auditor.cli import _parser
+    from auditor.cli.options import all_commands
 
-    helped = _parser().format_help()
+    helped = all_commands().format_help()
     targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for name in (name for name in NAMES if name != "CHANGELOG"):  # which names those of earlier versions
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")

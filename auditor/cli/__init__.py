@@ -1,7 +1,6 @@
 """The command line. Only here is anything printed, and only here does the program end.
 
-Each module adds its commands to the parser. Libraries are imported inside the commands, so that ``auditor --help`` answers at
-once.
+The module of a command is imported when the command is called, so that ``auditor --help`` answers at once.
 """
 
 import argparse
@@ -16,22 +15,10 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NoReturn
 
-import shtab
-
-from auditor import __version__
-from auditor.cli import (
-    plan_command,
-    prove_command,
-    release,
-    run_command,
-    scores_command,
-    show,
-    writing,
-)
-from auditor.cli.common import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED
+from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MachineError, visible
 
@@ -96,7 +83,7 @@ def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser
 def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
     if parser is None:
-        parser = _parser()
+        parser = all_commands()
         command = next((word for word in given if not word.startswith("-")), "")
         if command in INSTEAD:
             parser.error(f'there is no command "{command}"; write {INSTEAD[command]}')
@@ -116,7 +103,8 @@ def _run(options: argparse.Namespace) -> int:
     lost = list[BaseException]()
     try:
         with stoppable(signal.SIGINT, signal.SIGTERM), _awake(lost):
-            status: int = options.command(options)
+            run = options.command
+            status: int = (resolve_name(run) if isinstance(run, str) else run)(options)
     except BrokenPipeError:
         raise
     except Exception as error:  # Python's exit status would be 1, which says that a violation was found
@@ -185,33 +173,3 @@ def _awake(lost: list[BaseException]) -> Iterator[None]:
     finally:
         ended.set()
         vars(threading).update(excepthook=before)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="auditor",
-        description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
-        epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer, "
-        "4 proved for pairs only, 5 checked in part only",
-    )
-    parser.add_argument("--version", action="version", version=f"auditor {__version__}")
-    parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
-    shtab.add_argument_to(
-        parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
-    )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (run_command, show, plan_command, prove_command, release, writing, scores_command):
-        module.add_commands(commands)
-    for command in commands.choices.values():  # behind the command as well, where what was said before it stays
-        command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    return parser
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that completes paths by names of files. The parsers of its commands do so, too."""
-
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
-        action = super().add_argument(*names, **options)
-        if action.type is Path:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        return action

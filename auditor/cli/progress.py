@@ -6,14 +6,17 @@ It shows no bound: one is stated when all audits of a file have ended, at the le
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from rich.table import Column
 
 from auditor.auditing import Plan, Progress
 from auditor.blackbox.batches import Phase
 from auditor.errors import duration, visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 # Seconds between two lines on an audit, where there is no terminal to change a line in.
 LINE = 60.0
@@ -26,11 +29,7 @@ ROOM_FOR_BAR = 80
 class ProgressLines:
     """A line for each audit under way, which changes in place. There are none if the console is no terminal."""
 
-    def __init__(self, console: "Console", plans: Sequence[Plan]) -> None:
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-        from rich.table import Column
-
+    def __init__(self, console: Console, plans: Sequence[Plan]) -> None:
         self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
         self._bars = Bars(
             # On a narrow terminal the bar is left out, and the name is cut.
@@ -72,8 +71,6 @@ class ProgressLines:
         if self._bars.disable:
             self._print(progress)
             return
-        from rich.markup import escape
-
         place = self._places[progress.audit]
         phase = progress.phase.name.lower()
         if progress.audit not in self._tasks:

@@ -2,59 +2,24 @@
 
 import argparse
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from auditor.cli.common import (
-    AS_EXPECTED,
-    PROVED_FOR_PAIRS,
-    UNEXPECTED,
-    Commands,
-    add_configs,
-    load_all,
-    make_folder,
-    naming,
-    open_console,
-    say,
-    table_for,
-    write_to,
-)
+from auditor.auditing import Plan
+from auditor.blackbox.sources import ProgramSource
+from auditor.claims import PrivacyClaim, Unclaimed
+from auditor.cli.common import load_all, make_folder, naming, open_console, say, table_for, write_to
+from auditor.cli.options import AS_EXPECTED, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.door import outcome, told
 from auditor.errors import InvalidInputError, visible
+from auditor.prover import GROUP, Attempted, Prover, Status, prover
+from auditor.report.terminal import escaped
 from auditor.strangers import read_json
+from auditor.verdict import Verdict
 
-if TYPE_CHECKING:
-    from auditor.auditing import Plan
-    from auditor.prover import Attempted, Prover
-
-SECONDS = 30.0
 MOST_BYTES, MOST_LETTERS = 200_000_000, 500  # of a certificate, and of a text of it
 
 
-def add_commands(commands: Commands) -> None:
-    """Add both to the command line."""
-    prove_parser = commands.add_parser("prove", help="try to prove the claims of a configuration's Python mechanisms")
-    add_configs(prove_parser)
-    prove_parser.add_argument("--seconds", type=float, default=SECONDS, metavar="S", help="time limit for each audit")
-    prove_parser.add_argument("--out", type=Path, metavar="DIR", help="write certificates to DIR/<config name>/")
-    prove_parser.set_defaults(command=_prove)
-    check_parser = commands.add_parser(
-        "check-proof", help="check certificates, without the mechanism and without the prover"
-    )
-    check_parser.add_argument("certificates", nargs="+", type=Path, metavar="FILE")
-    check_parser.add_argument(
-        "--retrace",
-        action="store_true",
-        help="read the function again, which imports its module, and compare the paths",
-    )
-    check_parser.set_defaults(command=_check)
-
-
-def _prove(options: argparse.Namespace) -> int:
-    from auditor.prover import Status
-    from auditor.report.terminal import escaped
-    from auditor.verdict import Verdict
-
+def prove(options: argparse.Namespace) -> int:
+    """Try to prove the claims of configurations."""
     console, asked = open_console(), _prover()
     status = AS_EXPECTED
     for configuration in load_all(options):
@@ -82,10 +47,7 @@ def _prove(options: argparse.Namespace) -> int:
     return status
 
 
-def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | BaseException | None":
-    from auditor.blackbox.sources import ProgramSource
-    from auditor.claims import PrivacyClaim, Unclaimed
-
+def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
     if (
         isinstance(plan.source, ProgramSource)
         or not isinstance(plan.claim, PrivacyClaim)
@@ -97,7 +59,8 @@ def _attempt(asked: "Prover", plan: "Plan", seconds: float) -> "Attempted | Base
     return ended
 
 
-def _check(options: argparse.Namespace) -> int:
+def check_proof(options: argparse.Namespace) -> int:
+    """Check certificates."""
     asked = _prover()
     for file in options.certificates:
         certificate = read_json(file, MOST_BYTES, "a certificate")
@@ -110,9 +73,7 @@ def _check(options: argparse.Namespace) -> int:
     return AS_EXPECTED
 
 
-def _prover() -> "Prover":
-    from auditor.prover import GROUP, prover
-
+def _prover() -> Prover:
     if (asked := prover()) is None:
         raise InvalidInputError(f"no prover is installed; dp-auditor has one, at its entry point of the group {GROUP}")
     return asked

@@ -1,58 +1,22 @@
 """`auditor compare`, and what `auditor run` does for a release: a baseline, JUnit's XML, and what GitHub shows of a run."""
 
 import argparse
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from auditor.cli.common import AS_EXPECTED, UNEXPECTED, Commands, open_console
+from auditor.auditing.consistent import read_report
+from auditor.cli.common import open_console
+from auditor.cli.options import AS_EXPECTED, UNEXPECTED
 from auditor.errors import InvalidInputError, visible
-
-if TYPE_CHECKING:
-    from auditor.report.compare import Change
-    from auditor.results.result import RunResult
-
-
-def add_commands(commands: Commands) -> None:
-    """Add it to the command line."""
-    parser = commands.add_parser(
-        "compare", help="compare two reports: changes for the worse and for the better; fails if something got worse"
-    )
-    parser.add_argument("old", type=Path, metavar="OLD.json")
-    parser.add_argument("new", type=Path, metavar="NEW.json")
-    add_may_rise(parser)
-    parser.add_argument("--strict", action="store_true", help="fail as well if something could not be compared")
-    parser.set_defaults(command=_compare)
+from auditor.report.compare import FALSE_RISE, Change, compare, failing, in_all, shown
+from auditor.report.github import annotations, annotations_of, summary_of
+from auditor.report.markdown import to_markdown
+from auditor.results.result import RunResult
 
 
-def add_may_rise(parser: argparse.ArgumentParser) -> None:
-    """Let a command take how far a loss may rise."""
-    parser.add_argument(
-        "--may-rise",
-        type=_share,
-        default=0.0,
-        metavar="SHARE",
-        help="let the loss on the earlier event rise by this share of the claim; by default 0, so any rise beyond chance fails. "
-        "inf lets any rise pass, and reports it",
-    )
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = math.nan
-    if not share >= 0:
-        raise argparse.ArgumentTypeError(f"it is {text!r}; it must be a number of at least 0, or inf")
-    return share
-
-
-def _compare(options: argparse.Namespace) -> int:
-    from auditor.auditing.consistent import read_report
-    from auditor.report.compare import compare, failing
-
+def compared(options: argparse.Namespace) -> int:
+    """Print what changed between two reports."""
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
     show_changes(changes, str(options.old))
     failures = failing(changes, options.strict)
@@ -60,14 +24,11 @@ def _compare(options: argparse.Namespace) -> int:
     return UNEXPECTED if failures else AS_EXPECTED
 
 
-def show_changes(changes: "Sequence[Change]", baseline: str) -> None:
+def show_changes(changes: Sequence[Change], baseline: str) -> None:
     """Print a line for each change since ``baseline``, and a line with the number of changes of each kind.
 
     On GitHub, both are added to the summary of the step.
     """
-    from auditor.report.compare import in_all
-    from auditor.report.github import summary_of
-
     worse = any(change.kind == "worse" for change in changes)
     styles = {"worse": "bold red", "better": "green", "note": "yellow", "not compared": "yellow"}
     lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in changes]
@@ -79,22 +40,17 @@ def show_changes(changes: "Sequence[Change]", baseline: str) -> None:
         _write_for_github([], summary_of(changes, baseline))
 
 
-def annotate_failures(failures: "Sequence[Change]", file: str) -> None:
+def annotate_failures(failures: Sequence[Change], file: str) -> None:
     """On GitHub, print an annotation of ``file`` for each change that fails the command."""
-    from auditor.report.github import annotations_of
-
     if _on_github():
         print(*annotations_of(failures, file), sep="\n", flush=True)
 
 
-def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tuple[Path, RunResult]]":
+def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path, RunResult]]:
     """Read the baselines of a run, by the names of its configurations.
 
     Raises InvalidInputError unless there is exactly one for each configuration, whose events can be compared.
     """
-    from auditor.auditing.consistent import read_report
-    from auditor.report.compare import FALSE_RISE, shown
-
     found: dict[str, tuple[Path, RunResult]] = {}
     for file in files:
         report = read_report(file)
@@ -111,12 +67,9 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> "dict[str, tu
     return found
 
 
-def annotate(result: "RunResult", file: str) -> None:
+def annotate(result: RunResult, file: str) -> None:
     """On GitHub, print annotations, which it reads from either stream, and add the run to the summary of the step."""
     if _on_github():
-        from auditor.report.github import annotations
-        from auditor.report.markdown import to_markdown
-
         _write_for_github(annotations(result, file), to_markdown(result))
 
 

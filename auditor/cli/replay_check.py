@@ -4,16 +4,26 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from auditor import __version__
-from auditor.cli.common import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED, say
+from auditor.auditing import Plan
+from auditor.auditing.flow import carry_out
+from auditor.auditing.outcome import levels_of
+from auditor.auditing.pair_search import FoundPair
+from auditor.auditing.pairwise_flow import Counted, CountEvidence
+from auditor.auditing.rounds import largest_share
+from auditor.auditing.tally import Tally
+from auditor.blackbox.batches import Phase
+from auditor.claims import PrivacyClaim
+from auditor.cli.common import say
+from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
+from auditor.config import Configuration
+from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from auditor.auditing import Plan
-    from auditor.config import Configuration
-    from auditor.results.result import AuditResult, RunResult
+from auditor.results.reader import parsed_report
+from auditor.results.recount import as_read, counted, fitting, frozen_test, not_as_reported
+from auditor.results.result import AuditResult, RunResult
 
 # What rests on a domain that code makes, and so is not made again without this code.
 BY_CODE = (
@@ -40,9 +50,6 @@ def check_report(file: Path, folder: Path) -> int:
 
     Raises InvalidInputError if there is no such report or recording, or if another version wrote the report.
     """
-    from auditor.config.recordings import find_recordings
-    from auditor.results.reader import parsed_report
-
     report, written = parsed_report(file)
     if report.auditor != __version__:
         raise InvalidInputError(
@@ -64,13 +71,8 @@ def check_report(file: Path, folder: Path) -> int:
     return NOT_ALL_CHECKED if any(one.unchecked for one in found) else AS_EXPECTED
 
 
-def _recounts(recording: "Configuration", report: "RunResult", written: Any) -> Iterator[Recount]:
+def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iterator[Recount]:
     """Yield what came of each audit, and of the run. ``written`` is the report as JSON."""
-    from auditor.auditing.flow import carry_out
-    from auditor.auditing.outcome import levels_of
-    from auditor.results.recount import as_read, not_as_reported
-    from auditor.results.result import RunResult
-
     reported = {audit.name: audit for audit in report.audits}
     entries = {entry["name"]: entry for entry in written["audits"]}
     plans = recording.plans
@@ -82,7 +84,7 @@ def _recounts(recording: "Configuration", report: "RunResult", written: Any) -> 
         if plan.name in ended or plan.name in reported
     ]
     levels = iter(levels_of(p_values, 1 - recording.confidence, recording.sharing_budget))
-    remade = list["AuditResult"]()
+    remade = list[AuditResult]()
     for plan in plans:
         level = next(levels) if plan.name in ended or plan.name in reported else None
         if plan.name not in reported:
@@ -109,19 +111,11 @@ def _recounts(recording: "Configuration", report: "RunResult", written: Any) -> 
         yield Recount("the run", lines)
 
 
-def _by_its_own_rule(plan: "Plan", audit: "AuditResult", level: float | None) -> "tuple[AuditResult, tuple[str, ...]]":
+def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tuple[AuditResult, tuple[str, ...]]:
     """Return an audit whose search cannot be made again, with what its own rule counts in the recorded outputs.
 
     Also return what is not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
     """
-    from auditor.auditing.pair_search import FoundPair
-    from auditor.auditing.pairwise_flow import Counted, CountEvidence
-    from auditor.auditing.rounds import largest_share
-    from auditor.auditing.tally import Tally
-    from auditor.blackbox.batches import Phase
-    from auditor.claims import PrivacyClaim
-    from auditor.results.recount import counted, fitting, frozen_test
-
     known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
     known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
     with fitting(UNFIT):

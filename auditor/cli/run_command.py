@@ -6,116 +6,45 @@ import itertools
 import os
 import sys
 import time
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from auditor.cli.common import (
-    AS_EXPECTED,
-    NO_ANSWER,
-    STANDARD_OUTPUT,
-    UNEXPECTED,
-    Commands,
-    add_configs,
-    add_only,
-    add_settings,
-    all_to_stderr,
-    load_all,
-    make_folder,
-    naming,
-    open_console,
-    say,
-    selected,
-    write_to,
-)
-from auditor.cli.release import add_may_rise, annotate, annotate_failures, read_baselines, show_changes
+from rich.console import Console
+
+from auditor.auditing import Store, check, run_all, settle
+from auditor.auditing.concurrent import stop_all
+from auditor.auditing.earlier import remeasured
+from auditor.auditing.kept import journalled
+from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, write_to
+from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
+from auditor.cli.progress import ProgressLines
+from auditor.cli.release import annotate, annotate_failures, read_baselines, show_changes
 from auditor.cli.replay_check import check_report
+from auditor.config import Configuration
+from auditor.config.recordings import code_of, find_recordings, record
+from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
-from auditor.report.formats import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from rich.console import Console
-
-    from auditor.auditing import Store
-    from auditor.config import Configuration
-    from auditor.report.compare import Change
-    from auditor.results.result import AuditResult, RunResult
+from auditor.report.compare import Change, ChangeKind, compare, failing
+from auditor.report.formats import FORMATS, write_reports
+from auditor.report.junit import to_junit
+from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
+from auditor.report.terminal import escaped, print_result
+from auditor.results.files import to_json
+from auditor.results.result import AuditResult, RunResult
 
 # Next to the report: what a run has done so far, and the reports of runs that ended.
 RUNS = "runs.sqlite"
 
 
-def add_commands(commands: Commands) -> None:
-    """Add both to the command line."""
-    run_parser = commands.add_parser("run", help="run the audits of configuration files")
-    add_configs(run_parser)
-    add_only(run_parser, "run")
-    add_settings(run_parser)
-    run_parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
-    run_parser.add_argument(
-        "--baseline",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="an earlier report.json of the same configuration; fail if something got worse since",
-    )
-    add_may_rise(run_parser)
-    run_parser.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
-    run_parser.set_defaults(command=_run)
-
-    replay_parser = commands.add_parser(
-        "replay", help="run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
-    )
-    replay_parser.add_argument("recording", type=Path, metavar="DIR")
-    replay_parser.add_argument(
-        "--check",
-        type=Path,
-        metavar="REPORT.json",
-        help="make this report again instead, and compare all that it says; runs no code",
-    )
-    replay_parser.add_argument(
-        "--run-code", action="store_true", help="run the functions that make the data sets, if the recording names any"
-    )
-    replay_parser.set_defaults(command=_replay)
-
-    for parser in (run_parser, replay_parser):
-        add_ending(parser)
-
-
-def add_ending(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reports and for the end of a run."""
-    parser.add_argument(
-        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
-    )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="end with exit status 1 if a pass is weak, or with --baseline if something could not be compared",
-    )
-    parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
-    )
-
-
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Run the configurations."""
     return carried_out(options)[0]
 
 
-def carried_out(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
+def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
     """Run the configurations that the options of `auditor run` name, write their reports, and return exit status and results."""
-    from auditor.auditing import Store, check
-    from auditor.auditing.kept import journalled
-    from auditor.config.recordings import record
-    from auditor.config.run_identity import identity, inputs
-
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     configurations = selected(load_all(options), options.only)
@@ -146,9 +75,8 @@ def carried_out(options: argparse.Namespace) -> "tuple[int, list[RunResult]]":
         return _audit(configurations, options, journals, baselines)
 
 
-def _replay(options: argparse.Namespace) -> int:
-    from auditor.config.recordings import code_of, find_recordings
-
+def replay(options: argparse.Namespace) -> int:
+    """Run recorded configurations again."""
     if options.check is not None:
         if options.run_code:
             raise InvalidInputError("--check and --run-code do not go together: a report is checked without any code")
@@ -168,22 +96,16 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _audit(
-    configurations: "list[Configuration]",
+    configurations: list[Configuration],
     options: argparse.Namespace,
-    journals: "Sequence[Store | None]",
-    baselines: "dict[str, tuple[Path, RunResult]]",
-) -> "tuple[int, list[RunResult]]":
-    from auditor.report.compare import failing
-    from auditor.report.formats import write_reports
-    from auditor.report.phrases import closing_line_of_all
-    from auditor.report.terminal import print_result
-    from auditor.results.files import to_json
-
+    journals: Sequence[Store | None],
+    baselines: dict[str, tuple[Path, RunResult]],
+) -> tuple[int, list[RunResult]]:
     if options.json is not None and len(configurations) != 1:
         raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
     _look_at_targets(options, configurations)
     here = Path.cwd()
-    statuses, results = list[int](), list["RunResult"]()
+    statuses, results = list[int](), list[RunResult]()
     failures: dict[str, list[Change]] = {}
     with contextlib.ExitStack() as opened:
         if options.json == STANDARD_OUTPUT:
@@ -224,7 +146,7 @@ def _audit(
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
 
 
-def _look_at_targets(options: argparse.Namespace, configurations: "list[Configuration]") -> None:
+def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
     """Make the folders of --json and --junit. Raises InvalidInputError if one would be written over another file of the run."""
     own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
     taken = {
@@ -246,12 +168,9 @@ def _look_at_targets(options: argparse.Namespace, configurations: "list[Configur
 
 
 def _written_to_targets(
-    options: argparse.Namespace, results: "list[RunResult]", failures: "dict[str, list[Change]]"
+    options: argparse.Namespace, results: list[RunResult], failures: "dict[str, list[Change]]"
 ) -> list[int]:
     """Write --json and --junit. A file that cannot be written takes back no verdict: it is said, and its status returned."""
-    from auditor.report.junit import to_junit
-    from auditor.results.files import to_json
-
     forms: dict[str, Callable[[], str]] = {
         "json": lambda: to_json(results[0].to_dict()),
         "junit": lambda: to_junit(*results, failures=failures),
@@ -272,15 +191,12 @@ def _written_to_targets(
 
 
 def _compared(
-    result: "RunResult", configuration: "Configuration", baseline: "RunResult", options: argparse.Namespace
-) -> "list[Change]":
+    result: RunResult, configuration: Configuration, baseline: RunResult, options: argparse.Namespace
+) -> list[Change]:
     """Compare with the baseline what was run."""
-    from auditor.auditing.earlier import remeasured
-    from auditor.report.compare import compare
-
     plans = {plan.name: plan for plan in configuration.plans}
 
-    def remeasure(earlier: "AuditResult", outputs: int) -> "AuditResult":
+    def remeasure(earlier: AuditResult, outputs: int) -> AuditResult:
         return remeasured(plans[earlier.name], earlier, outputs)
 
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
@@ -288,14 +204,8 @@ def _compared(
         return compare(replace(baseline, audits=asked), result, remeasure, options.may_rise)
 
 
-def _run_files(configurations: "Sequence[Configuration]", console: "Console") -> "Generator[RunResult, None, None]":
+def _run_files(configurations: Sequence[Configuration], console: Console) -> Generator[RunResult, None, None]:
     """Yield the results of each file. Workers go on with the next files while the report of one is written."""
-    from auditor.auditing import run_all, settle
-    from auditor.auditing.concurrent import stop_all
-    from auditor.cli.progress import ProgressLines
-    from auditor.report.terminal import escaped
-    from auditor.results.result import RunResult
-
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
@@ -323,9 +233,7 @@ def _run_files(configurations: "Sequence[Configuration]", console: "Console") ->
         raise
 
 
-def _say_in_short(result: "RunResult") -> None:
-    from auditor.report.phrases import closing_line
-
+def _say_in_short(result: RunResult) -> None:
     say(closing_line(result, timed=True))
     for audit in result.audits:
         if audit.verdict == "inconclusive":
@@ -334,17 +242,14 @@ def _say_in_short(result: "RunResult") -> None:
         print(visible(f"auditor: {change.audit}: weak: {change.what}"), file=sys.stderr)
 
 
-def _status(result: "RunResult") -> int:
+def _status(result: RunResult) -> int:
     wrong = [audit for audit in result.audits if not audit.passed]
     if not wrong:
         return AS_EXPECTED
     return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
 
 
-def _weak_passes(result: "RunResult") -> "list[Change]":
-    from auditor.report.compare import Change, ChangeKind
-    from auditor.report.phrases import weak_words
-
+def _weak_passes(result: RunResult) -> list[Change]:
     return [
         Change(ChangeKind.WEAK, audit.name, weak_words(audit)) for audit in result.audits if audit.passed and audit.weak
     ]

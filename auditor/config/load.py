@@ -52,6 +52,8 @@ class Configuration:
     """The claims that come from code, by the names of their audits in the file."""
     stand_ins: frozenset[str] = frozenset()
     """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The lines of the mechanisms, by the names of the plans."""
 
     def close(self) -> None:
         """Close the stores, which keep what the audits do."""
@@ -105,7 +107,8 @@ def load_configuration(
     stated = {
         part.audit.name: one.to_dict() for part, (one, *_) in zip(parts, each, strict=True) if part.claim_is_stated
     }
-    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stated, stand_ins)
+    lines = {plan.name: document.line(("audits", one.number, "mechanism")) for one, plan in plans}
+    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stated, stand_ins, lines)
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -229,11 +232,7 @@ class _Part:
 
 
 def _part(
-    config: schema.File,
-    number: int,
-    document: Document,
-    runs_code: bool,
-    known: Mapping[str, Any] | None,
+    config: schema.File, number: int, document: Document, runs_code: bool, known: Mapping[str, Any] | None
 ) -> _Part:
     """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
     audit = config.audits[number]

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from auditor.cli import main
-from auditor.cli.common import add_settings, make_folder, say
-from auditor.cli.run_command import add_ending, carried_out
+from auditor.cli.common import make_folder, say
+from auditor.cli.options import add_ending, add_settings
+from auditor.cli.run_command import carried_out
 from auditor.errors import InvalidInputError
 from auditor.libraries.building import NotBuilt, SweptObject, swept_objects
 from auditor.libraries.library_table import table_of

@@ -67,15 +67,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
-    words = (
-        counted_events,
-        finding,
-        first_sentence,
-        planted_words,
-        run_headline,
-        in_columns,
-        verdict_words,
-    )
+    words = (counted_events, finding, first_sentence, planted_words, run_headline, in_columns, verdict_words)
     parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, any_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
@@ -116,10 +108,7 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
         known.append(("Exact on this pair", number(audit.exact.value)))
     known.append(("Mechanism", _breakable(audit.mechanism)))
     if audit.pair is not None:
-        known += [
-            (pair_or_data_set(audit.pair), pair_words(audit.pair)),
-            ("Unit of privacy", unit_words(audit.pair)),
-        ]
+        known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit_words(audit.pair))]
     return known
 
 

@@ -117,6 +117,7 @@ def audit(
 
 
 SOUND = audit("sound", "laplace")
+MECHANISM = "mechanisms_of_the_test.py:laplace"
 BROKEN = audit("broken", "laplace", parameters="{scale: 0.3}")
 KNOWN = audit("known", "laplace", parameters="{scale: 0.3}", more="expect: violation")
 MISSED = audit("missed", "laplace", more="expect: violation")
@@ -133,6 +134,10 @@ class Folder:
         file = self.path / name
         file.write_text(text, encoding="utf-8")
         return str(file)
+
+    def folder(self, name: str) -> Path:
+        (self.path / name).mkdir(parents=True)
+        return self.path / name
 
     def run(self, text: str, *options: str) -> int:
         return main(["run", self.write("some.yaml", text), *options])
@@ -211,7 +216,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     [entry] = folder.report()["audits"]
     assert entry["verdict"] == "inconclusive"
     assert "the audit ended in an error, ZeroDivisionError: division by zero (" in entry["stop_reason"]
-    monkeypatch.setattr("auditor.auditing.settle", lambda *_: 1 / 0)
+    monkeypatch.setattr("auditor.cli.run_command.settle", lambda *_: 1 / 0)
     assert folder.run(config(SOUND)) == 3
     told = capsys.readouterr().err
     assert "ZeroDivisionError" in told
@@ -226,7 +231,12 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
     (
         "no file",
         lambda f: [f.write("a.yaml", config(SOUND).replace("of_the_test", "x"))],
-        'audit "sound": there is no file',
+        'a.yaml, line 8, audit "sound": there is no file',
+    ),
+    (
+        "no program",
+        lambda f: [f.write("a.yaml", config(SOUND).replace(MECHANISM, "{command: [nodde, -x]}"))],
+        'a.yaml, line 8, audit "sound": command "nodde -x": the program nodde was not found',
     ),
     ("no function", lambda f: [f.write("a.yaml", config(SOUND).replace(":laplace", ":laplase"))], '"laplace"'),
     ("a parameter", lambda f: [f.write("a.yaml", config(SOUND).replace("{}", "{skale: 1}"))], "'skale'"),
@@ -243,6 +253,11 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
         "out is a file",
         lambda f: [f.write("a.yaml", config(SOUND)), "--out", f.write("f", "")],
         "reports cannot go to f",
+    ),
+    (
+        "the report is a folder",
+        lambda f: [f.write("a.yaml", config(SOUND)), "--out", str(f.folder("o/a/report.json").parents[1])],
+        "o/a/report.json is a folder; remove it",
     ),
 ]
 
@@ -268,7 +283,7 @@ def test_a_command_line_that_cannot_be_read_is_status_2(arguments: list[str]) ->
     assert caught.value.code == 2
 
 
-@pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD[:-2]], ids=[b[0] for b in BAD[:-2]])
+@pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD[:-3]], ids=[b[0] for b in BAD[:-3]])
 def test_bad_input_writes_nothing_over_an_existing_report(
     folder: Folder, arguments: Callable[[Folder], list[str]], why: str
 ) -> None:

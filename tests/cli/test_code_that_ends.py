@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -212,7 +213,7 @@ def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
 ) -> None:
     assert main([command, configured(BEFORE[place])]) == 2
-    assert 'own.yaml, audit "one"' in (told := capsys.readouterr().err)
+    assert re.search(r'own\.yaml, line \d+, audit "one"', told := capsys.readouterr().err)
     assert "SystemExit: 0" in told or "it ended" in told
 
 
@@ -279,7 +280,7 @@ def test_a_prover_costs_no_verdict(
     folder: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("auditor.auditing.proof_job.prover", lambda: Prover(error))
-    monkeypatch.setattr("auditor.prover.prover", lambda: Prover(error))
+    monkeypatch.setattr("auditor.cli.prove_command.prover", lambda: Prover(error))
     text = configured(f"{NOISY}\n    prove: true\n    {LISTED}", "execution: {workers: 1, isolate: false}")
     assert main(["run", text]) == 0
     report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))

@@ -26,7 +26,8 @@ from rich.console import Console
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out
 from auditor.blackbox.command import from_answer
-from auditor.cli import _parser, main
+from auditor.cli import main
+from auditor.cli.options import all_commands
 from auditor.config.load import load_configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import AuditorError, InvalidInputError
@@ -255,7 +256,7 @@ def options() -> st.SearchStrategy[list[str]]:
         "REPORT.json": REPORT, "OLD.json": REPORT, "NEW.json": REPORT, "DIR": "kept", "CONFIG": CONFIG, "INSIDE": "inside.npy",
         "OUTSIDE": "outside.npy", "MECHANISM": "theirs.py:noisy", "FILE": PROOF,
     }  # fmt: skip
-    [commands] = [one.choices for one in _parser()._actions if isinstance(one.choices, dict)]
+    [commands] = [one.choices for one in all_commands()._actions if isinstance(one.choices, dict)]
 
     @st.composite
     def line(draw: st.DrawFn) -> list[str]:

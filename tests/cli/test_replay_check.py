@@ -10,7 +10,7 @@ from plain_data import changed, leaves
 
 from auditor.auditing import flow
 from auditor.auditing.consistent import read_report
-from auditor.cli import main
+from auditor.cli import main, replay_check
 from auditor.cli.replay_check import Recount, _recounts
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
@@ -185,7 +185,7 @@ def test_every_value_of_the_run_is_compared(
             known[plan.name] = carry_out(plan, **options)
         return known[plan.name]
 
-    monkeypatch.setattr(flow, "carry_out", once)
+    monkeypatch.setattr(replay_check, "carry_out", once)
 
     def told(forge: Callable[[Any, dict[str, Any]], Any]) -> tuple[int, list[str]]:
         status = main(["replay", str(recording / "kept"), "--check", forged(recording, tmp_path, forge)])

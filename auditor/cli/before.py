@@ -1,54 +1,57 @@
-"""`auditor check` and `auditor plan`: what is known of a configuration before it is run."""
+"""`auditor init`, `schema`, `check` and `plan`: a configuration is written, and looked at before it is run."""
 
 import argparse
+import json
 import sys
-from typing import TYPE_CHECKING
 
-from auditor.cli.common import (
-    AS_EXPECTED,
-    NO_ANSWER,
-    Commands,
-    add_configs,
-    add_settings,
-    load_all,
-    naming,
-    open_console,
-    say,
-    table_for,
-)
-from auditor.errors import how_many, visible
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from auditor.auditing import Plan
+from auditor.auditing import Plan, draw_once
+from auditor.auditing.foresight import EXCESS, canaries_needed, foresee
+from auditor.auditing.pair_search import SEARCH
+from auditor.auditing.plan import CHANCES
+from auditor.auditing.sizes import rounds_for
+from auditor.auditing.stages import planned_stages
+from auditor.claims import QueryClaim
+from auditor.cli.common import load_all, naming, open_console, say, table_for, write_to
+from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER
+from auditor.config.json_schema import json_schema
+from auditor.config.scaffold import scaffold
+from auditor.errors import InvalidInputError, how_many, visible
+from auditor.neighbours.canaries import Canaries
+from auditor.report.phrases import number, relation_words
+from auditor.report.terminal import escaped
 
 
-def add_commands(commands: Commands) -> None:
-    """Add both to the command line."""
-    check_parser = commands.add_parser(
-        "check", help="validate configurations: import, build pairs, draw one output from each side"
-    )
-    add_configs(check_parser)
-    check_parser.set_defaults(command=_check)
+def init(options: argparse.Namespace) -> int:
+    """Write a first configuration."""
+    if options.out.exists() and not options.force:
+        raise InvalidInputError(
+            f"{options.out} exists already; give another name by `-o`, or `--force` to overwrite it"
+        )
+    text, audits = scaffold(options.mechanism, options.out)
+    write_to(str(options.out), text)
+    say(f"written: {options.out}")
+    for audit in audits:
+        for note in audit.notes:
+            say(f"  {audit.name}: {note}")
+        if audit.guessed:
+            say(f"  {audit.name}: guessed, so set it: {', '.join(audit.guessed)}")
+    problems = [audit for audit in audits if audit.problem]
+    for audit in problems:
+        say(f"  {audit.name}: it does not pass `auditor check` yet: {audit.problem}")
+    say(f"next: auditor {'check' if problems else 'run'} {options.out}")
+    return BAD_INPUT if problems else AS_EXPECTED
 
-    plan_parser = commands.add_parser(
-        "plan", help="before any sampling: the violations that the audit can detect, and the outputs needed"
-    )
-    add_configs(plan_parser)
-    add_settings(plan_parser, "samples", "outputs")
-    plan_parser.add_argument(
-        "--stages",
-        action="store_true",
-        help="the stages of each audit's search, their outputs, and the reason for each",
-    )
-    plan_parser.set_defaults(command=_plan)
+
+def schema(options: argparse.Namespace) -> int:
+    """Print the JSON Schema."""
+    print(json.dumps(json_schema(), indent=1, ensure_ascii=False))
+    return AS_EXPECTED
 
 
-def _check(options: argparse.Namespace) -> int:
-    from auditor.auditing import draw_once
-    from auditor.report.phrases import relation_words
-
+def check(options: argparse.Namespace) -> int:
+    """Draw one output from each side of each audit."""
     status = AS_EXPECTED
     for configuration in load_all(options):
         for plan in configuration.plans:
@@ -65,13 +68,8 @@ def _check(options: argparse.Namespace) -> int:
     return status
 
 
-def _plan(options: argparse.Namespace) -> int:
-    from auditor.auditing.foresight import EXCESS, foresee
-    from auditor.claims import QueryClaim
-    from auditor.neighbours.canaries import Canaries
-    from auditor.report.phrases import number
-    from auditor.report.terminal import escaped
-
+def plan(options: argparse.Namespace) -> int:
+    """Print what violations each audit would catch."""
     console = open_console()
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
@@ -101,12 +99,8 @@ def _plan(options: argparse.Namespace) -> int:
     return AS_EXPECTED
 
 
-def _too_few_canaries(plan: "Plan") -> str:
+def _too_few_canaries(plan: Plan) -> str:
     """Return how many canaries are needed, if those of a plan can refute nothing; else an empty text."""
-    from auditor.auditing.foresight import canaries_needed, foresee
-    from auditor.auditing.plan import CHANCES
-    from auditor.neighbours.canaries import Canaries
-
     canaries = plan.neighbours
     if not isinstance(canaries, Canaries) or any(row.caught < float("inf") for row in foresee(plan)):
         return ""
@@ -119,13 +113,8 @@ def _too_few_canaries(plan: "Plan") -> str:
     return words
 
 
-def _stages(plan: "Plan") -> "Table | str":
+def _stages(plan: Plan) -> Table | str:
     """Return the stages of an audit's search, or why there are none."""
-    from auditor.auditing.pair_search import SEARCH
-    from auditor.auditing.sizes import rounds_for
-    from auditor.auditing.stages import planned_stages
-    from auditor.report.terminal import escaped
-
     name, outputs = escaped(plan.name), rounds_for(plan.settings.samples, plan.settings.search)[-1].search
     if plan.kind != "pairwise":
         return f"{name}: no stages"

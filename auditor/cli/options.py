@@ -1,0 +1,214 @@
+"""The options of all commands. A command is loaded when it is called, so that ``auditor --help`` answers at once."""
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args, get_origin
+
+import shtab
+
+from auditor import __version__
+from auditor.defaults import CONFIDENCE, RunKeywords, settings
+from auditor.report.formats import FORMATS
+
+AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
+NOT_ALL_CHECKED = 5  # by `auditor replay --check`: nothing differs, and what needs code was not made again
+NOBODY_READS = 141  # as of a command that SIGPIPE ends
+STANDARD_OUTPUT = "-"
+# Adds a command, by its name, its function "module:function" of this room, and its help.
+_Add: TypeAlias = Callable[..., argparse.ArgumentParser]
+
+
+def all_commands() -> argparse.ArgumentParser:
+    """Return the parser of `auditor`."""
+    parser = _Parser(
+        prog="auditor",
+        description="Audit differential-privacy claims of black-box mechanisms. Bounds are proved, with stated confidence.",
+        epilog="exit status: 0 as expected, 1 not as expected, 2 wrong configuration or command line, 3 no answer, "
+        "4 proved for pairs only, 5 checked in part only",
+    )
+    parser.add_argument("--version", action="version", version=f"auditor {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
+    shtab.add_argument_to(
+        parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, function: str, words: str, **more: Any) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=words, **more)
+        added.set_defaults(command=f"auditor.cli.{function}")
+        # Behind the command as well, where what was said before it stays.
+        added.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        return added
+
+    for several in (_runs, _show, _checks, _proofs, _compare, _writing, _scores):
+        several(add)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that completes paths by names of files. The parsers of its commands do so, too."""
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        action = super().add_argument(*names, **options)
+        if action.type is Path:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        return action
+
+
+def _configs(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Let a command take configuration files."""
+    parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
+    return parser
+
+
+# The settings that are options, with their types: those of the command line replace those of a file.
+OPTIONS = {name: (kind, about) for name, kind, about in settings(RunKeywords) if about.option}
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options for settings to a command: the settings named, by default all settings that have an option."""
+    for name in names or OPTIONS:
+        kind, about = OPTIONS[name]
+        said = about.text[0].lower() + about.text[1:].rstrip(".")
+        if kind is bool:
+            parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=None, help=said)
+        elif get_origin(kind) is Literal:
+            parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
+        else:
+            read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
+            parser.add_argument(f"--{name}", type=read, metavar=about.option, help=said)
+
+
+def add_ending(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reports and for the end of a run."""
+    parser.add_argument(
+        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="end with exit status 1 if a pass is weak, or with --baseline if something could not be compared",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
+    )
+
+
+def _may_rise(parser: argparse.ArgumentParser) -> None:
+    """Let a command take how far a loss may rise."""
+    what = "let the loss on the earlier event rise by this share of the claim; by default 0, so any rise beyond chance fails. "
+    what += "inf lets any rise pass, and reports it"
+    parser.add_argument("--may-rise", type=_share, default=0.0, metavar="SHARE", help=what)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not share >= 0:
+        raise argparse.ArgumentTypeError(f"it is {text!r}; it must be a number of at least 0, or inf")
+    return share
+
+
+def _runs(add: _Add) -> None:
+    run = _configs(add("run", "run_command:run", "run the audits of configuration files"))
+    only = "run this audit only, or those with NAME in their names (may be repeated)"
+    run.add_argument("--only", action="append", metavar="NAME", help=only)
+    add_settings(run)
+    run.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
+    earlier = "an earlier report.json of the same configuration; fail if something got worse since"
+    run.add_argument("--baseline", action="append", default=[], type=Path, metavar="FILE", help=earlier)
+    _may_rise(run)
+    run.add_argument("--record", type=Path, metavar="DIR", help="keep all outputs in DIR, for `auditor replay`")
+    add_ending(run)
+
+    what = "run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
+    replay = add("replay", "run_command:replay", what)
+    replay.add_argument("recording", type=Path, metavar="DIR")
+    checked = "make this report again instead, and compare all that it says; runs no code"
+    replay.add_argument("--check", type=Path, metavar="REPORT.json", help=checked)
+    with_code = "run the functions that make the data sets, if the recording names any"
+    replay.add_argument("--run-code", action="store_true", help=with_code)
+    add_ending(replay)
+
+
+def _show(add: _Add) -> None:
+    words = "show a stored report again, as a table, a page, Markdown or JUnit's XML"
+    show = add("show", "stored:show", words)
+    show.add_argument("report", type=Path, metavar="REPORT.json")
+    for form in FORMATS:
+        what = f"write {form.noun} to FILE instead ({STANDARD_OUTPUT} for standard output)"
+        show.add_argument(f"--{form.option}", metavar="FILE", help=what)
+
+
+def _checks(add: _Add) -> None:
+    words = "validate configurations: import, build pairs, draw one output from each side"
+    _configs(add("check", "before:check", words))
+    words = "before any sampling: the violations that the audit can detect, and the outputs needed"
+    plan = _configs(add("plan", "before:plan", words))
+    add_settings(plan, "samples", "outputs")
+    stages = "the stages of each audit's search, their outputs, and the reason for each"
+    plan.add_argument("--stages", action="store_true", help=stages)
+
+
+def _proofs(add: _Add) -> None:
+    words = "try to prove the claims of a configuration's Python mechanisms"
+    prove = _configs(add("prove", "prove_command:prove", words))
+    prove.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time limit for each audit")
+    prove.add_argument("--out", type=Path, metavar="DIR", help="write certificates to DIR/<config name>/")
+    words = "check certificates, without the mechanism and without the prover"
+    check = add("check-proof", "prove_command:check_proof", words)
+    check.add_argument("certificates", nargs="+", type=Path, metavar="FILE")
+    retrace = "read the function again, which imports its module, and compare the paths"
+    check.add_argument("--retrace", action="store_true", help=retrace)
+
+
+def _compare(add: _Add) -> None:
+    words = "compare two reports: changes for the worse and for the better; fails if something got worse"
+    compare = add("compare", "release:compared", words)
+    compare.add_argument("old", type=Path, metavar="OLD.json")
+    compare.add_argument("new", type=Path, metavar="NEW.json")
+    _may_rise(compare)
+    compare.add_argument("--strict", action="store_true", help="fail as well if something could not be compared")
+
+
+def _writing(add: _Add) -> None:
+    init = add("init", "before:init", "write a first configuration for a mechanism, by looking at it")
+    of = "file.py:function or module:object, one or more; or a command, after `--` if its arguments begin with a dash"
+    init.add_argument("mechanism", nargs="+", metavar="MECHANISM", help=of)
+    init.add_argument("-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml")
+    init.add_argument("--force", action="store_true", help="overwrite an existing file")
+    add(
+        "schema",
+        "before:schema",
+        "print the JSON Schema of configurations, for completion in editors",
+        description="Print the JSON Schema of configurations. Keep it in a file, and name the file in the first line of a "
+        "configuration. Editors with a YAML language server then complete and check it:  "
+        "# yaml-language-server: $schema=schema.json",
+    )
+
+
+def _scores(add: _Add) -> None:
+    words = "bound ε, μ and δ from scores of canaries inside and outside the data"
+    scores = add("scores", "stored:scores", words)
+    inside = "scores of canaries in the data: .npy, .csv, .json or .parquet"
+    scores.add_argument("inside", metavar="INSIDE", help=inside)
+    outside = "scores of canaries not in the data; FILE:COLUMN if there are several columns"
+    scores.add_argument("outside", metavar="OUTSIDE", help=outside)
+    origin = "how the scores arose: each in a run of its own; all in one run, with a fair coin for each canary; "
+    origin += "or all in one run in which no canary affects another"
+    origins = ("independent-runs", "one-run", "one-run-apart")
+    scores.add_argument("--from", dest="origin", required=True, choices=origins, help=origin)
+    at = "the δ at which ε is bounded; 1e-5 by default"
+    scores.add_argument("--delta", type=float, default=1e-5, metavar="D", help=at)
+    scores.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C", help=f"{CONFIDENCE} by default")
+    scores.add_argument("--guesses", type=int, nargs="+", metavar="K", help="the number of surest guesses that count")
+    scores.add_argument("--json", action="store_true", help="print JSON")
