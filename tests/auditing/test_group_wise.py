@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pairs_of_domains import pairs_of
 
 from auditor.auditing import run
 from auditor.claims import PureDP, ZeroConcentratedDP
@@ -25,16 +26,6 @@ def domain(relation: str = "add_remove") -> Any:
     return Totals(KINDS, (0, 40), relation=relation)
 
 
-def pairs_of(some: Any, seed: int = 0) -> list[Pair]:
-    rng = np.random.default_rng(seed)
-    pairs = [*some.corners(), *(some.random(rng) for _ in range(60))]
-    pair = pairs[-1]
-    for _ in range(60):
-        pair = some.mutate(pair, rng)
-        pairs.append(pair)
-    return pairs
-
-
 def step(pair: Pair) -> tuple[int, ...]:
     return tuple(b - a for a, b in zip(pair.left, pair.right, strict=True))
 
@@ -42,7 +33,7 @@ def step(pair: Pair) -> tuple[int, ...]:
 @pytest.mark.parametrize("kind", range(3))
 def test_only_people_of_the_kind_come_and_go_and_the_others_vary_all_the_same(kind: int) -> None:
     some = groups(domain(), 3)[kind]
-    pairs = pairs_of(some)
+    pairs = pairs_of(some, walk=60)
     assert {step(pair) for pair in pairs} == {tuple(KINDS[kind])}
     others = {pair.origin[0][:kind] + pair.origin[0][kind + 1 :] for pair in pairs}
     assert len(others) > 20
@@ -56,7 +47,7 @@ def test_under_substitution_the_kind_is_the_one_that_leaves_or_arrives(kind: int
     allowed = {
         tuple((sign * (mine - np.array(other))).tolist()) for other in KINDS if other != KINDS[kind] for sign in (1, -1)
     }
-    assert {step(pair) for pair in pairs_of(some)} == allowed
+    assert {step(pair) for pair in pairs_of(some, walk=60)} == allowed
 
 
 def test_the_groups_together_hold_what_the_whole_domain_holds() -> None:

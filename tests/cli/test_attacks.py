@@ -177,7 +177,6 @@ class Pickled:
 
 SCORES = "scores inside.npy outside.npy --from independent-runs"
 CSV = "scores inside.csv:a outside.npy --from independent-runs"
-DEEP = 10**5
 
 ATTACKS = [
     # Recordings.

@@ -77,7 +77,6 @@ GOOD: dict[str, Any] = {
 }
 ENDS = {"low": 0, "high": 9}
 KEYED = {"domain": "totals", "keys": ["a"], "values": ENDS, "contribution": {"l0": 1, "linf": 1}}
-A_PAIR = {"left": 0, "right": 1}
 
 
 def changed(*path: Any, value: Any) -> dict[str, Any]:

@@ -41,10 +41,6 @@ def selected(drawer: Drawer, size: int = 20_000) -> tuple[Event, float]:
     return event, counts.wins / max(1, counts.guesses)
 
 
-def sigma(epsilon: float) -> float:
-    return 1 / (1 + math.exp(-epsilon))
-
-
 def shift(side: int, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(side, 1.0, size)
 

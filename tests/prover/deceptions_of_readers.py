@@ -573,11 +573,6 @@ def coin_of_an_integer(v, rng):
     return 2 if isinstance(v, float) else int(rng.random() < 0.5)
 
 
-# A coin for arrays of integers, and the number itself for arrays of floats.
-def coin_of_an_integer_array(x, rng):
-    return int(x[0]) if x.dtype == np.float64 else int(rng.random() < 0.5)
-
-
 ONE_LIST = [0]
 
 

@@ -35,7 +35,6 @@ def cells(count: int, **contribution: float) -> Any:
 RATIO = Totals(contributions=[[1, 1], [0, 1]], people=(0, 2000))
 SUBSTITUTED = Totals(contributions=[[1, 1], [0, 1]], people=(0, 2000), relation="substitute")
 SVT = {"epsilon": 1.0, "threshold": 1, "cutoff": 1}
-SVT_2 = SVT | {"cutoff": 2}
 Case = tuple[Any, Claim, Any, dict[str, Any]]
 # Bounds are sharp where a second number is not given; else it is the bound that is proved.
 PROVED: dict[str, Case] = {

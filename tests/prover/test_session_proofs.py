@@ -13,6 +13,7 @@ from typing import Any
 import hostile_sessions
 import numpy as np
 import pytest
+from test_checker import signed
 
 import auditor
 import dp_prover
@@ -23,7 +24,6 @@ from auditor.config.load import load_configuration
 from auditor.neighbours.dialogues import Dialogues
 from auditor.report.phrases import proof_words
 from dp_prover import analyst, attempt, session_proof
-from dp_prover import certificate as written
 from dp_prover.checker import check_certificate
 from dp_prover.retrace import retraced
 from mechanisms import adaptive_sessions, reused_objects, sessions
@@ -335,10 +335,6 @@ def certificate_of(**more: Any) -> Any:
     proof = proof_of(sessions.Charged, ["all", "large"], rounds=2, parameters={"epsilon": 0.5, "budget": 1.0}, **more)
     assert proof.proved
     return json.loads(json.dumps(proof.certificate))
-
-
-def signed(content: Any) -> Any:
-    return written.signed({key: value for key, value in content.items() if key not in ("digest", "format")})
 
 
 def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
