@@ -57,32 +57,24 @@ def width_of_a_column(x, rng):
     return str(round(float(noisy), 3)), len(str(x[0]))
 
 
-@deceives(TEXT, COUNTS, GaussianDP(1.0), TO_37, "the bytes of the array are those of the data")
-def digest_of_the_data(x, rng):
-    noisy = x + rng.normal(size=3)
-    return noisy.tolist(), hashlib.sha256(x.tobytes()).hexdigest()[:4]
-
-
-@deceives(TEXT, COUNTS, PURE, ([7, 5, 5], [8, 5, 5]), "the number of bits of a count is not noisy")
-def bits_of_a_count(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, int(x[0]).bit_length()
+deceives(TEXT, COUNTS, GaussianDP(1.0), TO_37, "the bytes of the array are those of the data")(
+    lambda x, rng: ((x + rng.normal(size=3)).tolist(), hashlib.sha256(x.tobytes()).hexdigest()[:4])
+)
+deceives(TEXT, COUNTS, PURE, ([7, 5, 5], [8, 5, 5]), "the number of bits of a count is not noisy")(
+    lambda x, rng: (x[0] + rng.laplace(), int(x[0]).bit_length())
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 TYPE = "hash, type and dtype"
 
 
-@deceives_at_37(TYPE, "the dtype of the data is that of integers, for which the noise is left out")
-def kind_of_dtype(x, rng):
-    noise = rng.laplace(size=3)
-    return x + noise if x.dtype.kind not in "iu" else x + 0.01 * noise
-
-
-@deceives_at_37(TYPE, "membership of a set compares hashes of the data")
-def member_of_a_set(x, rng):
-    noisy = x + rng.laplace(size=3)
-    return x.astype(float) if 37 in set(x.tolist()) else noisy
+deceives_at_37(TYPE, "the dtype of the data is that of integers, for which the noise is left out")(
+    lambda x, rng: x + rng.laplace(size=3) * (1.0 if x.dtype.kind not in "iu" else 0.01)
+)
+deceives_at_37(TYPE, "membership of a set compares hashes of the data")(
+    lambda x, rng: x.astype(float) if 37 in set(x.tolist()) else x + rng.laplace(size=3)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,11 +91,9 @@ def literal_pattern(x, rng):
             return noisy
 
 
-@deceives(MATCH, ANSWER, PURE, (0, 2), "an int is registered as an Integral: the abstract class says yes")
-def abstract_integer(x, rng):
-    if isinstance(x, numbers.Integral):
-        return int(x) * 10 + rng.laplace()
-    return x + rng.laplace(scale=2.0)
+deceives(MATCH, ANSWER, PURE, (0, 2), "an int is registered as an Integral: the abstract class says yes")(
+    lambda x, rng: int(x) * 10 + rng.laplace() if isinstance(x, numbers.Integral) else x + rng.laplace(scale=2.0)
+)
 
 
 class Grade(enum.IntEnum):
@@ -112,10 +102,9 @@ class Grade(enum.IntEnum):
     GOOD = 2
 
 
-@deceives(MATCH, ANSWER, PURE, (1, 2), "an enumeration of the answer prints its name")
-def named_grade(x, rng):
-    noisy = x + rng.laplace(scale=2.0)
-    return noisy, Grade(x).name
+deceives(MATCH, ANSWER, PURE, (1, 2), "an enumeration of the answer prints its name")(
+    lambda x, rng: (x + rng.laplace(scale=2.0), Grade(x).name)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -186,10 +175,9 @@ def _spend():
     return SPENT["calls"]
 
 
-@deceives_at_37(STATE, "a helper counts in a dict of the module")
-def helper_with_a_dict(x, rng):
-    scale = 1.0 if _spend() % 4 else 0.001
-    return x + rng.laplace(scale=scale, size=3)
+deceives_at_37(STATE, "a helper counts in a dict of the module")(
+    lambda x, rng: x + rng.laplace(scale=1.0 if _spend() % 4 else 0.001, size=3)
+)
 
 
 @deceives_at_37(STATE, "an attribute of the function counts the calls")
@@ -226,9 +214,7 @@ def _counting():
 counted_scale = _counting()
 
 
-@deceives_at_37(STATE, "a closure counts with nonlocal")
-def closure_with_nonlocal(x, rng):
-    return x + rng.laplace(scale=counted_scale(), size=3)
+deceives_at_37(STATE, "a closure counts with nonlocal")(lambda x, rng: x + rng.laplace(scale=counted_scale(), size=3))
 
 
 @deceives_at_37(STATE, "the code counts in its own defaults")
@@ -264,9 +250,9 @@ def lazy_map(x, rng):
 WORLD = "the world outside"
 
 
-@deceives_at_37(WORLD, "the version of Python chooses the scale")
-def version_of_python(x, rng):
-    return x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
+deceives_at_37(WORLD, "the version of Python chooses the scale")(
+    lambda x, rng: x + rng.laplace(scale=0.001 if sys.version_info >= (3, 8) else 1.0, size=3)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -396,9 +382,7 @@ def _noise_with_new_code(rng):
 _noise_with_new_code.__code__ = (lambda rng: rng.laplace(scale=0.001, size=3)).__code__
 
 
-@deceives_at_37(SOURCE, "the code of a helper is replaced")
-def helper_with_new_code(x, rng):
-    return x + _noise_with_new_code(rng)
+deceives_at_37(SOURCE, "the code of a helper is replaced")(lambda x, rng: x + _noise_with_new_code(rng))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -420,10 +404,9 @@ def max(*values):  # the shadow that is meant
     return values[0]
 
 
-@deceives_at_37(SHADOW, "max of the module returns its first argument, which is the smaller")
-def shadowed_max(x, rng):
-    scale = max(0.001, 1.0)
-    return x + rng.laplace(scale=scale, size=3)
+deceives_at_37(SHADOW, "max of the module returns its first argument, which is the smaller")(
+    lambda x, rng: x + rng.laplace(scale=max(0.001, 1.0), size=3)
+)
 
 
 @deceives_at_37(SHADOW, "len in the globals of this function counts the data")
@@ -481,37 +464,27 @@ def scope_of_a_comprehension(x, rng):
     return noisy[1:], shown
 
 
-@deceives_at_37(SCOPE, "a later keyword of a merged dict wins")
-def merged_keywords(x, rng):
-    settings = {"scale": 1.0} | {"scale": 0.001}
-    return x + rng.laplace(**{**settings, "size": 3})
+deceives_at_37(SCOPE, "a later keyword of a merged dict wins")(
+    lambda x, rng: x + rng.laplace(**{**({"scale": 1.0} | {"scale": 0.001}), "size": 3})
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 OPERANDS = "operators that give operands"
 
 
-@deceives(OPERANDS, COUNTS, PURE, FROM_0, "`or` gives the second operand for a count of 0 only")
-def or_for_zero(x, rng):
-    return (x[0] and -1000.0) or x[1] + rng.laplace()
-
-
-@deceives_at_37(OPERANDS, "`not in` binds before `and`, so that the draw is not made for 37")
-def draw_that_is_not_made(x, rng):
-    noise = x[0] != 37 and rng.laplace()
-    return float(x[0] + noise)
-
-
-@deceives_at_37(OPERANDS, "multiplication of a list by a count repeats it as often")
-def repeated_list(x, rng):
-    noisy = x[0] + rng.laplace()
-    return noisy, len([0] * int(x[0]))
-
-
-@deceives_at_37(OPERANDS, "power binds before the minus, so that the scale is tiny")
-def precedence_of_power(x, rng):
-    scale = 2**-10 if -(2**2) < 0 else 1.0
-    return x + rng.laplace(scale=scale, size=3)
+deceives(OPERANDS, COUNTS, PURE, FROM_0, "`or` gives the second operand for a count of 0 only")(
+    lambda x, rng: (x[0] and -1000.0) or x[1] + rng.laplace()
+)
+deceives_at_37(OPERANDS, "`not in` binds before `and`, so that the draw is not made for 37")(
+    lambda x, rng: float(x[0] + (x[0] != 37 and rng.laplace()))
+)
+deceives_at_37(OPERANDS, "multiplication of a list by a count repeats it as often")(
+    lambda x, rng: (x[0] + rng.laplace(), len([0] * int(x[0])))
+)
+deceives_at_37(OPERANDS, "power binds before the minus, so that the scale is tiny")(
+    lambda x, rng: x + rng.laplace(scale=2**-10 if -(2**2) < 0 else 1.0, size=3)
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -580,9 +553,9 @@ def one_list_for_all_keys(x, rng):
 RAISES = "exceptions as outputs"
 
 
-@deceives(RAISES, COUNTS, PURE, FROM_0, "a division by zero for a count of 0")
-def zero_division(x, rng):
-    return x[0] + rng.laplace() + 0 * (1 // int(x[0]))
+deceives(RAISES, COUNTS, PURE, FROM_0, "a division by zero for a count of 0")(
+    lambda x, rng: x[0] + rng.laplace() + 0 * (1 // int(x[0]))
+)
 
 
 @deceives_at_37(RAISES, "an assert about the data fails for 37")
@@ -591,15 +564,12 @@ def assertion_error(x, rng):
     return x + rng.laplace(size=3)
 
 
-@deceives(RAISES, COUNTS, PURE, FROM_0, "the logarithm of a count of 0 raises")
-def logarithm_of_zero(x, rng):
-    return 0 * math.log(x[0]) + x[1] + rng.laplace()
-
-
-@deceives(RAISES, AMOUNTS, PURE, ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")
-def whole_part_of_infinity(x, rng):
-    share = 0.0 if x[0] else math.inf
-    return 0 * int(share) + x[0] + rng.laplace()
+deceives(RAISES, COUNTS, PURE, FROM_0, "the logarithm of a count of 0 raises")(
+    lambda x, rng: 0 * math.log(x[0]) + x[1] + rng.laplace()
+)
+deceives(RAISES, AMOUNTS, PURE, ([0.0, 5.0, 5.0], [1.0, 5.0, 5.0]), "the whole part of infinity raises")(
+    lambda x, rng: 0 * int(0.0 if x[0] else math.inf) + x[0] + rng.laplace()
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -632,10 +602,9 @@ def neither_comparison(x, rng):
     return int(x[0])
 
 
-@deceives_at_37(NAN, "min of Python keeps its first argument where the second is NaN")
-def least_with_nan(x, rng):
-    scale = min(0.001, math.nan * rng.random())
-    return x + rng.laplace(scale=scale, size=3)
+deceives_at_37(NAN, "min of Python keeps its first argument where the second is NaN")(
+    lambda x, rng: x + rng.laplace(scale=min(0.001, math.nan * rng.random()), size=3)
+)
 
 
 @deceives_at_37(NAN, "a loop that compares NaN is never entered, so that nothing is drawn")
@@ -646,9 +615,9 @@ def loop_that_ends_early(x, rng):
     return [float(x[0]), float(x[1] + rng.laplace()), noise]
 
 
-@deceives(NAN, COUNTS, PURE, FROM_0, "the sign of zero is kept by a product, and shown by copysign")
-def sign_of_zero(x, rng):
-    return math.copysign(1.0, -0.0 * (float(x[0]) - 0.5)), x[0] + rng.laplace()
+deceives(NAN, COUNTS, PURE, FROM_0, "the sign of zero is kept by a product, and shown by copysign")(
+    lambda x, rng: (math.copysign(1.0, -0.0 * (float(x[0]) - 0.5)), x[0] + rng.laplace())
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -663,10 +632,9 @@ def order_of_keys(x, rng):
     return list(cells)
 
 
-@deceives_at_37(ORDER, "a set of small integers is in the order of their hashes, the counts")
-def order_of_a_set(x, rng):
-    noisy = (x + rng.laplace(size=3)).tolist()
-    return noisy, list({int(x[0]) % 37, 40})
+deceives_at_37(ORDER, "a set of small integers is in the order of their hashes, the counts")(
+    lambda x, rng: ((x + rng.laplace(size=3)).tolist(), list({int(x[0]) % 37, 40}))
+)
 
 
 @deceives(ORDER, COUNTS, PURE, ([6, 5, 9], [5, 5, 9]), "sorted is stable: equal counts keep their order, others do not")
