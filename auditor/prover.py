@@ -32,39 +32,21 @@ class Status(StrEnum):
 
 
 class Attempted(Protocol):
-    """The end of an attempt at a proof. Its text says it in a sentence."""
+    """The end of an attempt at a proof. Its text says it in a sentence.
 
-    @property
-    def status(self) -> Status:
-        """How it ended."""
+    ``value`` is an upper bound on the claim's quantity over the reals, for the ``scope``; None if there is none. ``asked`` says for
+    which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` the argument by its name, and ``reason`` why the
+    claim is not proved. ``certificate`` is the proof, in a form that can be checked without the mechanism.
+    """
 
-    @property
-    def value(self) -> float | None:
-        """An upper bound on the claim's quantity over the reals, for the scope; None if there is none."""
-
-    @property
-    def scope(self) -> Scope:
-        """For which data sets."""
-
-    @property
-    def asked(self) -> str | None:
-        """For which scripts of a session."""
-
-    @property
-    def pairs(self) -> int | None:
-        """How many pairs were listed."""
-
-    @property
-    def rule(self) -> str:
-        """The argument, by its name."""
-
-    @property
-    def reason(self) -> str | None:
-        """Why the claim is not proved."""
-
-    @property
-    def certificate(self) -> Mapping[str, Any] | None:
-        """The proof, in a form that can be checked without the mechanism."""
+    status: Status
+    value: float | None
+    scope: Scope
+    asked: str | None
+    pairs: int | None
+    rule: str
+    reason: str | None
+    certificate: Mapping[str, Any] | None
 
 
 class Prover(Protocol):

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean, how_many
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -179,8 +179,7 @@ class DPAudit:
         from dataclasses import replace
 
         from auditor.auditing import audit
-        from auditor.report.phrases import bound_words, weak_words
-        from auditor.report.plain_text import failure_text
+        from auditor.report.phrases import bound_words, failure_text, weak_words
         from auditor.verdict import Verdict
 
         share = self._item.config.stash[_SHARE]
@@ -282,13 +281,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     tests = len({test for test, _ in audits})
     told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(
-        f"{_many(len(audits), 'audit')} in {_many(tests, 'test')}, {told}; chance of any false alarm in the session at most "
+        f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {told}; chance of any false alarm in the session at most "
         f"{100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
     )
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:

@@ -22,8 +22,8 @@ from auditor.auditing.consistent import read_report, recounted
 from auditor.cli import main
 from auditor.config.json_schema import json_schema
 from auditor.report import formats
+from auditor.report.ci import annotations
 from auditor.report.compare import compare
-from auditor.report.github import annotations
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json
 

@@ -13,14 +13,14 @@ from auditor.auditing.plan import CHANCES
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.stages import planned_stages
 from auditor.claims import QueryClaim
-from auditor.cli.common import load_all, naming, open_console, say, table_for, write_to
+from auditor.cli.common import load_all, naming, open_console, say, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER
 from auditor.config.json_schema import json_schema
 from auditor.config.scaffold import scaffold
 from auditor.errors import InvalidInputError, how_many, visible
 from auditor.neighbours.canaries import Canaries
 from auditor.report.phrases import number, relation_words
-from auditor.report.terminal import escaped
+from auditor.report.terminal import escaped, table_for
 
 
 def init(options: argparse.Namespace) -> int:
@@ -73,7 +73,7 @@ def plan(options: argparse.Namespace) -> int:
     console = open_console()
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        table = table_for(configuration.name, (*headings, f"needed to catch {EXCESS:.0%} above the claim"))
+        table = table_for((*headings, f"needed to catch {EXCESS:.0%} above the claim"), configuration.name)
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
@@ -121,7 +121,7 @@ def _stages(plan: Plan) -> Table | str:
     if len(plan.domain.corners()) == 1:
         return f"{name}: no stages, since one pair is given"
     title = f"{plan.name}: {how_many(outputs, 'output')} for the search of the last round"
-    table = table_for(title, ("stage of the search", "outputs", "because", "carried out"))
+    table = table_for(("stage of the search", "outputs", "because", "carried out"), title)
     for depth, stage, share in planned_stages(SEARCH, outputs):
         size = "the rest" if stage.share is None else f"{share:,.0f}"
         table.add_row("  " * depth + stage.name, size, stage.why, stage.only or "always")

@@ -4,20 +4,18 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from auditor.auditing import Plan
 from auditor.cli.options import OPTIONS, STANDARD_OUTPUT
 from auditor.config import Configuration, load_configuration
 from auditor.door import OF_THE_MACHINE, Door
 from auditor.errors import InvalidInputError, MechanismError, did_you_mean, visible
-from auditor.report.terminal import escaped
 from auditor.results.files import write_whole
 
 
@@ -26,14 +24,6 @@ def open_console(quiet: bool = False) -> Console:
     console = Console(quiet=quiet)
     # A log has no width.
     return console if console.is_terminal else Console(quiet=quiet, width=160)
-
-
-def table_for(title: str, headings: Iterable[str]) -> Table:
-    """Return an empty table with a title, whose long cells are folded."""
-    table = Table(title=escaped(title), box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
 
 
 def say(text: object) -> None:

@@ -39,12 +39,12 @@ def all_commands() -> argparse.ArgumentParser:
     def add(name: str, function: str, words: str, **more: Any) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=words, **more)
         added.set_defaults(command=f"auditor.cli.{function}")
-        # Behind the command as well, where what was said before it stays.
-        added.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         return added
 
     for several in (_runs, _show, _checks, _proofs, _compare, _writing, _scores):
         several(add)
+    for command in commands.choices.values():  # behind the command as well, where what was said before it stays
+        command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 

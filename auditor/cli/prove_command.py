@@ -6,12 +6,12 @@ import json
 from auditor.auditing import Plan
 from auditor.blackbox.sources import ProgramSource
 from auditor.claims import PrivacyClaim, Unclaimed
-from auditor.cli.common import load_all, make_folder, naming, open_console, say, table_for, write_to
+from auditor.cli.common import load_all, make_folder, naming, open_console, say, write_to
 from auditor.cli.options import AS_EXPECTED, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.door import outcome, told
 from auditor.errors import InvalidInputError, visible
 from auditor.prover import GROUP, Attempted, Prover, Status, prover
-from auditor.report.terminal import escaped
+from auditor.report.terminal import escaped, table_for
 from auditor.strangers import read_json
 from auditor.verdict import Verdict
 
@@ -23,7 +23,7 @@ def prove(options: argparse.Namespace) -> int:
     console, asked = open_console(), _prover()
     status = AS_EXPECTED
     for configuration in load_all(options):
-        table = table_for(configuration.name, ("audit", "claim", "proof"))
+        table = table_for(("audit", "claim", "proof"), configuration.name)
         for number, plan in enumerate(configuration.plans, 1):
             with naming(configuration, plan):
                 proof = _attempt(asked, plan, options.seconds)

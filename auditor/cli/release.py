@@ -9,8 +9,8 @@ from auditor.auditing.consistent import read_report
 from auditor.cli.common import open_console
 from auditor.cli.options import AS_EXPECTED, UNEXPECTED
 from auditor.errors import InvalidInputError, visible
+from auditor.report.ci import annotations, annotations_of, summary_of
 from auditor.report.compare import FALSE_RISE, Change, compare, failing, in_all, shown
-from auditor.report.github import annotations, annotations_of, summary_of
 from auditor.report.markdown import to_markdown
 from auditor.results.result import RunResult
 

@@ -78,24 +78,21 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
     plans = recording.plans
     ended = {plan.name: carry_out(plan, refuse=True) for plan in plans if plan.name not in recording.stand_ins}
     # The p-values of the others are checked below, by the counts from which they follow.
-    p_values = [
-        (ended if plan.name in ended else reported)[plan.name].p_value
-        for plan in plans
-        if plan.name in ended or plan.name in reported
-    ]
-    levels = iter(levels_of(p_values, 1 - recording.confidence, recording.sharing_budget))
+    known: dict[str, Any] = {**reported, **ended}
+    p_values = {plan.name: known[plan.name].p_value for plan in plans if plan.name in known}
+    found = levels_of([*p_values.values()], 1 - recording.confidence, recording.sharing_budget)
+    levels = dict(zip(p_values, found, strict=True))
     remade = list[AuditResult]()
     for plan in plans:
-        level = next(levels) if plan.name in ended or plan.name in reported else None
         if plan.name not in reported:
             yield Recount(plan.name, ("the recording has this audit, but the report does not",))
             continue
+        unchecked: tuple[str, ...] = (BY_PROOF,) if plan.settings.prove == "only" else ()
         try:
-            again, unchecked = (
-                (ended[plan.name].result(level), (BY_PROOF,) if plan.settings.prove == "only" else ())
-                if plan.name in ended
-                else _by_its_own_rule(plan, reported[plan.name], level)
-            )
+            if plan.name in ended:
+                again = ended[plan.name].result(levels[plan.name])
+            else:
+                again, unchecked = _by_its_own_rule(plan, reported[plan.name], levels[plan.name])
         except InvalidInputError as error:
             yield Recount(plan.name, (str(error),))
             continue

@@ -26,9 +26,9 @@ from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
+from auditor.report.ci import to_junit
 from auditor.report.compare import Change, ChangeKind, compare, failing
 from auditor.report.formats import FORMATS, write_reports
-from auditor.report.junit import to_junit
 from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json

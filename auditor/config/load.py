@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -89,26 +90,26 @@ def load_configuration(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
     known = claims or {}
-    parts = [_part(config, i, document, runs_code, known.get(audit.name)) for i, audit in enumerate(config.audits)]
+    parts = [_part(audit, i, document, runs_code, known.get(audit.name)) for i, audit in enumerate(config.audits)]
     each = [_claims(part) for part in parts]
-    random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several)
+    random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
-    plans = [
-        (part, plan)
-        for part, several in zip(parts, each, strict=True)
-        for plan in _plans(part, several, alpha, overrides)
-    ]
-    named = [name for part in parts for name in part.code()]
-    code = tuple(PythonSource(name, search_path=search_path(file)) for name in dict.fromkeys(named))
-    stand_ins = frozenset(plan.name for one, plan in plans if not one.makes(one.audit.neighbours))
-    plain = tuple(plan for _, plan in plans)
-    stated = {
-        part.audit.name: one.to_dict() for part, (one, *_) in zip(parts, each, strict=True) if part.claim_is_stated
-    }
-    lines = {plan.name: document.line(("audits", one.number, "mechanism")) for one, plan in plans}
-    return Configuration(file.stem, file, confidence, overrides, plain, random, code, stated, stand_ins, lines)
+    both, shared = list(zip(parts, each, strict=True)), config.settings()
+    named = dict.fromkeys(name for part in parts for name in part.code())
+    return Configuration(
+        file.stem,
+        file,
+        confidence,
+        overrides,
+        plans=tuple(plan for part, several in both for plan in _plans(part, several, alpha, shared, overrides)),
+        sharing_budget=random,
+        code=tuple(PythonSource(name, search_path=search_path(file)) for name in named),
+        claims={name: several[name].to_dict() for part, several in both if part.claim_is_stated for name in several},
+        stand_ins=frozenset(name for part, several in both if not part.makes_domain() for name in several),
+        lines={name: document.line(("audits", part.number, "mechanism")) for part, several in both for name in several},
+    )
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -122,23 +123,119 @@ def search_path(file: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, [*above[: root + 1], Path.cwd()])))
 
 
-def _claims(part: "_Part") -> list[Claim]:
-    audit = part.audit
-    with part.document.naming("audits", part.number, "claim"):
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One audit of a file, what its object says of itself, and whether what it names may be imported."""
+
+    audit: schema.Audit
+    number: int
+    document: Document
+    runs_code: bool
+    known: Mapping[str, Any] | None = None
+    adapted: Adapted | None = None
+
+    def naming(self, *keys: str) -> AbstractContextManager[None]:
+        """A context in which errors name a place of the audit."""
+        return self.document.naming("audits", self.number, *keys)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return search_path(Path(self.document.file))
+
+    @property
+    def claim_is_stated(self) -> bool:
+        """Whether the claim is that of an object, or comes from a function."""
+        claim = self.audit.claim
+        if claim is None:
+            return isinstance(self.audit.mechanism, schema.ObjectKeys)
+        return isinstance(claim, dict) and "from" in claim
+
+    def code(self) -> list[str]:
+        """Return the names of the functions and objects that make the data sets and the claim, as far as it is not known."""
+        audit = self.audit
+        itself = audit.mechanism.object if isinstance(audit.mechanism, schema.ObjectKeys) else ""
+        named = audit.neighbours.code() if audit.neighbours is not None else [itself]
+        if self.claim_is_stated and self.known is None:
+            named.append(str(audit.claim["from"]) if isinstance(audit.claim, dict) else itself)
+        return named + ([audit.valid] if audit.valid else [])
+
+    def domain(self, distance: int | None = None) -> Domain | Canaries:
+        """Return the neighbours of an audit, or what stands for them; with a ``distance``, neighbours so far apart."""
+        neighbours: Any = self.audit.neighbours
+        if neighbours is None:
+            if self.adapted is None:
+                return Pairs([(0, 1)])
+            assert self.adapted.neighbours is not None
+            return self.adapted.neighbours
+        if distance is not None:
+            neighbours = neighbours.model_copy(update={"distance": distance})
+        runs = self.runs_code or not neighbours.code()
+        made: Domain | Canaries = neighbours.make(self.folders) if runs else neighbours.stand_in()
+        return made
+
+    def makes_domain(self) -> bool:
+        """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
+        neighbours: Any = self.audit.neighbours
+        needs_none = neighbours is not None and not neighbours.needs_code() and self.audit.valid is None
+        return self.runs_code or needs_none
+
+
+def _part(
+    audit: schema.Audit, number: int, document: Document, runs_code: bool, known: Mapping[str, Any] | None
+) -> _Part:
+    """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
+    part = _Part(audit, number, document, runs_code, known)
+    missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
+    if not isinstance(audit.mechanism, schema.ObjectKeys):
+        if "neighbours" in missing:
+            raise InvalidInputError(f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"')
+        if missing and "expect" in audit.model_fields_set:
+            raise InvalidInputError(
+                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}; it goes with a claim, and an audit without "
+                "one ends as measured"
+            )
+        return part
+    if not missing or (known is not None and not runs_code):
+        return part
+    with part.naming("mechanism"):
+        name = audit.mechanism.object
+        if not runs_code:
+            raise InvalidInputError(
+                f"{' and '.join(missing)} come from the object {name}, which is not imported here; write them into the file, or, "
+                "for a replay that may run code, add `--run-code`"
+            )
+        adapted = adapt(find(name, part.folders), audit.parameters)
+        if adapted is None:
+            raise InvalidInputError(
+                f"{name} is of no library that has an adapter; write {' and '.join(missing)} into the file"
+            )
+        if any(getattr(adapted, key) is None for key in missing):
+            raise InvalidInputError(f"{name}: {adapted.wanting}")
+        return replace(part, adapted=adapted)
+
+
+def _claims(part: _Part) -> dict[str, Claim]:
+    """Return the claims of an audit by the names of its plans."""
+    audit, name = part.audit, part.audit.name
+    with part.naming("claim"):
         if part.known is not None:
-            return [claim_from_dict(part.known)]
+            return {name: claim_from_dict(part.known)}
         if audit.claim is None:
             claim = part.adapted.claim if part.adapted else Unclaimed()
             assert claim is not None
-            return [claim]
+            return {name: claim}
         if part.claim_is_stated:
-            return [_stated(part)]
-        by_distance = _by_distance(audit)
-        several = [*by_distance.values()] or ([audit.claim] if isinstance(audit.claim, dict) else audit.claim)
-        return [claim_from_dict(numbers) for numbers in several]
+            return {name: _stated(part)}
+        if isinstance(audit.claim, list):
+            each = enumerate(audit.claim, start=1)
+            return {f"{name}, contribution {i}": claim_from_dict(numbers) for i, numbers in each}
+        if most := _by_distance(audit):
+            claims = {distance: {**audit.claim, "sensitivity": number} for distance, number in most.items()}
+            return {f"{name}, distance {i}": claim_from_dict(numbers) for i, numbers in claims.items()}
+        return {name: claim_from_dict(audit.claim)}
 
 
-def _stated(part: "_Part") -> Claim:
+def _stated(part: _Part) -> Claim:
     """Return the claim of {from: file.py:name}, with what the function or object of that name states."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
@@ -152,7 +249,7 @@ def _stated(part: "_Part") -> Claim:
         raise InvalidInputError(
             f"the claim comes from {name}, which is not imported here; write the claim itself into the file"
         )
-    stated = find(name, search_path(Path(part.document.file)))
+    stated = find(name, part.folders)
     if inspect.isroutine(stated):
         with Door(name):
             taken = inspect.signature(stated).parameters
@@ -161,10 +258,9 @@ def _stated(part: "_Part") -> Claim:
         return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 
 
-def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
-    """Return the claims by the distance of the data sets, where a sensitivity is given for several; else none."""
-    claim = audit.claim if isinstance(audit.claim, dict) else {}
-    given = claim.get("sensitivity")
+def _by_distance(audit: schema.Audit) -> dict[int, Any]:
+    """Return the sensitivity by the distance of the data sets, where it is given for several; else none."""
+    given = audit.claim.get("sensitivity") if isinstance(audit.claim, dict) else None
     if not isinstance(given, dict):
         return {}
     if not given or not all(str(distance).isdecimal() and int(distance) >= 1 for distance in given):
@@ -175,120 +271,22 @@ def _by_distance(audit: schema.Audit) -> dict[int, dict[str, Any]]:
         raise InvalidInputError(
             "a sensitivity by distance needs neighbours of the domain records or frame, without a `distance`"
         )
-    return {int(distance): {**claim, "sensitivity": most} for distance, most in given.items()}
+    return {int(distance): most for distance, most in given.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One audit of a file, what its object says of itself, and whether what it names may be imported."""
-
-    config: schema.File
-    number: int
-    document: Document
-    runs_code: bool
-    known: Mapping[str, Any] | None = None
-    adapted: Adapted | None = None
-
-    @property
-    def audit(self) -> schema.Audit:
-        return self.config.audits[self.number]
-
-    @property
-    def claim_is_stated(self) -> bool:
-        """Whether the claim is that of an object, or comes from a function."""
-        claim = self.audit.claim
-        if claim is None:
-            return isinstance(self.audit.mechanism, schema.ObjectKeys)
-        return isinstance(claim, dict) and "from" in claim
-
-    def code(self) -> list[str]:
-        """Return the names of the functions and objects that make the data sets and the claim, as far as it is not known."""
-        audit = self.audit
-        named = audit.neighbours.code() if audit.neighbours is not None else [self._object]
-        if self.claim_is_stated and self.known is None:
-            named.append(self._object if audit.claim is None else str(audit.claim["from"]))  # type: ignore[call-overload]
-        return named + ([audit.valid] if audit.valid else [])
-
-    @property
-    def _object(self) -> str:
-        assert isinstance(self.audit.mechanism, schema.ObjectKeys)
-        return self.audit.mechanism.object
-
-    def neighbours(self, neighbours: Any, folders: tuple[str, ...]) -> Domain | Canaries:
-        """Return the neighbours of an audit, or what stands for them."""
-        if neighbours is None:
-            if self.adapted is None:
-                return Pairs([(0, 1)])
-            assert self.adapted.neighbours is not None
-            return self.adapted.neighbours
-        runs = self.runs_code or not neighbours.code()
-        made: Domain | Canaries = neighbours.make(folders) if runs else neighbours.stand_in()
-        return made
-
-    def makes(self, neighbours: Any) -> bool:
-        """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
-        needs_none = neighbours is not None and not neighbours.needs_code() and self.audit.valid is None
-        return self.runs_code or needs_none
-
-
-def _part(
-    config: schema.File, number: int, document: Document, runs_code: bool, known: Mapping[str, Any] | None
-) -> _Part:
-    """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
-    audit = config.audits[number]
-    part = _Part(config, number, document, runs_code, known)
-    missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
-    if not isinstance(audit.mechanism, schema.ObjectKeys):
-        if "neighbours" in missing:
-            raise InvalidInputError(f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"')
-        if missing and "expect" in audit.model_fields_set:
-            raise InvalidInputError(
-                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}; it goes with a claim, and an audit without "
-                "one ends as measured"
-            )
-        return part
-    if not missing:
-        return part
-    with document.naming("audits", number, "mechanism"):
-        name = audit.mechanism.object
-        if not runs_code and known is not None:
-            return part
-        if not runs_code:
-            raise InvalidInputError(
-                f"{' and '.join(missing)} come from the object {name}, which is not imported here; write them into the file, or, "
-                "for a replay that may run code, add `--run-code`"
-            )
-        adapted = adapt(find(name, search_path(Path(document.file))), audit.parameters)
-        if adapted is None:
-            raise InvalidInputError(
-                f"{name} is of no library that has an adapter; write {' and '.join(missing)} into the file"
-            )
-        if any(getattr(adapted, key) is None for key in missing):
-            raise InvalidInputError(f"{name}: {adapted.wanting}")
-        return replace(part, adapted=adapted)
-
-
-def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeywords) -> list[Plan]:
-    """Return the plan of an audit; of a list of claims, one for each contribution."""
-    config, audit, document, here = part.config, part.audit, part.document, ("audits", part.number)
-    file = Path(document.file)
-    folders = search_path(file)
-    with document.naming(*here, "neighbours"):
-        domain = part.neighbours(audit.neighbours, folders)
-    each = {audit.name: domain}
+def _plans(
+    part: _Part, claims: Mapping[str, Claim], alpha: float, shared: Mapping[str, Any], overrides: RunKeywords
+) -> list[Plan]:
+    """Return the plans of an audit, one for each claim. ``shared`` are the settings of the file."""
+    audit, file = part.audit, Path(part.document.file)
+    with part.naming("neighbours"):
+        domains: Sequence[Domain | Canaries] = [part.domain(distance) for distance in _by_distance(audit) or (None,)]
     if isinstance(audit.claim, list):
-        with document.naming(*here, "claim"):
-            domains = groups(domain, len(claims)) if part.makes(audit.neighbours) else [domain] * len(claims)
-        each = {f"{audit.name}, contribution {i}": group for i, group in enumerate(domains, start=1)}
-    if by_distance := _by_distance(audit):
-        each = {}
-        for distance in by_distance:
-            apart = audit.neighbours.model_copy(update={"distance": distance})
-            with document.naming(*here, "neighbours"):
-                each[f"{audit.name}, distance {distance}"] = part.neighbours(apart, folders)
-    each = {name: _asked(part, _valid(part, group, folders)) for name, group in each.items()}
-    with document.naming(*here):
-        settings = _settings(config, audit, {**overrides})
+        with part.naming("claim"):
+            domains = groups(domains[0], len(claims)) if part.makes_domain() else [domains[0]] * len(claims)
+    domains = [_asked(part, _valid(part, domain)) for domain in domains]
+    with part.naming():
+        settings = _settings(shared, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
         seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
@@ -296,38 +294,38 @@ def _plans(part: _Part, claims: list[Claim], alpha: float, overrides: RunKeyword
         return [
             Plan(
                 name=name,
-                source=as_audited(_source(audit, folders, file), group, settings),
+                source=as_audited(_source(part), domain, settings),
                 claim=claim,
-                neighbours=group,
+                neighbours=domain,
                 alpha=alpha,
                 settings=settings,
                 expect=expected_of(claim, Verdict(audit.expect)),
                 rerun=(str(file), "--only", name, *seeded),
                 assumptions=part.adapted.assumptions if part.adapted else (),
             )
-            for (name, group), claim in zip(each.items(), claims, strict=True)
+            for domain, (name, claim) in zip(domains, claims.items(), strict=True)
         ]
 
 
-def _valid(part: _Part, neighbours: Domain | Canaries, folders: tuple[str, ...]) -> Domain | Canaries:
+def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     """Return the neighbours of which both data sets are valid, if the audit says which are."""
     named = part.audit.valid
     if named is None or not part.runs_code:
         return neighbours
-    with part.document.naming("audits", part.number, "valid"):
+    with part.naming("valid"):
         if isinstance(neighbours, Canaries):
             raise InvalidInputError("valid: it says which pairs of a domain count, and canaries have none")
         with Door(f"the first pairs of the domain, for {named},"):
-            return Valid(neighbours, load(named, folders))
+            return Valid(neighbours, load(named, part.folders))
 
 
 def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     """Return the neighbours with what is asked, if the mechanism is a session."""
-    audit = part.audit
-    given = {key: value for key in ("ask", "rounds", "sessions", "meter") if (value := getattr(audit, key)) is not None}
+    keys = ("ask", "rounds", "sessions", "meter")
+    given = {key: value for key in keys if (value := getattr(part.audit, key)) is not None}
     if not given:
         return neighbours
-    with part.document.naming("audits", part.number, next(iter(given))):
+    with part.naming(next(iter(given))):
         if "ask" not in given or isinstance(neighbours, Canaries):
             raise InvalidInputError(
                 f"{' and '.join(given)}: a session needs the key `ask`, and neighbours that are no canaries"
@@ -339,23 +337,24 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
 BUDGETS = {"samples", "outputs"}
 
 
-def _settings(config: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
+def _settings(shared: Mapping[str, Any], audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
     overrides = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
-    for layer in (config.settings(), audit.settings(), overrides):
+    for layer in (shared, audit.settings(), overrides):
         replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
         given = {key: value for key, value in given.items() if key not in replaced} | {**layer}
     return Settings.of(given | given.pop("execution", {}) | {**overrides})
 
 
-def _source(audit: schema.Audit, folders: tuple[str, ...], file: Path) -> Source:
-    if isinstance(audit.mechanism, str):
-        return PythonSource(audit.mechanism, audit.parameters, folders)
-    if isinstance(audit.mechanism, schema.ObjectKeys):
-        made = partial(mechanism_of, parameters=audit.parameters)
-        return PythonSource(audit.mechanism.object, audit.parameters, folders, adapt=made)
-    return ProgramSource(Command(audit.mechanism.command, str(file.resolve().parent)), audit.parameters)
+def _source(part: _Part) -> Source:
+    mechanism, parameters = part.audit.mechanism, part.audit.parameters
+    if isinstance(mechanism, str):
+        return PythonSource(mechanism, parameters, part.folders)
+    if isinstance(mechanism, schema.ObjectKeys):
+        made = partial(mechanism_of, parameters=parameters)
+        return PythonSource(mechanism.object, parameters, part.folders, adapt=made)
+    return ProgramSource(Command(mechanism.command, str(Path(part.document.file).resolve().parent)), parameters)
 
 
 def _validate(document: Document) -> schema.File:

@@ -25,22 +25,9 @@ from auditor.neighbours.pair import Pair, Relation
 WHERE = ("workers", "backend", "address")
 # Files that say which versions a program is built of, or runs with.
 LOCKS = (
-    "uv.lock",
-    "poetry.lock",
-    "pdm.lock",
-    "Pipfile.lock",
-    "pixi.lock",
-    "conda-lock.yml",
-    "requirements.lock",
-    "requirements.txt",
-    "Cargo.lock",
-    "go.sum",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "renv.lock",
-    "Manifest.toml",
-    "Gemfile.lock",
+    *("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pixi.lock", "conda-lock.yml", "requirements.lock"),
+    *("requirements.txt", "Cargo.lock", "go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "renv.lock"),
+    *("Manifest.toml", "Gemfile.lock"),
 )
 # Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
 DIGITS = 16
@@ -69,19 +56,15 @@ def inputs(configuration: Configuration) -> dict[str, str]:
     next to these. Files that a call opens or imports later are not among them. Raises MechanismError if the process that imports
     them ends.
     """
-    folder, sources = configuration.file.resolve().parent, _sources(configuration)
+    folder = configuration.file.resolve().parent
+    canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
+    scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
+    sources: list[Source] = [*(plan.source for plan in configuration.plans), *scores, *configuration.code]
     files = {file for source in sources for file in source.files()}
     locks = {lock for file in files for name in LOCKS if (lock := file.parent / name).is_file()}
     modules, packages = _imported(configuration, sources)
     paths = sorted({path.resolve() for path in files | locks | {*map(Path, modules)} if path.is_file()})
     return {os.path.relpath(path, folder): _digest(path) for path in paths} | packages
-
-
-def _sources(configuration: Configuration) -> list[Source]:
-    """Return the mechanisms, the scores of canaries, and the functions that make data sets."""
-    canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
-    scores = [PythonSource(each.score, {}, each.search_path) for each in canaries if isinstance(each.score, str)]
-    return [*(plan.source for plan in configuration.plans), *scores, *configuration.code]
 
 
 def _digest(path: Path) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+import jinja2
 import numpy as np
 
 from auditor.adapters import Adapted, adapt
@@ -31,9 +32,16 @@ from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAn
 MOST_KINDS, MOST_SECONDS = 60, 60.0
 # Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
 # forgets to multiply or divide by such a number would else go unnoticed.
-_BY_NAME = {"epsilon": 1.0, "eps": 1.0, "delta": 1e-5, "rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-_BY_KIND: dict[str, Any] = {"bool": True, "int": 3, "str": "text"}
-_OTHER = 3.0
+_GUESSES: dict[str, Any] = {
+    "bool": True,
+    "int": 3,
+    "str": "text",
+    "epsilon": 1.0,
+    "eps": 1.0,
+    "delta": 1e-5,
+    "rho": 0.5,
+}
+_GUESSES |= {"mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 # First parameters of these names or annotations are one value rather than many records, or a frame.
 _ONE_VALUE = ("value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float")
 _FRAMES = ("df", "frame", "table", "data_frame", "dataframe")
@@ -103,9 +111,8 @@ class Frame:
 
 def in_yaml(value: Any) -> str:
     """Return a value in YAML: as JSON, which is YAML, but words without quotes."""
-    if isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null"):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    is_word = isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null")
+    return str(value) if is_word else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +171,7 @@ def of_python(name: str, file: Path) -> FirstAudit:
     claim = _claim(numbers, is_query=not batched and not takes_rng)
     kind = "many outputs a call" if batched else "one output a call; a parameter `size`, for many, would be faster"
     kind = "a session: what it answers to a script of questions is the output" if is_class else kind
-    guessed = [key for key in parameters if taken[key].default is inspect.Parameter.empty]
+    guessed = [key for key in parameters if taken[key].default is dataset.empty]
     return FirstAudit(
         name=attribute,
         mechanism=json.dumps(name, ensure_ascii=False),
@@ -180,8 +187,8 @@ def of_python(name: str, file: Path) -> FirstAudit:
 
 def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[str | Frame]:
     """Return data sets to try, by the annotation and the name of their parameter, and by parameters that are bounds."""
-    is_annotated = dataset.annotation is not dataset.empty
-    words = inspect.formatannotation(dataset.annotation).strip("'\"") if is_annotated else dataset.name
+    annotation = dataset.annotation
+    words = dataset.name if annotation is dataset.empty else inspect.formatannotation(annotation).strip("'\"")
     if named := [Frame(form) for form, mark in _FORMS.items() if re.search(mark, words)]:
         return [*named]
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _FORMS)]
@@ -202,12 +209,10 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
     """Yield the name of each parameter, with its default or a guess. A default that YAML cannot hold is left to the mechanism."""
     for name, parameter in taken.items():
         kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
-        guess = _BY_NAME.get(name, _BY_KIND.get(kind, _OTHER))
+        guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
         value = guess if parameter.default is parameter.empty else parameter.default
-        if (
-            parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-            and outcome(_is_plain, value) is True
-        ):
+        is_one = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if is_one and outcome(_is_plain, value) is True:
             yield name, value
 
 
@@ -238,11 +243,12 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
         raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
     if words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
-    if wrong := [word for word in words if ":" not in word or word.startswith("-")] if ":" in words[0] else []:
-        raise InvalidInputError(
-            f'"{wrong[0]}" is no function; after a function, name others only: file.py:function, or module:function'
-        )
-    known = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
+    are_functions = ":" in words[0]
+    for word in words if are_functions else ():
+        if ":" not in word or word.startswith("-"):
+            what = "is no function; after a function, name others only: file.py:function, or module:function"
+            raise InvalidInputError(f'"{word}" {what}')
+    known = [of_python(word, file) for word in dict.fromkeys(words)] if are_functions else [of_program(words)]
     try:
         trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
@@ -268,10 +274,10 @@ def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
         except AuditorError as error:
             problem = str(error).replace(str(trial), str(file))
         failed.append(replace(tried, problem=problem))
-        others = {*data.after(problem)} - seen if isinstance(data, Frame) else set[Frame]()
-        queue += [(kind, other) for other in others]
-        seen |= others
-    best = max(failed, key=lambda each: len(each.neighbours.columns) if isinstance(each.neighbours, Frame) else 0)
+        if isinstance(data, Frame):
+            queue += [(kind, other) for other in {*data.after(problem)} - seen]
+            seen |= {other for _, other in queue}
+    best = max(failed, key=lambda each: len(getattr(each.neighbours, "columns", ())))
     advice = f"write data sets that it takes under `neighbours` (kinds tried: {len(failed)})"
     return replace(best, problem=f"{best.problem}; {advice}")
 
@@ -285,22 +291,18 @@ def _looked_at(audit: FirstAudit, trial: Path) -> Iterator[str]:
         if isinstance(failure, TimedOut):
             raise NoAnswerError(f"on a first data set the mechanism gave no answer in {CHECK_SECONDS:g} s{LONGER}")
         raise MechanismError(f"on a first data set the mechanism raises {raised_words(failure)}")
-    pairs = ((first.left, first.pair.left), (first.right, first.pair.right))
-    sizes = [{_length(each) for each in pair} for pair in pairs]
-    if all(len(size) == 1 and None not in size for size in sizes) and sizes[0] != sizes[1]:
+    left, right, *records = (
+        len(data) if isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim) else None
+        for data in (first.left, first.right, first.pair.left, first.pair.right)
+    )
+    if None not in records and [left, right] == records and left != right:
         raise MechanismError("it returns one number for each record of the data set, which reveals their number")
     yield str(first)
     if doubt := first.doubt():
         yield f"look at this: {doubt}"
 
 
-def _length(data: Any) -> int | None:
-    return len(data) if isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.ndim) else None
-
-
 def _text(audits: Sequence[FirstAudit]) -> str:
-    import jinja2
-
     template = files("auditor.config").joinpath("audit.yaml.jinja").read_text(encoding="utf-8")
     reader = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     return reader.from_string(template).render(audits=audits, yaml=in_yaml, said=visible)

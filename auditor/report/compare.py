@@ -83,7 +83,7 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
         if len(set(names)) < len(names):
             raise InvalidInputError(f'two audits of a report of "{report.name}" have one name; a report is spoilt')
     before = {audit.name: audit for audit in old.audits}
-    within = _Limits(FALSE_RISE / max(1, len(new.audits)), may_rise, remeasure)
+    error = FALSE_RISE / max(1, len(new.audits))
     changes: list[Change] = []
     for audit in new.audits:
         earlier = before.pop(audit.name, None)
@@ -91,7 +91,7 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
             kind, surprise = (ChangeKind.NOTE, "") if audit.passed else (ChangeKind.WORSE, ", which was not expected")
             changes.append(Change(kind, audit.name, f"appeared: {verdict_words(audit.verdict)}{surprise}"))
         else:
-            changes += _changes(earlier, audit, within)
+            changes += _changes(earlier, audit, _loss(earlier, audit, remeasure, error, may_rise))
     return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
 
 
@@ -102,15 +102,6 @@ def failing(changes: Sequence[Change], strict: bool = False) -> list[Change]:
     """
     fail = {ChangeKind.WORSE} | ({ChangeKind.NOT_COMPARED, ChangeKind.WEAK} if strict else set())
     return [change for change in changes if change.kind in fail]
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """The chance of a false rise in one audit, the rise that is allowed as a share of the claim, and how to measure again."""
-
-    error: float
-    may_rise: float
-    remeasure: Remeasure | None
 
 
 def in_all(changes: Sequence[Change], baseline: str) -> str:
@@ -127,19 +118,20 @@ def in_all(changes: Sequence[Change], baseline: str) -> str:
     return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better{more}"
 
 
-def _changes(old: AuditResult, new: AuditResult, within: _Limits) -> list[Change]:
+_Found = Iterator[tuple[ChangeKind, str]]
+
+
+def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
+    """Return the changes of an audit; those of its ``loss`` count if the claim promises no less than before."""
     found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
     if new.claim.implies(old.claim):
-        found += [*_loss(old, new, within), *_power(old, new), *_proof(old, new)]
+        found += [*loss, *_power(old, new), *_proof(old, new)]
     if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
         expected = verdict_words(new.expected)
         found.append(
             (ChangeKind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}")
         )
     return [Change(kind, new.name, what) for kind, what in found]
-
-
-_Found = Iterator[tuple[ChangeKind, str]]
 
 
 def _claim(old: AuditResult, new: AuditResult) -> _Found:
@@ -215,37 +207,39 @@ def _verdict(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.BETTER, f"there is an answer now: {verdict_words(new.verdict)}"
 
 
-def _loss(old: AuditResult, new: AuditResult, within: _Limits) -> _Found:
-    """Compare the loss on the earlier event, if the reports or fresh outputs say what it is today."""
+def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error: float, may_rise: float) -> _Found:
+    """Compare the loss on the earlier event, if the reports or fresh outputs say what it is today.
+
+    ``error`` is the chance of a false rise, and ``may_rise`` the rise that is allowed, as a share of the claim.
+    """
     if new.verdict is Verdict.VIOLATION and new.passed:
         return  # for a release it does not matter how far a violation goes that is expected
     if old.bound is None or new.bound is None:
         return  # there was no answer, or there is none now, which is worse
     if _outcome(old) == _outcome(new):
         return  # nothing was counted otherwise
-    before = shown(old, within.error)
+    before = shown(old, error)
     if before is None:
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: no event of the earlier run was fixed before its outputs"
         return
-    today, why_not = _today(old, new, within.remeasure)
+    today, why_not = _today(old, new, remeasure)
     # Of two claims of one kind, the loss is that of the earlier one.
-    after = None
-    if today is not None and not _never_seen(today):
-        after = shown(replace(today, claim=old.claim), within.error)
+    after = None if today is None else shown(replace(today, claim=old.claim), error)
     if after is None:
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why_not}"
         return
     moved = _moved(old, before, after)
+    allowed = new.claim.value if _is_worse_if_larger(new.claim) else -new.claim.value
     if after[0] > before[1]:
-        if after[0] > _most(new.claim):
+        if after[0] > allowed:
             yield ChangeKind.WORSE, f"{moved}, above the claimed {new.claim}"
-        elif after[0] <= before[1] + within.may_rise * _size(new.claim, before):
+        elif after[0] <= before[1] + may_rise * _size(new.claim, before):
             yield ChangeKind.NOTE, f"{moved}, which is allowed"
         else:
             yield ChangeKind.WORSE, moved
     elif after[1] < before[0]:
         yield ChangeKind.BETTER, moved
-    if today is not new and after[0] <= before[1] and _is_above(shown(new, within.error), before):
+    if today is not new and after[0] <= before[1] and (at_new := shown(new, error)) and at_new[0] > before[1]:
         yield ChangeKind.NOTE, f"{_bounds(old, new)}; on the earlier pair and event no rise is seen"
 
 
@@ -259,20 +253,17 @@ def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> t
     """Return a result of today's mechanism on the earlier pair and event; or None, and the reason."""
     asked = _question(old)
     if asked is not None and asked == _question(new):
-        return new, ""
-    if remeasure is None:
+        found = new
+    elif remeasure is None:
         return None, "`auditor run --baseline` counts the earlier event on outputs of today"
-    try:
-        found = remeasure(old, new.outputs.bound)
-    except InvalidInputError as error:
-        return None, str(error)
-    return found, f"the earlier event was not seen in {how_many(new.outputs.bound, 'output')}" if _never_seen(
-        found
-    ) else found.stop_reason
-
-
-def _never_seen(audit: AuditResult) -> bool:
-    return isinstance(audit.event, ObservedRule) and audit.event.counted().guesses == 0
+    else:
+        try:
+            found = remeasure(old, new.outputs.bound)
+        except InvalidInputError as error:
+            return None, str(error)
+    if isinstance(found.event, ObservedRule) and found.event.counted().guesses == 0:
+        return None, f"the earlier event was not seen in {how_many(new.outputs.bound, 'output')}"
+    return found, found.stop_reason
 
 
 def _question(audit: AuditResult) -> str | None:
@@ -305,9 +296,13 @@ def _bounds(old: AuditResult, new: AuditResult) -> str:
 ANOTHER_PAIR = "on a different pair"
 
 
+def _is_worse_if_larger(claim: Claim) -> bool:
+    return not isinstance(claim, Probability) or claim.at_most
+
+
 def _moved(old: AuditResult, before: Interval, after: Interval) -> str:
     claim, is_larger = old.claim, after[0] > before[1]
-    if isinstance(claim, Probability) and not claim.at_most:
+    if not _is_worse_if_larger(claim):
         before, after, is_larger = (-before[1], -before[0]), (-after[1], -after[0]), not is_larger
     what = f"privacy loss ({claim.symbol})" if isinstance(claim, PrivacyClaim) else claim.symbol
     where = "event" if isinstance(claim, PrivacyClaim) else "data"
@@ -329,15 +324,6 @@ def _size(claim: Claim, before: Interval) -> float:
     if isinstance(claim, Unclaimed):
         return before[1]
     return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
-
-
-def _most(claim: Claim) -> float:
-    """Return the loss that a claim allows, in the units of ``shown``."""
-    return -claim.value if isinstance(claim, Probability) and not claim.at_most else claim.value
-
-
-def _is_above(one: Interval | None, other: Interval) -> bool:
-    return one is not None and one[0] > other[1]
 
 
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
@@ -368,14 +354,13 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
         surer = old.alpha is not None and new.alpha is not None and new.alpha < FEWER * old.alpha
         if (drawn < 1 or surer or another_method) and after > MATERIAL_POWER * before:
             yield ChangeKind.WORSE, f"power fell: {caught} ({outputs})"
-        elif drawn > 1 and before > MATERIAL_POWER * after:
+            return
+        if drawn > 1 and before > MATERIAL_POWER * after:
             yield ChangeKind.BETTER, f"power rose: {caught} ({outputs})"
-        elif drawn <= FEWER:
-            yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
-    elif drawn <= FEWER:
-        yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
     elif drawn > MATERIAL_POWER**2:
         yield ChangeKind.BETTER, f"power rose: {outputs}"
+    if drawn <= FEWER:
+        yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:

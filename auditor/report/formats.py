@@ -32,7 +32,7 @@ def _loaded_late(name: str) -> "Callable[[RunResult], str]":
 FORMATS = [
     Format("html", "a page", _loaded_late("auditor.report.html:to_html"), "report.html"),
     Format("markdown", "Markdown", _loaded_late("auditor.report.markdown:to_markdown"), "summary.md"),
-    Format("junit", "JUnit's XML", _loaded_late("auditor.report.junit:to_junit")),
+    Format("junit", "JUnit's XML", _loaded_late("auditor.report.ci:to_junit")),
 ]
 
 

@@ -62,7 +62,10 @@ def to_cards(audits: Sequence[AuditResult]) -> str:
 def environment() -> jinja2.Environment:
     """Return the environment that reads the templates. It makes all text visible and escapes it, except Markup."""
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
+        # Without the line breaks and indents that are for the reader of a template.
+        loader=jinja2.FunctionLoader(
+            lambda name: "".join(line.strip() for line in _file(f"{name}.html.jinja").splitlines())
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
@@ -72,11 +75,6 @@ def environment() -> jinja2.Environment:
     made.globals |= {function.__name__: function for function in (*words, *parts)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
-
-
-def _template(name: str) -> str:
-    """Return a template without the line breaks and indents that are for its reader."""
-    return "".join(line.strip() for line in _file(f"{name}.html.jinja").splitlines())
 
 
 def _file(name: str) -> str:
@@ -106,16 +104,12 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
         known.append(("Proof", proof))
     if audit.exact is not None:
         known.append(("Exact on this pair", number(audit.exact.value)))
-    known.append(("Mechanism", _breakable(audit.mechanism)))
+    # A long name may break where its parts meet.
+    parts = re.split(r"(?<=[.:/_])", audit.mechanism)
+    known.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
     if audit.pair is not None:
         known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit_words(audit.pair))]
     return known
-
-
-def _breakable(name: str) -> Markup:
-    """Let a long name break where its parts meet."""
-    parts = re.split(r"(?<=[.:/_])", name)
-    return Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)
 
 
 def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
@@ -144,10 +138,9 @@ def _profile_caption(claim: PrivacyClaim) -> str:
     line = "The line is a lower bound on δ at every ε, by the same counts"
     if isinstance(claim, DivergenceClaim):
         return (
-            f"{line}. The whole line holds at the stated confidence. The bound alone has that confidence too, "
-            f"and the verdict rests on the bound alone. A mechanism that keeps the claim lies below the dashes "
-            f"(Canonne, Kamath & Steinke "
-            "2020), but not every mechanism below them keeps it."
+            f"{line}. The whole line holds at the stated confidence. The bound alone has that confidence too, and the verdict "
+            "rests on the bound alone. A mechanism that keeps the claim lies below the dashes (Canonne, Kamath & Steinke 2020), "
+            "but not every mechanism below them keeps it."
         )
     return f"{line}. The claim allows values below the dashes."
 
@@ -205,10 +198,10 @@ def share(hits: int, trials: int) -> str:
 def tried(audit: AuditResult) -> list[str]:
     """Say where an audit looked, and which violations it detects."""
     lines = [f"Data sets: {audit.tried.neighbours}."]
-    looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
     if isinstance(audit.event, ObservedCanaries):
         lines += [f"{words}." for words in canary_words(audit.event)]
     else:
+        looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
         lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
     if isinstance(audit.claim, PrivacyClaim):
         lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]

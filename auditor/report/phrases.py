@@ -1,4 +1,4 @@
-"""The sentences that every form of a report shares."""
+"""The sentences that every form of a report shares, and one audit as plain text."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -7,7 +7,7 @@ from typing import assert_never
 from auditor.bounds.digits import shown_above
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
-from auditor.errors import how_many
+from auditor.errors import how_many, visible
 from auditor.events.observed import (
     Observed,
     ObservedCanaries,
@@ -21,6 +21,7 @@ from auditor.events.observed import (
 )
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
+from auditor.report.pair_table import PAIR, pair_tables
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
 
@@ -71,7 +72,6 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
     return f"{rounded:.3f}"
 
 
-# What every table of audits shows, by the headings of its columns.
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the one by a proof where there is one."""
     proof = audit.proof
@@ -82,18 +82,14 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
-def _would_catch(audit: AuditResult) -> str:
-    passed = audit.verdict is Verdict.NO_VIOLATION_FOUND
-    return number(audit.power["95%"]) if passed and audit.power is not None else ""
-
-
+PASS = Verdict.NO_VIOLATION_FOUND
 # The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "audit": lambda audit: audit.name,
     "claim": lambda audit: str(audit.claim),
     "proved": _both_ends,
     "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
-    "would catch": _would_catch,
+    "would catch": lambda audit: number(audit.power["95%"]) if audit.power and audit.verdict is PASS else "",
     "faults": lambda audit: f"{len(audit.planted.found)}/{audit.planted.all}" if audit.planted else "",
 }
 
@@ -139,8 +135,7 @@ WEAK_PASS = "weak: "
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    words = [planted_words(audit), by_outputs, proof_words(audit)]
-    return " ".join(filter(None, words))
+    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit)]))
 
 
 def weak_words(audit: AuditResult) -> str:
@@ -205,10 +200,8 @@ def _smallest_words(audit: AuditResult) -> str:
     small = audit.smallest
     if small is None:
         return ""
-    what = _event_words(small.event)
-    if not isinstance(small.event, QueryAnswers):
-        what = f"{what}, which proves {smallest_proved(audit.claim, small)}"
-    return f" The smallest that still breaks it: {pair_words(small.pair)}, where {what}."
+    proved = "" if isinstance(small.event, QueryAnswers) else f", which proves {smallest_proved(audit.claim, small)}"
+    return f" The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
 
 
 def smallest_proved(claim: Claim, small: Smallest) -> str:
@@ -301,18 +294,14 @@ def _seen(*counts: tuple[int, int]) -> str:
 
 def _rule_words(event: ObservedRule) -> str:
     text = f"the event “{event.description}” happens at rates {_rates(event.counts)}"
-    if _shows_bits(event):
+    # An event about bits without a threshold is about what has no bits.
+    best = max(event.sides, key=lambda side: abs(side.counts.left[0] - side.counts.right[0]))
+    if best.looks_at == "bits" and "#" in best.form:
         bits = "the floating-point representation tells the sides apart (the implementation, not the mechanism)"
         text = f"{bits}: {text}"
     if event.opposite is not None:
         text += f", and “{event.opposite.description}” at {_rates(event.opposite.counts)}"
     return text
-
-
-def _shows_bits(event: ObservedRule) -> bool:
-    """Whether the event that distinguishes the sides best is about bits; one without a threshold is about what has none."""
-    best = max(event.sides, key=lambda side: abs(side.counts.left[0] - side.counts.right[0]))
-    return best.looks_at == "bits" and "#" in best.form
 
 
 def _rates(counts: SideCounts) -> str:
@@ -335,11 +324,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds it took, where they are known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     allowed = f"{100 * (1 - result.confidence):.3g} %"
-    what = (
-        "every audit ended as expected"
-        if result.passed
-        else f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
-    )
+    not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
+    what = "every audit ended as expected" if result.passed else not_so
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
     return f"{result.name}: {what} ({how_many(total, 'audit')}, chance of any false alarm at most {allowed}{took})"
 
@@ -365,10 +351,9 @@ def run_headline(result: RunResult) -> str:
     """
     if not result.audits:
         return "No audit was run."
-    broken = [audit.name for audit in result.audits if audit.verdict is Verdict.VIOLATION]
-    silent = [audit.name for audit in result.audits if audit.verdict is Verdict.INCONCLUSIVE]
+    ended = {verdict: [audit.name for audit in result.audits if audit.verdict is verdict] for verdict in Verdict}
+    broken, silent, measured = ended[Verdict.VIOLATION], ended[Verdict.INCONCLUSIVE], ended[Verdict.MEASURED]
     surprising = [audit.name for audit in result.audits if not audit.passed]
-    measured = [audit.name for audit in result.audits if audit.verdict is Verdict.MEASURED]
     total = len(result.audits) - len(measured)
     answered = "the claim" if total == 1 else f"{total - len(silent) if silent else 'any'} of {total} claims"
     if broken:
@@ -380,9 +365,9 @@ def run_headline(result: RunResult) -> str:
     else:
         what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
-    ended = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
+    expected = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
     without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
-    return f"{what}{no_answer}{without_claim}. {ended}"
+    return f"{what}{no_answer}{without_claim}. {expected}"
 
 
 def _few(names: list[str], most: int = 4) -> str:
@@ -412,3 +397,37 @@ def spent_words(spent: OutputsSpent) -> str:
         f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
         f"{shrunk}each used once"
     )
+
+
+# --- One audit as plain text ---
+
+
+def headline(audit: AuditResult) -> str:
+    """Say how the audit ended, the expected verdict if it differs, and the claim."""
+    return f"{ended(audit)}; the claim is {audit.claim}"
+
+
+def in_short(audit: AuditResult) -> str:
+    """Return the verdict, what was found in a sentence or two, and the warnings."""
+    warnings = (f"warning: {warning}" for warning in audit.warnings)
+    return "\n".join(map(visible, [f"{audit.name}: {headline(audit)}", finding(audit), *warnings]))
+
+
+def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
+    """Return the verdict, what was found in a sentence, then pair, event, counts, bound and how to reproduce it.
+
+    ``reproduce`` replaces the audit's own command.
+    """
+    rows = [] if audit.pair is None else [("pair", pair_words(audit.pair))]
+    tables = pair_tables(audit)
+    rows += [(table.marks, line) for caption, table in tables if caption == PAIR for line in table.text()]
+    if audit.event is not None:
+        rows += [("event", line) for line in event_lines(audit.event)]
+    if audit.bound is not None:
+        by = f"{confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
+        rows.append(("bound", f"{bound_words(audit)} with {by}"))
+    rows += [("smallest", line) for caption, table in tables if caption != PAIR for line in table.text()]
+    rows += [("warning", warning) for warning in audit.warnings]
+    if again := reproduce or audit.reproduce:
+        rows.append(("reproduce", again))
+    return "\n".join(map(visible, [headline(audit), finding(audit), *(f"  {name:<10} {text}" for name, text in rows)]))

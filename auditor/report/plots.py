@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
@@ -103,7 +103,9 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
     used = set(re.findall(r"#([A-Za-z]\w*)", inner))
     inner = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", inner)
     inner = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", inner)
-    inner = re.sub(r"font(-family)?: [^;\"]*'DejaVu Sans'[^;\"]*;? ?", _size_only, inner)
+    # The family of a font is the page's. Its size stays, which is written before the family if it is.
+    inner = re.sub(r"font: ([0-9.]+px)[^;\"]*'DejaVu Sans'[^;\"]*;? ?", r"font-size: \1; ", inner)
+    inner = re.sub(r"font(-family)?: [^;\"]*'DejaVu Sans'[^;\"]*;? ?", "", inner)
     for colour, variable in VARIABLES.items():
         inner = inner.replace(colour, f"var(--{variable})")
     inner = re.sub(r"\s*\n\s*", " ", inner)
@@ -113,12 +115,6 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {box[0]} role="img" '
         f'aria-labelledby="{name}-title {name}-desc">{texts}{inner}</svg>'
     )
-
-
-def _size_only(found: re.Match[str]) -> str:
-    """Keep the size of a font. Its family is the page's."""
-    size = re.search(r"font: ([0-9.]+px)", found[0])
-    return f"font-size: {size[1]}; " if size else ""
 
 
 def _axes(figure: "Figure", bottom: float, top: float, left: float, labels: tuple[str, str]) -> "Axes":
@@ -164,10 +160,6 @@ def _label(text: str) -> str:
     return shown if len(shown) <= LONGEST_LABEL else f"{shown[:half]}…{shown[1 - half :]}"
 
 
-def _shares(counts: Sequence[int], outputs: int) -> list[float]:
-    return [count / max(1, outputs) for count in counts]
-
-
 def _draw_cells(axes: "Axes", shown: Histogram) -> None:
     edges, place = _places(shown.edges)
     step = edges[1] - edges[0] if len(edges) > 1 else 1.0
@@ -177,7 +169,7 @@ def _draw_cells(axes: "Axes", shown: Histogram) -> None:
         if mark.guess is not None and low < high:
             axes.axvspan(low, high, color=SIDES[mark.guess], alpha=0.13, lw=0)
     for counts, outputs, colour in zip((shown.left, shown.right), shown.outputs, (LEFT, RIGHT), strict=True):
-        shares = _shares(counts, outputs)
+        shares = [count / max(1, outputs) for count in counts]
         axes.stairs(shares, ends, fill=True, color=colour, alpha=0.28, lw=0)
         axes.stairs(shares, ends, color=colour, lw=1.3)
     axes.set_xlim(ends[0], ends[-1])
@@ -197,19 +189,19 @@ def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], 
     if largest < LARGE and (not steps or min(steps) > max(1 / LARGE, CLOSE * largest)):
         return edges, lambda number: number
     even = [float(number) for number in range(len(edges))]
-
-    def place(number: float) -> float:
-        return number if math.isinf(number) else float(bisect.bisect_left(edges, number))
-
-    return even, place
+    return even, lambda number: number if math.isinf(number) else float(bisect.bisect_left(edges, number))
 
 
 def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
     for place, bar in enumerate(shown.bars):
         if bar.guess is not None:
             axes.axhspan(place - 0.45, place + 0.45, color=SIDES[bar.guess], alpha=0.13, lw=0)
-    left = _shares([bar.left for bar in shown.bars], shown.outputs[0])
-    right = _shares([bar.right for bar in shown.bars], shown.outputs[1])
+    left, right = (
+        [count / max(1, outputs) for count in counts]
+        for counts, outputs in zip(
+            ([bar.left for bar in shown.bars], [bar.right for bar in shown.bars]), shown.outputs, strict=True
+        )
+    )
     places = range(len(shown.bars))
     axes.barh([place - 0.18 for place in places], left, 0.32, color=LEFT)
     axes.barh([place + 0.18 for place in places], right, 0.32, color=RIGHT)
@@ -241,6 +233,9 @@ def _description(shown: Histogram) -> str:
 
 
 # --- the bound against the claim ---
+
+
+Side: TypeAlias = Literal["lower", "upper"]
 
 
 class _Row(NamedTuple):
@@ -288,9 +283,8 @@ def _rows(audit: AuditResult) -> list[_Row]:
     assert audit.bound is not None
     claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
     is_query = isinstance(audit.claim, QueryClaim)
-    rows = [_Row("claimed", *_beyond(claimed, "lower" if refuting_side(audit.claim) == "upper" else "upper"), CLAIM)]
-    if isinstance(audit.claim, Unclaimed):
-        rows.clear()
+    side: Side = "lower" if refuting_side(audit.claim) == "upper" else "upper"
+    rows = [] if isinstance(audit.claim, Unclaimed) else [_Row("claimed", *_beyond(claimed, side), CLAIM)]
     if not is_query:
         rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
     if audit.exact is not None:
@@ -302,7 +296,7 @@ def _rows(audit: AuditResult) -> list[_Row]:
     return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
 
 
-def _beyond(value: float, side: Literal["lower", "upper"]) -> tuple[float, float]:
+def _beyond(value: float, side: Side) -> tuple[float, float]:
     """Return the ends of the values that a lower or an upper bound leaves possible."""
     return (-math.inf, value) if side == "upper" else (value, math.inf)
 

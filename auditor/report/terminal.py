@@ -1,5 +1,7 @@
 """What `auditor run` prints: a table, then what was found, in words."""
 
+from collections.abc import Iterable
+
 import rich.markup
 from rich.console import Console
 from rich.table import Table
@@ -10,11 +12,17 @@ from auditor.report.phrases import COLUMNS, OWN_RANDOMNESS, closing_line, ended,
 from auditor.results.result import AuditResult, RunResult
 
 
+def table_for(headings: Iterable[str], title: str = "", style: str = "bold") -> Table:
+    """Return an empty table, whose long cells are folded; ``style`` is that of its headings."""
+    table = Table(title=escaped(title) or None, box=None, pad_edge=False, header_style=style, title_justify="left")
+    for heading in headings:
+        table.add_column(escaped(heading), overflow="fold")
+    return table
+
+
 def print_result(result: RunResult, console: Console) -> None:
     """Print a run as a table, a sentence on each violation and each surprise, and a closing line."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", *COLUMNS, "verdict"):
-        table.add_column(heading, overflow="fold")
+    table = table_for(("", *COLUMNS, "verdict"))
     for audit in urgent_first(result.audits):
         mark = "[green]✓[/]" if audit.passed else "[bold red]✗[/]"
         table.add_row(mark, *map(escaped, in_columns(audit).values()), ended(audit))
@@ -41,9 +49,7 @@ def _print_rows(audit: AuditResult, console: Console) -> None:
     """Print pairs of frames, with the rows that differ marked."""
     for caption, shown in pair_tables(audit):
         console.print(f"{caption}:", style="dim", highlight=False)
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for heading in ("", *shown.columns):
-            table.add_column(escaped(heading), overflow="fold")
+        table = table_for(("", *shown.columns), style="dim")
         for mark, cells in shown.lines:
             table.add_row(*map(escaped, (mark, *cells)), style="bold red" if mark in DIFFERS else None)
         console.print(table)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 # What shows results in a terminal and in a notebook. Pages know results, so results know these by name only.
-IN_SHORT, AS_CARDS = "auditor.report.plain_text:in_short", "auditor.report.html:to_cards"
+IN_SHORT, AS_CARDS = "auditor.report.phrases:in_short", "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),

@@ -31,8 +31,8 @@ from auditor.cli.options import all_commands
 from auditor.config.load import load_configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import AuditorError, InvalidInputError
+from auditor.report.ci import to_junit
 from auditor.report.compare import compare
-from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json

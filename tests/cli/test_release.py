@@ -28,10 +28,9 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
+from auditor.report.ci import annotations, annotations_of, to_junit
 from auditor.report.compare import Change, ChangeKind
-from auditor.report.github import annotations, annotations_of
-from auditor.report.junit import to_junit
-from auditor.report.plain_text import event_lines, failure_text
+from auditor.report.phrases import event_lines, failure_text
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 

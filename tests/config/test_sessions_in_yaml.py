@@ -17,7 +17,7 @@ from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.scripts import script_of
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
-from auditor.report.plain_text import failure_text
+from auditor.report.phrases import failure_text
 from auditor.report.terminal import print_result
 from auditor.results.result import RunResult
 

@@ -9,9 +9,9 @@ import pytest
 
 import auditor
 from auditor.auditing import proof_job
+from auditor.report.ci import to_junit
 from auditor.report.compare import ChangeKind, compare
 from auditor.report.html import to_html
-from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.results.result import RunResult
 

@@ -14,13 +14,12 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Probability, PureDP, Sensitivity
 from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair, Relation
+from auditor.report.ci import annotations, to_junit
 from auditor.report.first_sentence import first_sentence, unit_words
-from auditor.report.github import annotations
 from auditor.report.html import to_html
-from auditor.report.junit import to_junit
 from auditor.report.markdown import to_markdown
 from auditor.report.pair_table import any_table
-from auditor.report.plain_text import failure_text
+from auditor.report.phrases import failure_text
 from auditor.report.terminal import print_result
 from auditor.results.result import AuditResult, Illustration, RunResult, Smallest
 from auditor.verdict import Verdict

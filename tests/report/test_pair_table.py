@@ -11,7 +11,7 @@ from auditor.neighbours.pair import Pair, Relation, data_words, pair_words
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
 from auditor.report.pair_table import BOTH, LEFT, RIGHT, pair_table
-from auditor.report.plain_text import failure_text
+from auditor.report.phrases import failure_text
 from auditor.report.terminal import print_result
 from auditor.results.result import RunResult
 
