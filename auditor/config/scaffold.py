@@ -32,16 +32,8 @@ from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAn
 MOST_KINDS, MOST_SECONDS = 60, 60.0
 # Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
 # forgets to multiply or divide by such a number would else go unnoticed.
-_GUESSES: dict[str, Any] = {
-    "bool": True,
-    "int": 3,
-    "str": "text",
-    "epsilon": 1.0,
-    "eps": 1.0,
-    "delta": 1e-5,
-    "rho": 0.5,
-}
-_GUESSES |= {"mu": 1.0, "sensitivity": 1.0, "order": 2.0}
+_GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
+_GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 # First parameters of these names or annotations are one value rather than many records, or a frame.
 _ONE_VALUE = ("value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float")
 _FRAMES = ("df", "frame", "table", "data_frame", "dataframe")
@@ -243,12 +235,10 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
         raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
     if words[0].endswith(".py") and not os.access(words[0], os.X_OK):
         raise InvalidInputError(f"{words[0]} is a file; say which function of it is the mechanism: {words[0]}:function")
-    are_functions = ":" in words[0]
-    for word in words if are_functions else ():
-        if ":" not in word or word.startswith("-"):
-            what = "is no function; after a function, name others only: file.py:function, or module:function"
-            raise InvalidInputError(f'"{word}" {what}')
-    known = [of_python(word, file) for word in dict.fromkeys(words)] if are_functions else [of_program(words)]
+    if wrong := [word for word in words if ":" not in word or word.startswith("-")] if ":" in words[0] else []:
+        advice = "after a function, name others only: file.py:function, or module:function"
+        raise InvalidInputError(f'"{wrong[0]}" is no function; {advice}')
+    known = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
     try:
         trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
