@@ -116,6 +116,20 @@ def test_escaped_text_holds_nothing_that_markdown_or_html_would_read(text: str) 
     assert not set(bare) & set("\\`*_[]|<>&~$")
 
 
+@pytest.mark.parametrize("name", ["a|b", "<script>", "*a* _b_", "`x`", "[a](b)", "a\nb", "a\r# b", "a\\"])
+def test_a_name_breaks_neither_table_nor_headings(name: str) -> None:
+    lines = to_markdown(run(result(name=name), result(), name=name)).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line) for line in table]
+    assert len(table) == 4
+    assert len({len(row) for row in cells}) == 1, "as many cells in every row as in the header"
+    assert [line for line in lines if line.startswith("#")] == [
+        f"# {escape(name)}",
+        f"## {escape(name)}",
+        "## some audit",
+    ]
+
+
 def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
     assert finding(result()) == (
         "On the neighbours 0 and 1, the event “output ≤ 0.5” happens at rates 0.75 and 0.25, and “output > 0.5” at 0.25 "
