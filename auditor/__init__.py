@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.frames import Frame as Frame
-    from auditor.neighbours.one_number import OneNumber as OneNumber
     from auditor.neighbours.records import Records as Records
+    from auditor.neighbours.totals import OneNumber as OneNumber
     from auditor.neighbours.totals import Totals as Totals
-    from auditor.neighbours.totals_by_key import TotalsByKey as TotalsByKey
+    from auditor.neighbours.totals import TotalsByKey as TotalsByKey
     from auditor.neighbours.valid import Valid as Valid
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
@@ -71,10 +71,8 @@ _NAMES = {
     "auditor.neighbours.dialogues": ("Dialogues",),
     "auditor.neighbours.domains": ("Pairs", "Value"),
     "auditor.neighbours.frames": ("Frame",),
-    "auditor.neighbours.one_number": ("OneNumber",),
     "auditor.neighbours.records": ("Records",),
-    "auditor.neighbours.totals": ("Totals",),
-    "auditor.neighbours.totals_by_key": ("TotalsByKey",),
+    "auditor.neighbours.totals": ("OneNumber", "Totals", "TotalsByKey"),
     "auditor.neighbours.valid": ("Valid",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),

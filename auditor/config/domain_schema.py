@@ -15,12 +15,10 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.strategies import drawn_pairs
-from auditor.neighbours.totals import Totals
-from auditor.neighbours.totals_by_key import TotalsByKey
+from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
 RelationName = Literal["add_remove", "substitute"]
 # More pairs than any search looks at, so that a generator without an end is an error.

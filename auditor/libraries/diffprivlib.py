@@ -21,10 +21,9 @@ from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import relation_named
 from auditor.neighbours.records import Records
-from auditor.neighbours.totals import Totals
+from auditor.neighbours.totals import OneNumber, Totals
 
 RANGE = 100
 # They take integers only.

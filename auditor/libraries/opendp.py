@@ -23,10 +23,8 @@ from auditor.neighbours.columns import FLOATS, INTEGERS
 from auditor.neighbours.domains import Domain, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.records import Records
-from auditor.neighbours.totals import Totals
-from auditor.neighbours.totals_by_key import TotalsByKey
+from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
 # Chosen where an object does not say it.
 SIZE, RANGE, CELLS, CHOICES, ORDER = (0, 20), 100, 3, ("a", "b", "c"), 2.0

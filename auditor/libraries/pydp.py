@@ -13,8 +13,8 @@ from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.records import Records
+from auditor.neighbours.totals import OneNumber
 
 SIZE, RANGE = (0, 20), 100
 

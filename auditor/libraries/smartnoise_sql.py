@@ -15,7 +15,7 @@ from auditor.adapters import Adapted
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.frames import Frame
-from auditor.neighbours.one_number import OneNumber
+from auditor.neighbours.totals import OneNumber
 
 SIZE, RANGE, TEXTS = (0, 20), (0, 100), ("a", "b")
 TIMES = {"low": "2024-01-01T00:00:00", "high": "2024-12-31T00:00:00"}

@@ -14,10 +14,9 @@ from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
-from auditor.neighbours.totals import Totals
+from auditor.neighbours.totals import OneNumber, Totals
 
 RANGE, SIZE, CELLS = (-100, 100), (0, 20), 3
 RELATIONS = {"SymmetricDifference": Relation.ADD_REMOVE, "HammingDistance": Relation.SUBSTITUTE}

@@ -1,38 +1,67 @@
-"""Data sets that are totals over people: sums of what each contributes, or a vector with a limit on what one person changes."""
+"""Data sets that are totals over people: sums of what each contributes; a vector, a dict by keys, or one number, with a limit on
+what one person changes.
+"""
 
+import copy
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 
+from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, one_changed
-from auditor.neighbours.pair import Arrays, Pair, Relation, relation_named
+from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
+
+# Limits on what one person changes: keys, the total change in L1 or L2, and the change of one key.
+LIMITS = ("l0", "l1", "l2", "linf")
 
 TotalsVector = tuple[Number, ...]
 Crowd = TotalsVector  # how many people there are of each kind
 Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that arrives
 
 
-@dataclass(frozen=True)
 class TotalsOfPeople(Domain):
     """Totals over people: how many people of each kind there are decides the data set."""
 
-    contributions: tuple[TotalsVector, ...]
-    people: Range
-    relation: Relation
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
+
+    def __init__(
+        self,
+        contributions: Sequence[Sequence[Number]],
+        people: Sequence[int],
+        *,
+        relation: str = Relation.ADD_REMOVE,
+    ) -> None:
+        self.relation = relation_named(relation)
+        self.contributions = tuple(tuple(vector) for vector in contributions)
+        self.people = Range.of("people", people)
+        low, high = self.people.low, self.people.high
+        if low < 0 or not self.people.has_integer_ends:
+            raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
+        if len(set(map(len, self.contributions))) != 1 or not self.contributions[0]:
+            raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
+        for number in itertools.chain(*self.contributions):
+            require_number("a number in contributions", number, -math.inf, math.inf)
+        if not any(self.each_corner()):
+            raise InvalidInputError(
+                f"a totals domain with people from {low} to {high} and {len(self.contributions)} contributions has no pairs "
+                f"under {self.relation}; widen people, or give a second contribution"
+            )
 
     def groups(self) -> "list[TotalsOfPeople]":
         """Return a domain for each contribution, in which only people of that kind come and go."""
-        return [replace(self, kind=kind) for kind in range(len(self.contributions))]
+        found = [copy.copy(self) for _ in self.contributions]
+        for kind, domain in enumerate(found):
+            domain.kind = kind
+        return found
 
     def __str__(self) -> str:
         added = " or ".join(map(_in_words, self.contributions))
@@ -142,14 +171,36 @@ class VectorOfTotals(Domain):
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
 
-@dataclass(frozen=True)
 class TotalsInCells(VectorOfTotals):
     """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
 
-    cells: int
-    values: Range
-    norm: str
-    reach: Number
+    def __init__(
+        self,
+        *,
+        cells: int,
+        values: Sequence[Number],
+        contribution: dict[str, Number],
+        integer: bool = True,
+    ) -> None:
+        ends = Range.of("values", values)
+        if not isinstance(cells, int) or cells < 1:
+            raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
+        require_memory("cells", f"is {cells:,}", cells)
+        if len(contribution) != 1 or not set(contribution) <= {"l1", "l2", "linf"}:
+            raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}}, {{l2: s}} or {{linf: s}}")
+        [(norm, reach)] = contribution.items()
+        require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
+        if not integer:
+            ends, reach = Range(float(ends.low), float(ends.high), integer=False), float(reach)
+        elif not (ends.has_integer_ends and isinstance(reach, int)):
+            raise InvalidInputError(
+                f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
+            )
+        self.cells, self.values, self.norm, self.reach = cells, ends, norm, reach
+        if not self.corners():
+            raise InvalidInputError(
+                f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
+            )
 
     def __str__(self) -> str:
         numbers, norm = (
@@ -316,17 +367,6 @@ class Totals(_Totals):
     True
     """
 
-    if TYPE_CHECKING:
-        # Where tools look for the signature.
-        def __init__(
-            self,
-            contributions: Sequence[Sequence[Number]] | None = None,
-            people: Sequence[int] | None = None,
-            *,
-            relation: str = Relation.ADD_REMOVE,
-            **second: Unpack[CellTotals],
-        ) -> None: ...
-
     def __new__(
         cls,
         contributions: Sequence[Sequence[Number]] | None = None,
@@ -336,9 +376,9 @@ class Totals(_Totals):
         **second: Unpack[CellTotals],
     ) -> "Totals":
         if contributions is not None and people is not None and not second:
-            return cast(Totals, _people(contributions, people, relation_named(relation)))
+            return cast(Totals, TotalsOfPeople(contributions, people, relation=relation))
         if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
-            return cast(Totals, _cells(**second))
+            return cast(Totals, TotalsInCells(**second))
         raise InvalidInputError(
             "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
         )
@@ -364,43 +404,212 @@ def groups(domain: object, claims: int) -> Sequence[Domain]:
     return domain.groups()
 
 
-def _people(contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: Relation) -> Domain:
-    vectors = tuple(tuple(vector) for vector in contributions)
-    counts = Range.of("people", people)
-    low, high = counts.low, counts.high
-    if low < 0 or not counts.has_integer_ends:
-        raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
-    if not vectors or len({len(v) for v in vectors}) != 1 or not vectors[0]:
-        raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
-    for number in itertools.chain(*vectors):
-        require_number("a number in contributions", number, -math.inf, math.inf)
-    domain = TotalsOfPeople(vectors, counts, relation)
-    if not any(domain.each_corner()):
-        raise InvalidInputError(
-            f"a totals domain with people from {low} to {high} and {len(vectors)} contributions has no pairs under "
-            f"{relation}; widen people, or give a second contribution"
+class TotalsByKey(VectorOfTotals):
+    """A dict of totals, of which one person changes at most a few, each by a limited amount.
+
+    Args:
+        keys: the possible keys.
+        values: [low, high], the ends of each total; low is at most 0. The totals are integers if both ends are.
+        contribution: how far one person moves them: {"l0": k, "linf": m}, k keys by at most m each; with "l1" or "l2" as well, a
+            limit on the whole change in that norm.
+
+    Raises InvalidInputError for an empty range, equal keys, and limits that no change keeps.
+
+    >>> str(TotalsByKey(["a", "b"], (0, 9), contribution={"l0": 1, "linf": 2}))
+    'totals by 2 keys, integers from 0 to 9, of which one person moves 1 by at most 2'
+    """
+
+    def __init__(self, keys: Sequence[Any], values: Sequence[Number], *, contribution: Mapping[str, Number]) -> None:
+        self.keys, self.contribution = tuple(keys), dict(contribution)
+        require_memory("keys", f"has {len(self.keys):,}", len(self.keys))
+        found = outcome(dict.fromkeys, self.keys)  # a list is no key of a dict, and 1 and True are the same key
+        if not self.keys or not isinstance(found, dict) or len(found) != len(self.keys):
+            raise InvalidInputError(
+                f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
+            )
+        if not {"l0", "linf"} <= contribution.keys() <= {*LIMITS}:
+            raise InvalidInputError(
+                f"contribution is {dict(contribution)!r}; it must be {{l0: k, linf: m}}, with l1 or l2 as well if these are limited"
+            )
+        for name, number in contribution.items():
+            require_number(f"contribution {name}", number, 0, math.inf, low_open=True)
+        if not isinstance(contribution["l0"], int):
+            raise InvalidInputError(
+                f"contribution l0 is {contribution['l0']!r}; it must be a number of keys, an integer"
+            )
+        given = Range.of("values", values)
+        integer = given.has_integer_ends
+        self.values = given if integer else Range(float(given.low), float(given.high), integer=False)
+        self._zero: Number = 0 if integer else 0.0
+        if 0 not in self.values:
+            raise InvalidInputError(
+                f"values are {list(values)!r}; 0 must be among them, since it is the total of an absent key"
+            )
+        self._corners = self._list_corners()
+        if not self._corners:
+            raise InvalidInputError(f"no two dicts of {self} are neighbours; widen values, or contribution")
+
+    def __str__(self) -> str:
+        numbers, c = "integers" if self.values.integer else "numbers", self.contribution
+        more = "".join(f", and in all by {c[name]:g} in {name.upper()}" for name in ("l1", "l2") if name in c)
+        return (
+            f"totals by {len(self.keys)} keys, {numbers} from {self.values.low:g} to {self.values.high:g}, of which one person "
+            f"moves {c['l0']:g} by at most {c['linf']:g}{more}"
         )
-    return domain
+
+    def limits(self) -> dict[str, Any]:
+        contribution = {name: {"high": number} for name, number in self.contribution.items()}
+        return {"keys": any_of(self.keys), "values": ends(self.values), "contribution": contribution}
+
+    def corners(self) -> list[Pair]:
+        return list(self._corners)
+
+    def _list_corners(self) -> list[Pair]:
+        n, marks = len(self.keys), self.values.ladder()
+        zero = self._zero
+        # Nothing but what one person brings comes first, then few keys, then all keys alike.
+        bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
+        tried = itertools.product(dict.fromkeys(bases), self._moves())
+        return distinct(filter(None, itertools.starmap(self._pair, tried)))[:MOST_CORNERS]
+
+    def _moves(self) -> list[TotalsVector]:
+        """List what one person can change, at full reach: as many keys as allowed and one key, up and down."""
+        n, found = len(self.keys), list[TotalsVector]()
+        for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
+            part = self._part(several)
+            for way, first in itertools.product((1, -1), dict.fromkeys((0, n - several))):
+                found.append(tuple(way * part if first <= i < first + several else 0 for i in range(n)))
+        return [move for move in dict.fromkeys(found) if any(move)]
+
+    def _part(self, several: int) -> Number:
+        """Return by how much each of several keys can move."""
+        c = self.contribution
+        limits = [Fraction(c["linf"])]
+        limits += [Fraction(c["l1"]) / several] if "l1" in c else []
+        limits += [Fraction(math.sqrt(Fraction(c["l2"]) ** 2 / several))] if "l2" in c else []
+        part: Number = math.floor(min(limits)) if self.values.integer else float(min(limits))
+        # What was rounded up is a little too large.
+        while not self._allows((part,) * several):
+            part = part - 1 if self.values.integer else math.nextafter(part, 0)
+        return part
+
+    def _allows(self, move: Sequence[Number]) -> bool:
+        """Whether one person can change totals by so much."""
+        c, sizes = self.contribution, [abs(Fraction(step)) for step in move if step]
+        return (
+            len(sizes) <= c["l0"]
+            and max(sizes, default=Fraction(0)) <= c["linf"]
+            and ("l1" not in c or sum(sizes) <= c["l1"])
+            and ("l2" not in c or sum(size**2 for size in sizes) <= Fraction(c["l2"]) ** 2)
+        )
+
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        cells, move = pair.origin
+        if way == 1:
+            return self._pair(_sum(cells, move), move)
+        before = _sum(cells, tuple(-step for step in move))
+        # A sum of floats may be rounded: then no pair ends here.
+        return self._pair(before, move) if _sum(before, move) == cells else None
+
+    @retried
+    def random(self, rng: np.random.Generator) -> Pair | None:
+        cells = [self._draw(rng) for _ in self.keys]
+        return self._pair(tuple(cells), self._random_move(rng))
+
+    @retried
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
+        cells, move = list(pair.origin[0]), pair.origin[1]
+        if rng.random() < 0.25:
+            return self._pair(tuple(cells), self._random_move(rng))
+        place = rng.integers(len(cells))
+        cells[place] = self.values.near(cells[place], rng)
+        return self._pair(tuple(cells), move)
+
+    def _draw(self, rng: np.random.Generator) -> Number:
+        return self._zero if rng.random() < 0.3 else self.values.draw(rng)
+
+    def _random_move(self, rng: np.random.Generator) -> TotalsVector:
+        moves = self._moves()
+        move = list(moves[rng.integers(len(moves))])
+        order = rng.permutation(len(move))
+        signs = rng.choice((-1, 1), len(move)) if rng.random() < 0.5 else [1] * len(move)
+        return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
+
+    def _pair(self, cells: TotalsVector, move: TotalsVector) -> Pair | None:
+        moved = _sum(cells, move)
+        change = [Fraction(b) - Fraction(a) for a, b in zip(cells, moved, strict=True)]
+        # Checked on what came out, since a sum of floats is rounded.
+        if moved == cells or not self._allows(change) or not all(cell in self.values for cell in (*cells, *moved)):  # type: ignore[arg-type]
+            return None
+        return Pair(self._dict(cells), self._dict(moved), Relation.AS_GIVEN, origin=(cells, move))
+
+    def _dict(self, cells: TotalsVector) -> dict[Any, Number]:
+        return {key: cell for key, cell in zip(self.keys, cells, strict=True) if cell}
 
 
-def _cells(cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool = True) -> Domain:
-    ends = Range.of("values", values)
-    if not isinstance(cells, int) or cells < 1:
-        raise InvalidInputError(f"cells is {cells!r}; it must be an integer of at least 1")
-    require_memory("cells", f"is {cells:,}", cells)
-    if len(contribution) != 1 or not set(contribution) <= {"l1", "l2", "linf"}:
-        raise InvalidInputError(f"contribution is {contribution!r}; it must be {{l1: s}}, {{l2: s}} or {{linf: s}}")
-    [(norm, reach)] = contribution.items()
-    require_number(f"contribution {norm}", reach, 0, math.inf, low_open=True)
-    if not integer:
-        ends, reach = Range(float(ends.low), float(ends.high), integer=False), float(reach)
-    elif not (ends.has_integer_ends and isinstance(reach, int)):
-        raise InvalidInputError(
-            f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
-        )
-    domain = TotalsInCells(cells, ends, norm, reach)
-    if not domain.corners():
-        raise InvalidInputError(
-            f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
-        )
-    return domain
+def _sum(cells: TotalsVector, move: TotalsVector) -> TotalsVector:
+    return tuple(cell + step for cell, step in zip(cells, move, strict=True))
+
+
+class OneNumber(Domain):
+    """One number of a range; any two that are at most ``distance`` apart are neighbours.
+
+    Args:
+        range: the ends [low, high]. With ends and distance that are integers the numbers are integers.
+        distance: how far apart two neighbours may be.
+
+    Raises InvalidInputError for an empty range, and if no two numbers of it are neighbours.
+
+    >>> str(OneNumber((0, 9), 2))
+    'one integer from 0 to 9; two at most 2 apart are neighbours'
+    """
+
+    def __init__(self, range: Sequence[Number], distance: Number) -> None:
+        integer = all(isinstance(number, int) for number in (*range, distance))
+        if not integer and any(isinstance(number, int) for number in range):
+            range = [float(number) for number in range]
+        self.distance, self.integer = distance, integer
+        self._range = Range.of("range", range, integer)
+        # The pairs are those of a vector of one cell.
+        self._cell = Totals(cells=1, values=range, contribution={"l1": distance}, integer=integer)
+
+    def __str__(self) -> str:
+        numbers = "integer" if self.integer else "number"
+        return f"one {numbers} from {self._range.low:g} to {self._range.high:g}; two at most {self.distance:g} apart are neighbours"
+
+    def limits(self) -> dict[str, Any]:
+        return {"value": ends(self._range), "distance": {"high": self.distance}}
+
+    def corners(self) -> list[Pair]:
+        return [_alone(pair) for pair in self._cell.corners()]
+
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        return (found := self._cell.step(pair.origin, way)) and _alone(found)
+
+    def random(self, rng: np.random.Generator) -> Pair:
+        return self._from(self._range.draw(rng), rng)
+
+    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        return self._from(self._range.near(pair.left, rng), rng)
+
+    def _from(self, number: Number, rng: np.random.Generator) -> Pair:
+        """Return a number and a neighbour: at the full distance, at the end of the range, or in one of four cases nearer."""
+        share = 1.0 if rng.random() < 0.75 else rng.random()
+        step = max(1, round(share * self.distance)) if self.integer else share * self.distance
+        for way in (step, -step) if rng.random() < 0.5 else (-step, step):
+            # Rounding does not make the way to an end longer than a step that goes past it.
+            nearer = min(way, self._range.high - number) if way > 0 else max(way, self._range.low - number)
+            if pair := self._cell.moved((number,), (nearer,)):
+                return _alone(pair)
+        return self.corners()[0]
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        return (found := self._cell.between(one.origin, other.origin)) and _alone(found)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        yield from map(_alone, self._cell.simpler(pair.origin))
+
+
+def _alone(cell: Pair) -> Pair:
+    """Return the pair of numbers of a pair of vectors of one cell."""
+    return Pair(cell.left[0], cell.right[0], Relation.AS_GIVEN, origin=cell)

@@ -15,12 +15,10 @@ from pairs_of_domains import made, pairs_of, with_simpler
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain, Pairs, Value
 from auditor.neighbours.numbers import Range
-from auditor.neighbours.one_number import OneNumber
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
-from auditor.neighbours.totals import Totals
-from auditor.neighbours.totals_by_key import TotalsByKey
+from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
 Number = int | float
 

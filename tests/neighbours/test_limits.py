@@ -17,8 +17,7 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import DataSets, Domain, Pairs
 from auditor.neighbours.limits import MOST_LISTED, any_of, has_all
-from auditor.neighbours.one_number import OneNumber
-from auditor.neighbours.totals_by_key import TotalsByKey
+from auditor.neighbours.totals import OneNumber, TotalsByKey
 from auditor.neighbours.valid import Valid
 from auditor.report.compare import compare
 from auditor.results.files import to_json
