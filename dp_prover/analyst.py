@@ -24,8 +24,10 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.played import Played
 from auditor.blackbox.transcript import SAID, transcript
-from auditor.neighbours.dialogues import ChoiceOfQuestions, Dialogues, PartsAsked, Questions
+from auditor.neighbours.dialogues import Dialogues, PartsAsked
+from auditor.neighbours.records import RecordValues
 from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
+from auditor.neighbours.table import Values
 from dp_prover import generator
 from dp_prover.evaluator import Evaluator, evaluated, placing
 from dp_prover.lazy import Lazy, NotProvedError
@@ -131,8 +133,8 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
     return RandomAnalyst(session, rounds, domain.meter)
 
 
-def _questions(questions: Questions) -> Sequence[Any]:
-    if isinstance(questions, ChoiceOfQuestions):
+def _questions(questions: Values) -> Sequence[Any]:
+    if isinstance(questions, RecordValues) and questions.range is None:
         return questions.marks
     if isinstance(questions, PartsAsked):
         each = [_questions(part) for _, part in questions.parts]

@@ -13,6 +13,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.neighbours.limits import any_of
 from auditor.neighbours.numbers import FEW_VALUES, Range, spelling
+from auditor.neighbours.table import Values
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
@@ -56,7 +57,7 @@ LONGEST_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Values):
     """One column.
 
     Args:
@@ -139,6 +140,10 @@ class Column:
                 )
 
     @property
+    def _is_ranged(self) -> bool:
+        return self.type in BOUNDED and self.choices is None
+
+    @property
     def stored_as(self) -> str:
         """The type in which a frame holds the column, by name."""
         return self.dtype or TYPES[self.type][0]
@@ -204,13 +209,11 @@ class Column:
                 return int(number)
         return float(np.float32(number)) if self.stored_as == "float32" else float(number)
 
-    def usual(self) -> Any:
-        """Return the plainest value: 0 or what is nearest to it, the first choice, the day 2000-01-01 or what is nearest."""
-        return self.corners()[0]
-
-    def corners(self) -> list[Any]:
-        """Return the values to try first, the plainest first: ends, missing values, and values that programs trip over."""
-        return list(_corners(self))
+    def first(self) -> list[Any]:
+        """See Values; the plainest first: 0, the day 2000-01-01 or what is nearest, or the first choice. Then ends, missing values,
+        and values that programs trip over.
+        """
+        return list(_first(self))
 
     def ordinary(self) -> list[Any]:
         """Return the values to try first of those within the bounds."""
@@ -220,14 +223,10 @@ class Column:
             return [False, True]
         if self.type == "text":
             return [TEXTS[1], *TEXTS]
-        ends = self._ends()
+        ends, (least, greatest) = self._range(), self._limits()
         low, high = ends.low, ends.high
-        plainest = {"date": [_days("2000-01-01")], "datetime": [_microseconds("2000-01-01T00:00:00")]}.get(
-            self.type, [0]
-        )
-        middle = (low + high) // 2 if ends.integer else (low + high) / 2
-        least, greatest = self._limits()
-        marks = [min(high, max(low, plainest[0])), high, low, middle, 1, -1, low + 1, high - 1]
+        plainest = {"date": _days("2000-01-01"), "datetime": _microseconds("2000-01-01T00:00:00")}.get(self.type, 0)
+        marks = [ends.nearest(plainest), high, low, ends.middle, 1, -1, low + 1, high - 1]
         marks += [LARGE] * (self.type in ("number", "integer"))
         # Without bounds, the range leaves out the largest floats, whose difference is not a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
@@ -236,9 +235,9 @@ class Column:
     def odd(self) -> list[Any]:
         """Return the missing values, infinities, NaN and values outside the bounds that may occur; and −0.0."""
         odd: list[Any] = [None] * self.null + [math.nan] * self.nan + [math.inf, -math.inf] * self.infinite
-        ends = self._range() if self.type in BOUNDED and self.choices is None else None
-        if ends is None:
+        if not self._is_ranged:
             return odd
+        ends = self._range()
         if self.type == "number" and ends.low <= 0 <= ends.high:
             smallest = float(np.finfo(self.stored_as).smallest_subnormal)
             odd += [v for v in (-0.0, smallest) if v in ends]
@@ -251,62 +250,58 @@ class Column:
 
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         if self.choices is not None or self.type == "boolean":
-            return self.corners()
+            return self.first()
         # A range of dates has more to try than each of few.
         ranged = self.type == "integer" or (self.type == "date" and most > FEW_VALUES)
         few = self._range().few(most) if ranged and not self.outside else []
         return [*map(self._value, few), *[None] * self.null] if few else []
 
     def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, and one between them; of unordered values the first, the last and one more."""
-        if self.type in BOUNDED and self.choices is None:
-            ends = self._ends()
-            middle = (ends.low + ends.high) // 2 if ends.integer else (ends.low + ends.high) / 2
-            return [self._value(number) for number in (ends.low, ends.high, middle)]
-        values = self.corners()
-        return [values[0], values[-1], values[len(values) // 2]]
+        if not self._is_ranged:
+            return Values.edges(self)
+        ends = self._range()
+        return [self._value(number) for number in (ends.low, ends.high, ends.middle)]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: one of the corners, or any other."""
-        corners = self.corners()
+        corners = self.first()
         if self.choices is not None or self.type == "boolean" or rng.random() < 0.5:
             return corners[rng.integers(len(corners))]
         if self.type == "text":
             return "".join(LETTERS[i] for i in rng.integers(len(LETTERS), size=rng.integers(LONGEST_TEXT + 1)))
-        return self._inside(self._ends().draw(rng))
+        return self._inside(self._range().draw(rng))
 
     def near(self, value: Any, rng: np.random.Generator) -> Any:
         """Change a number or a date by a step of any size; draw any other value anew."""
-        ranged = self.type in BOUNDED and self.choices is None and value is not None
-        if not ranged or (self.type == "number" and not math.isfinite(value)):
+        if not self._is_ranged or not _is_finite(value):
             return self.draw(rng)
-        return self._inside(self._ends().near(min(self._ends().high, max(self._ends().low, self._number(value))), rng))
-
-    def _ends(self) -> Range:
         ends = self._range()
-        assert ends is not None  # it was checked
-        return ends
+        return self._inside(ends.near(ends.nearest(self._number(value)), rng))
 
     def _inside(self, number: Any) -> Any:
         """Return the value of a number; where rounding to the dtype takes it out of the range, the usual one."""
         value = self._value(number)
-        return value if self._number(value) in self._ends() else self.usual()
+        return value if self._number(value) in self._range() else self.usual()
 
     def simpler(self, value: Any) -> list[Any]:
-        """Return simpler values, the plainest first."""
         tried = self.ordinary()
-        is_finite = value is not None and (not isinstance(value, float) or math.isfinite(value))
-        if self.type in BOUNDED and self.choices is None and is_finite:
+        if self._is_ranged and _is_finite(value):
             number = self._number(value)
-            tried += [self._value(number) for number in self._ends().simpler(number)] if number in self._ends() else []
+            tried += (
+                [self._value(number) for number in self._range().simpler(number)] if number in self._range() else []
+            )
         simple = {repr(other): other for other in tried if spelling(other) < spelling(value)}
         return sorted(simple.values(), key=spelling)
 
 
 @functools.lru_cache(maxsize=1024)
-def _corners(column: Column) -> tuple[Any, ...]:
+def _first(column: Column) -> tuple[Any, ...]:
     found = [*column.ordinary(), *column.odd()]
     return tuple({repr(value): value for value in found}.values())
+
+
+def _is_finite(value: Any) -> bool:
+    return value is not None and (not isinstance(value, float) or math.isfinite(value))
 
 
 def _days(text: str) -> int:

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from auditor.neighbours.scripts import (
     meter_of,
     script_of,
 )
-from auditor.neighbours.table import Drawable
+from auditor.neighbours.table import Values
 
 # More questions in one script than any bug needs; a transcript has as many places.
 MOST_ROUNDS = 1_000
@@ -37,24 +37,8 @@ FORMS = ("choices", "range", "parts", "script")
 ROUNDS = 4
 
 
-class Questions(Drawable, Protocol):
-    """What may be asked in a step."""
-
-    def first(self) -> list[Any]:
-        """Return the questions to try first, at least one."""
-
-
-class ChoiceOfQuestions(RecordValues, Questions):
-    """One of a list."""
-
-    __slots__ = ()
-
-    def first(self) -> list[Any]:
-        return list(self.marks)
-
-
 @dataclass(frozen=True, slots=True)
-class NumbersAsked(Questions):
+class NumbersAsked(Values):
     """A number of a range, or the last answer."""
 
     range: Range
@@ -81,10 +65,10 @@ class NumbersAsked(Questions):
 
 
 @dataclass(frozen=True, slots=True)
-class PartsAsked(Questions):
+class PartsAsked(Values):
     """A mapping whose parts vary each on its own."""
 
-    parts: tuple[tuple[str, Questions], ...]
+    parts: tuple[tuple[str, Values], ...]
 
     def limits(self) -> dict[str, Any]:
         return {"parts": [{"name": name, **questions.limits()} for name, questions in self.parts]}
@@ -109,7 +93,7 @@ class PartsAsked(Questions):
         return {name: value for (name, _), value in zip(self.parts, values, strict=True)}
 
 
-def questions_of(given: Any) -> Questions:
+def questions_of(given: Any) -> Values:
     """Return the questions that are written as a list, or as {"choices": […]}, {"range": [low, high]} or {"parts": {…}}.
 
     Raises InvalidInputError that says what is allowed.
@@ -127,7 +111,7 @@ def questions_of(given: Any) -> Questions:
     if form == "parts" and isinstance(value, Mapping) and value:
         return PartsAsked(tuple((str(name), questions_of(part)) for name, part in value.items()))
     if form == "choices" and isinstance(value, Sequence) and not isinstance(value, str) and value:
-        return ChoiceOfQuestions(tuple(value))
+        return RecordValues(tuple(value))
     if form not in FORMS:
         raise InvalidInputError(f'ask has the key "{form}"; {did_you_mean(str(form), FORMS)}')
     raise InvalidInputError(
@@ -200,7 +184,7 @@ class Dialogues(Domain):
         fixed = ask["script"] if isinstance(ask, Mapping) and ask.keys() == {"script"} else None
         self.fixed = None if fixed is None else script_of(fixed)
         self.questions = (
-            questions_of(ask) if fixed is None else ChoiceOfQuestions(tuple(step.ask for step in script_of(fixed)))
+            questions_of(ask) if fixed is None else RecordValues(tuple(step.ask for step in script_of(fixed)))
         )
         if fixed is not None and rounds is not None:
             raise InvalidInputError(

@@ -281,7 +281,7 @@ class Frame(Table):
 
     def _special_rows(self) -> list[Row]:
         """Return rows worth trying: the usual one, all lowest and highest, then those with one unusual value."""
-        corners = [column.corners() for column in self._columns.values()]
+        corners = [column.first() for column in self._columns.values()]
         rows = [self._usual, *(tuple(values[i % len(values)] for values in corners) for i in (1, 2, -1))]
         for place, values in enumerate(corners):
             rows += [self._with(place, value) for value in values]

@@ -42,6 +42,15 @@ class Range:
         """Whether both ends were written as integers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
+    @property
+    def middle(self) -> Number:
+        """The middle of the range; of integers, the lower one."""
+        return (self.low + self.high) // 2 if self.integer else (self.low + self.high) / 2
+
+    def nearest(self, number: Number) -> Number:
+        """Return the end of the range that a number is beyond, or the number itself."""
+        return min(self.high, max(self.low, number))
+
     def __contains__(self, number: Number) -> bool:
         return self.low <= number <= self.high
 
@@ -60,7 +69,7 @@ class Range:
         steps: list[Number] = [
             m * 10**d if d >= 0 else m / 10**-d for d in decades for m in ((1, 2, 5) if integer else (1,))
         ]
-        marks = {low, high, (low + high) // 2 if integer else (low + high) / 2}
+        marks = {low, high, self.middle}
         marks |= {low + s for s in steps} | {high - s for s in steps[:1]}
         if low < 0 < high:
             marks |= {0, *steps, *(-s for s in steps)}
@@ -90,13 +99,12 @@ class Range:
         else:
             smallest = 1.0 if self.integer else (high - low) * 1e-4
             x = low + math.exp(rng.uniform(math.log(smallest), math.log(max(high - low, smallest))))
-        return self._typed(min(high, max(low, round(x) if self.integer else x)))
+        return self._typed(self.nearest(round(x) if self.integer else x))
 
     def near(self, value: Number, rng: np.random.Generator) -> Number:
         """Change a number by a step of any size, small ones as likely as large ones."""
         step = Range(0, self.high - self.low, self.integer).draw(rng)
-        moved = value + (step if rng.random() < 0.5 else -step)
-        return self._typed(min(self.high, max(self.low, moved)))
+        return self._typed(self.nearest(value + (step if rng.random() < 0.5 else -step)))
 
     def simpler(self, value: Number) -> list[Number]:
         """Return numbers of the range that are simpler than one of it by :func:`spelling`, the boldest changes first.
@@ -104,7 +112,7 @@ class Range:
         >>> Range(0, 1000, True).simpler(137)
         [0, 1, 100, 140, 130, 68, 102, 119, 128, 132, 134, 135, 136]
         """
-        goal = min(self.high, max(self.low, 0))
+        goal = self.nearest(0)
         found: list[Number] = [goal, self.low, self.high, goal + 1, goal - 1]
         for digits in range(1, 17):
             unit = Fraction(10) ** (math.floor(math.log10(abs(value))) + 1 - digits) if value else Fraction(1)

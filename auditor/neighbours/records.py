@@ -74,7 +74,6 @@ class RecordValues(Values):
         return f"{'integers' if self.range.integer else 'numbers'} from {self.range.low:g} to {self.range.high:g}"
 
     def few(self, most: int = FEW_VALUES) -> list[Any]:
-        """Return all choices, or all integers if they are ``most`` at most; else none."""
         return list(self.marks) if self.range is None else self.range.few(most)
 
     def ordered(self) -> list[Any]:
@@ -90,8 +89,8 @@ class RecordValues(Values):
             values.insert(1, one if self.range.high >= 1 else values[1])
         return list(dict.fromkeys(values))
 
-    def edges(self) -> list[Any]:
-        return [self.marks[0], self.marks[-1], self.marks[len(self.marks) // 2]]
+    def first(self) -> list[Any]:
+        return list(self.marks)
 
     def usual(self) -> Any:
         return min(self.marks, key=spelling)

@@ -31,11 +31,27 @@ CROWDS, OTHERS = (2, 4, 8, 13, 19, 30, 60, 100, 200), (0, 3, 1)
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
 
-class Drawable(Protocol):
-    """Values to search among."""
+class Values(Protocol):
+    """The values that a place of a row may have, or the questions that may be asked in a step."""
 
     def limits(self) -> dict[str, Any]:
         """Return what limits the values (see Domain)."""
+
+    def first(self) -> list[Any]:
+        """Return the values to try first, at least one."""
+
+    def usual(self) -> Any:
+        """Return the plainest value."""
+        return self.first()[0]
+
+    def few(self, most: int = FEW_VALUES) -> list[Any]:
+        """Return all values if they are ``most`` at most; else none."""
+        return []
+
+    def edges(self) -> list[Any]:
+        """Return the lowest value, the highest, and one between them; of unordered values the first, the last and one more."""
+        first = self.first()
+        return [first[0], first[-1], first[len(first) // 2]]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value."""
@@ -45,19 +61,6 @@ class Drawable(Protocol):
 
     def simpler(self, value: Any) -> list[Any]:
         """Return simpler values, the plainest first."""
-
-
-class Values(Drawable, Protocol):
-    """The values that a place of a row may have."""
-
-    def usual(self) -> Any:
-        """Return the plainest value."""
-
-    def few(self, most: int = FEW_VALUES) -> list[Any]:
-        """Return all values if they are ``most`` at most; else none."""
-
-    def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, and one between them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class VectorOfTotals(Domain):
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         vector, move = pair.origin
         values, integer = self.values, self.values.integer
-        zero = min(values.high, max(values.low, 0 if integer else 0.0))
+        zero = values.nearest(0 if integer else 0.0)
         vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
         vectors += one_changed(vector, values.simpler)
         # Where no number of it grows, a contribution is legal in any norm.

@@ -1,0 +1,457 @@
+"""What is promised: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
+
+Everything that depends on the kind of claim alone is here. How a claim is tested is said by its method (:mod:`auditor.methods`).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self, get_args
+
+from auditor.errors import InvalidInputError, did_you_mean, require_number
+
+# Metadata of a field: the range of the number, as in a JSON schema; STRONGER_IF_LARGER where a larger number promises more.
+STRONGER_IF_LARGER = "stronger_if_larger"
+NOT_BELOW_0 = {"minimum": 0}
+# A loss (nats), or the number that it follows from. Beyond this, e^ε is near the end of floats, and nothing is promised.
+LOSS = {"minimum": 0, "maximum": 500}
+SHARE = {"minimum": 0, "maximum": 1}
+# At δ = 1 a claim would promise nothing.
+BELOW_1 = {"minimum": 0, "exclusiveMaximum": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(ABC):
+    """The common face of all claims.
+
+    ``quantity`` names the parameter that an audit bounds, and ``symbol`` is how reports write it. A bound is a violation if it
+    has an :meth:`excess` over the claim's own :attr:`value`.
+    """
+
+    quantity: ClassVar[str]
+    symbol: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for parameter in fields(self):
+            limits, value = parameter.metadata, getattr(self, parameter.name)
+            if limits:
+                low = limits.get("minimum", limits.get("exclusiveMinimum"))
+                high = limits.get("maximum", limits.get("exclusiveMaximum", math.inf))
+                is_open = {"low_open": "exclusiveMinimum" in limits, "high_open": "exclusiveMaximum" in limits}
+                number = require_number(parameter.name, value, low, high, **is_open)
+                object.__setattr__(self, parameter.name, number)
+
+    @property
+    def value(self) -> float:
+        """The claim's number for its quantity; 0 if the claim has no such number, as for an excess."""
+        return float(self.to_dict().get(self.quantity, 0.0))
+
+    def excess(self, value: float) -> float:
+        """Return how far a value of the quantity lies beyond what is claimed; above 0 if it breaks the claim."""
+        return value - self.value
+
+    def implies(self, other: "Claim") -> bool:
+        """Whether a claim promises at least as much as another claim of the same form, number by number.
+
+        >>> PureDP(0.5).implies(PureDP(1.0)), RenyiDP(2, 1).implies(RenyiDP(4, 1)), PureDP(0).implies(GaussianDP(1))
+        (True, False, False)
+        """
+        if type(self) is not type(other):
+            return False
+        both = [
+            (getattr(self, f.name), getattr(other, f.name), f.metadata.get(STRONGER_IF_LARGER)) for f in fields(self)
+        ]
+        return all(mine >= others if larger else mine <= others for mine, others, larger in both)
+
+    @classmethod
+    def forms(cls) -> tuple[frozenset[str], ...]:
+        """Return the sets of keys that the claim may have in a configuration."""
+        return (frozenset(parameter.name for parameter in fields(cls)),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as it stands in a configuration, such as ``{"epsilon": 1.0}``."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
+
+
+class PrivacyClaim(Claim):
+    """A claim about how far apart the outputs on two neighbours may be.
+
+    ``group_exponent`` bounds the quantity at distance k: at most its value times k to this power. None means that no bound is
+    known.
+    """
+
+    __slots__ = ()
+    group_exponent: ClassVar[int | None] = 1
+
+    @abstractmethod
+    def total_variation(self) -> float:
+        """Return the largest P[S] − Q[S] that the claim allows, over all events S, or an upper limit of it."""
+
+    def with_value(self, value: float) -> Self:
+        """Return the same claim of another value; a profile, which has no value, as it is."""
+        return replace(self, **{self.quantity: value}) if self.quantity in self.to_dict() else self
+
+    @property
+    def relative_size(self) -> float:
+        """The total variation that the claim allows, divided by that of ε = 1; at most 1.
+
+        >>> PureDP(2.0).relative_size, round(PureDP(0.1).relative_size, 3)
+        (1.0, 0.108)
+        """
+        return min(1.0, self.total_variation() / PureDP(1.0).total_variation())
+
+
+@dataclass(frozen=True, slots=True)
+class PureDP(PrivacyClaim):
+    """ε-differential privacy: P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] for all neighbours x, x' and all events S.
+
+    Raises InvalidInputError unless epsilon is a finite number of at least 0.
+
+    >>> PureDP(1).to_dict()
+    {'epsilon': 1.0}
+    """
+
+    quantity: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    epsilon: float = field(metadata=LOSS)
+
+    @property
+    def delta(self) -> float:
+        """Pure privacy is the approximate kind at δ = 0."""
+        return 0.0
+
+    def total_variation(self) -> float:
+        """Return tanh(ε/2), which randomised response has (Kairouz, Oh & Viswanath 2015)."""
+        return math.tanh(self.epsilon / 2)
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:g}"
+
+
+# No number of outputs refutes an ε of this size: bounds stay below the logarithm of that number. So it does not say where to look.
+OUT_OF_REACH = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed(PureDP):
+    """The claim of an audit that has none: it measures ε, and is searched as an audit of a claim that is out of reach."""
+
+    epsilon: float = field(default=OUT_OF_REACH, init=False)
+
+    @property
+    def value(self) -> float:
+        """The ε that stands for no claim."""
+        return self.epsilon
+
+    def with_value(self, value: float) -> PureDP:  # type: ignore[override]
+        """See PrivacyClaim; a claim that states a value is one of ε."""
+        return PureDP(value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nothing, which is what a configuration without a claim states."""
+        return {}
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximateDP(PrivacyClaim):
+    """(ε, δ)-differential privacy: P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] + δ.
+
+    Raises InvalidInputError unless epsilon ≥ 0 and 0 ≤ delta < 1, both finite.
+
+    >>> str(ApproximateDP(1, 1e-5)), ApproximateDP(0.0, 0.5).total_variation()
+    ('ε = 1, δ = 1e-05', 0.5)
+    """
+
+    quantity: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    epsilon: float = field(metadata=LOSS)
+    delta: float = field(metadata=BELOW_1)
+
+    def total_variation(self) -> float:
+        """Return δ + (1 − δ) tanh(ε/2): the output is revealed with probability δ (Kairouz, Oh & Viswanath 2015)."""
+        return self.delta + (1 - self.delta) * math.tanh(self.epsilon / 2)
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:g}, δ = {self.delta:g}"
+
+
+class DivergenceClaim(PrivacyClaim):
+    """A claim about Rényi divergences D_a: for its orders a, D_a is at most ``scale(a)`` times its value."""
+
+    __slots__ = ()
+    group_exponent: ClassVar[int | None] = 2
+
+    def orders(self, some: Sequence[float]) -> tuple[float, ...]:
+        """Return those of the given orders that the claim covers, and its own order."""
+        return tuple(some)
+
+    @abstractmethod
+    def scale(self, order: float) -> float:
+        """Return the largest D of this order that a claim with value 1 allows (nats)."""
+
+    @property
+    @abstractmethod
+    def gaussian_order(self) -> float:
+        """The order of the quantity. A Gaussian mechanism with ρ = μ²/2 has a divergence of this order times ρ."""
+
+    @property
+    def gaussian_rho(self) -> float:
+        """The ρ of the Gaussian mechanism that just keeps the claim (nats)."""
+        return self.value / self.gaussian_order
+
+    def total_variation(self) -> float:
+        """Return the limit that Pinsker's inequality gives, since D_1 is at most D of any order, and at most ρ."""
+        return min(1.0, math.sqrt(self.value / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiDP(DivergenceClaim):
+    """(α, ε)-Rényi privacy: D_α(M(x)‖M(x')) ≤ ε in nats, in both directions (Mironov 2017).
+
+    Raises InvalidInputError unless order > 1 and epsilon ≥ 0, both finite.
+    """
+
+    quantity: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    order: float = field(metadata={"exclusiveMinimum": 1, STRONGER_IF_LARGER: True})
+    epsilon: float = field(metadata=LOSS)
+
+    @property
+    def gaussian_order(self) -> float:
+        return self.order
+
+    def orders(self, some: Sequence[float]) -> tuple[float, ...]:
+        """See DivergenceClaim; D does not fall with its order. So the claim bounds it at every lower order."""
+        return (*(order for order in some if order < self.order), self.order)
+
+    def scale(self, order: float) -> float:
+        """See DivergenceClaim; one value for every order up to the claim's."""
+        return 1.0
+
+    def __str__(self) -> str:
+        return f"Rényi ε = {self.epsilon:g} of order {self.order:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroConcentratedDP(DivergenceClaim):
+    """ρ-zCDP: D_α(M(x)‖M(x')) ≤ αρ for all α > 1, in both directions (Bun & Steinke 2016).
+
+    Raises InvalidInputError unless rho is a finite number of at least 0.
+    """
+
+    quantity: ClassVar[str] = "rho"
+    symbol: ClassVar[str] = "ρ"
+    rho: float = field(metadata=LOSS)
+
+    @property
+    def gaussian_order(self) -> float:
+        return 1.0
+
+    def scale(self, order: float) -> float:
+        return order
+
+    def __str__(self) -> str:
+        return f"ρ = {self.rho:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianDP(PrivacyClaim):
+    """μ-Gaussian privacy: telling M(x) from M(x') is no easier than N(0, 1) from N(μ, 1) (Dong, Roth & Su 2022).
+
+    Raises InvalidInputError unless mu is a finite number of at least 0.
+    """
+
+    quantity: ClassVar[str] = "mu"
+    symbol: ClassVar[str] = "μ"
+    mu: float = field(metadata=LOSS)
+
+    def total_variation(self) -> float:
+        """Return 2Φ(μ/2) − 1."""
+        return math.erf(self.mu / math.sqrt(8))
+
+    def __str__(self) -> str:
+        return f"μ = {self.mu:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyProfile(PrivacyClaim):
+    """(ε, δ)-differential privacy for every pair of the list.
+
+    The bound is on the excess over ε (nats), at the point with the largest excess. Raises InvalidInputError
+    for an empty list, or a pair out of range.
+
+    >>> PrivacyProfile([(0.5, 0.1), (1, 1e-5)]).to_dict()
+    {'profile': [[0.5, 0.1], [1.0, 1e-05]]}
+    """
+
+    quantity: ClassVar[str] = "excess"
+    symbol: ClassVar[str] = "excess"
+    group_exponent: ClassVar[int | None] = None
+    profile: tuple[ApproximateDP, ...]
+
+    def __init__(self, profile: Iterable[Sequence[float]]) -> None:
+        points = list(profile) if isinstance(profile, Iterable) and not isinstance(profile, str) else []
+        if not points or any(not isinstance(point, Sequence) or len(point) != 2 for point in points):
+            raise InvalidInputError(
+                f"profile is {profile!r}; it must be a list of pairs [epsilon, delta], at least one"
+            )
+        object.__setattr__(self, "profile", tuple(ApproximateDP(*point) for point in points))
+
+    def implies(self, other: Claim) -> bool:
+        """See Claim; point by point, in the order of the list."""
+        if not isinstance(other, PrivacyProfile) or len(self.profile) != len(other.profile):
+            return False
+        return all(mine.implies(others) for mine, others in zip(self.profile, other.profile, strict=True))
+
+    def total_variation(self) -> float:
+        """Return the value for the strictest point."""
+        return min(point.total_variation() for point in self.profile)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"profile": [[point.epsilon, point.delta] for point in self.profile]}
+
+    def __str__(self) -> str:
+        return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
+
+
+# The stricter ones first.
+Norm = Literal["l1", "l2", "linf"]
+
+
+class QueryClaim(Claim):
+    """A claim about a deterministic query, in which nothing is random."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity(QueryClaim):
+    """A query moves by at most ``sensitivity`` between neighbours; a vector in L1, or in the ``norm``: l1, l2 or linf.
+
+    If it answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
+
+    Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm one of these.
+    """
+
+    quantity: ClassVar[str] = "sensitivity"
+    symbol: ClassVar[str] = "sensitivity"
+    sensitivity: float = field(metadata=NOT_BELOW_0)
+    norm: Norm = "l1"
+
+    def __post_init__(self) -> None:
+        QueryClaim.__post_init__(self)
+        if self.norm not in get_args(Norm):
+            raise InvalidInputError(f'norm is "{self.norm}"; {did_you_mean(str(self.norm), get_args(Norm))}')
+
+    def implies(self, other: Claim) -> bool:
+        """See Claim; no vector is longer in L2 than in L1, or longer in L∞ than in L2."""
+        if not isinstance(other, Sensitivity):
+            return False
+        norms = get_args(Norm)
+        return norms.index(self.norm) <= norms.index(other.norm) and self.sensitivity <= other.sensitivity
+
+    @classmethod
+    def forms(cls) -> tuple[frozenset[str], ...]:
+        return frozenset({"sensitivity"}), frozenset({"sensitivity", "norm"})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as it stands in a configuration; L1 is not named."""
+        return {"sensitivity": self.sensitivity} | ({} if self.norm == "l1" else {"norm": self.norm})
+
+    def __str__(self) -> str:
+        return f"sensitivity {self.sensitivity:g}" + {"l1": "", "l2": " in L2", "linf": " in L∞"}[self.norm]
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone(QueryClaim):
+    """A query never falls when a record is added: f(x') ≤ f(x) for all x' ⊆ x."""
+
+    quantity: ClassVar[str] = "decrease"
+    symbol: ClassVar[str] = "fall"
+    monotone: bool = True
+
+    def __post_init__(self) -> None:
+        if self.monotone is not True:
+            raise InvalidInputError(f"monotone is {self.monotone!r}; it must be true")
+
+    def __str__(self) -> str:
+        return "monotone"
+
+
+@dataclass(frozen=True, slots=True)
+class Probability(Claim):
+    """On every data set the event that the mechanism reports has probability at most, or at least, p.
+
+    Raises InvalidInputError unless 0 ≤ probability ≤ 1 and one of at_most and at_least is true.
+    """
+
+    quantity: ClassVar[str] = "probability"
+    symbol: ClassVar[str] = "probability"
+    probability: float = field(metadata=SHARE)
+    at_most: bool = False
+    at_least: bool = False
+
+    def __post_init__(self) -> None:
+        Claim.__post_init__(self)
+        if not (isinstance(self.at_most, bool) and isinstance(self.at_least, bool) and self.at_most != self.at_least):
+            raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
+
+    def excess(self, value: float) -> float:
+        """Return by how much a probability is too large; or too small, if it is promised to be large."""
+        return value - self.probability if self.at_most else self.probability - value
+
+    def implies(self, other: Claim) -> bool:
+        if not isinstance(other, Probability) or self.at_most != other.at_most:
+            return False
+        return other.excess(self.probability) <= 0
+
+    @classmethod
+    def forms(cls) -> tuple[frozenset[str], ...]:
+        return frozenset({"probability", "at_most"}), frozenset({"probability", "at_least"})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"probability": self.probability, "at_most" if self.at_most else "at_least": True}
+
+    def __str__(self) -> str:
+        return f"probability {'≤' if self.at_most else '≥'} {self.probability:g}"
+
+
+# The claims by the keys that they have in a configuration.
+KINDS: dict[frozenset[str], type[Claim]] = {}
+
+
+def register_claim(kind: type[Claim]) -> None:
+    """Let configurations and reports name a kind of claim by its keys. Raises InvalidInputError if another kind has them."""
+    for keys in kind.forms():
+        if KINDS.setdefault(keys, kind) is not kind:
+            raise InvalidInputError(
+                f"{kind.__name__} has the keys {sorted(keys)}, which are those of {KINDS[keys].__name__}"
+            )
+
+
+def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
+    """Make the claim whose parameters are exactly the given keys.
+
+    Raises InvalidInputError when no claim has these keys, or a number is out of its range.
+
+    >>> claim_from_dict({"epsilon": 1, "delta": 1e-5})
+    ApproximateDP(epsilon=1.0, delta=1e-05)
+    """
+    kind = KINDS.get(frozenset(numbers))
+    if kind is None:
+        known = frozenset[str]().union(*KINDS)
+        for key in numbers:
+            if key not in known:
+                raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')
+        forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in KINDS)
+        raise InvalidInputError(f"claim has the keys {sorted(numbers)}; it must have those of one of {forms}")
+    return kind(**numbers)
+
+
+_PRIVACY = (PureDP, ApproximateDP, RenyiDP, ZeroConcentratedDP, GaussianDP, PrivacyProfile)
+for _kind in (*_PRIVACY, Sensitivity, Monotone, Probability):
+    register_claim(_kind)
