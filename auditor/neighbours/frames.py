@@ -17,8 +17,7 @@ from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair, Relation
-from auditor.neighbours.slots import Row
-from auditor.neighbours.table import TURNED, Move, Rows, Table, size_range
+from auditor.neighbours.table import TURNED, Move, Row, Rows, Table, size_range
 
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.

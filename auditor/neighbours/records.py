@@ -17,8 +17,7 @@ from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, requi
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
-from auditor.neighbours.slots import Row
-from auditor.neighbours.table import Move, Moves, Rows, Table, Values, size_range
+from auditor.neighbours.table import Move, Moves, Row, Rows, Table, Values, size_range
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
