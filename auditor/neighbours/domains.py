@@ -198,7 +198,10 @@ class Pairs(Domain):
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
         """Return a domain of one pair. Its data sets are neighbours in the given domain, and have the form of its pairs."""
-        return _PairOf(replace(domain.corners()[0], left=left, right=right, origin=None))
+        one = cls([(left, right)])
+        one._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
+        one.relation = one._pairs[0].relation
+        return one
 
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
@@ -217,14 +220,6 @@ class Pairs(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from self._pairs
-
-
-class _PairOf(Pairs):
-    """One pair, in the form and under the relation of the domain that it is of."""
-
-    def __init__(self, pair: Pair) -> None:
-        super().__init__([(pair.left, pair.right)])
-        self.relation, self._pairs = pair.relation, [pair]
 
 
 class DataSets(Domain):

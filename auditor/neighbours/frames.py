@@ -16,7 +16,7 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Pair, Relation, distinct
 from auditor.neighbours.table import TURNED, Move, Row, Rows, Table, size_range
 
 T = TypeVar("T")
@@ -154,8 +154,7 @@ class Frame(Table):
             ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
             ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
         )
-        pairs = filter(None, itertools.starmap(self._applied, itertools.islice(tried, 4 * MOST_SIMPLE)))
-        return list(itertools.islice(_distinct(pairs), MOST_SIMPLE))
+        return distinct(itertools.starmap(self._applied, itertools.islice(tried, 4 * MOST_SIMPLE)), MOST_SIMPLE)
 
     def _first_pairs(self) -> list[Pair]:
         each, groups = int(self._each.low), self._groups
@@ -184,8 +183,7 @@ class Frame(Table):
         )
         alike = itertools.chain.from_iterable(map(self._among_equals, self._sizes()))
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
-        tried = filter(None, itertools.chain(first, mixed, plain))
-        return list(itertools.islice(_distinct(tried), MOST_CORNERS))
+        return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
 
     def _sizes(self) -> list[int]:
         """Return sizes to try, and the size below each: what is capped or tested at a round number changes there."""
@@ -301,12 +299,3 @@ class Frame(Table):
 def _distinct_rows(rows: Iterable[T]) -> list[T]:
     """Keep the first of equal rows, or lists of rows, at its place; NaN equals NaN, and 0.0 is not −0.0."""
     return list({repr(row): row for row in rows}.values())
-
-
-def _distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the first of equal pairs."""
-    seen: set[str] = set()
-    for pair in pairs:
-        if (key := pair.key()) not in seen:
-            seen.add(key)
-            yield pair

@@ -299,10 +299,12 @@ def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bo
     return same(short[first:], long[first + 1 :])
 
 
-def distinct(pairs: Iterable[Pair]) -> list[Pair]:
-    """Keep the first of equal pairs, at its place."""
+def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair]:
+    """Keep the first of equal pairs, at its place, and ``most`` of them at most. None is no pair."""
     found: dict[str, Pair] = {}
-    for pair in pairs:
+    for pair in filter(None, pairs):
+        if len(found) == most:
+            break
         found.setdefault(pair.key(), pair)
     return list(found.values())
 

@@ -470,7 +470,7 @@ class TotalsByKey(VectorOfTotals):
         # Nothing but what one person brings comes first, then few keys, then all keys alike.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
         tried = itertools.product(dict.fromkeys(bases), self._moves())
-        return distinct(filter(None, itertools.starmap(self._pair, tried)))[:MOST_CORNERS]
+        return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
 
     def _moves(self) -> list[TotalsVector]:
         """List what one person can change, at full reach: as many keys as allowed and one key, up and down."""
