@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from auditor.neighbours.canaries import Canaries as Canaries
     from auditor.neighbours.dialogues import Dialogues as Dialogues
     from auditor.neighbours.domains import Pairs as Pairs
+    from auditor.neighbours.domains import Valid as Valid
     from auditor.neighbours.domains import Value as Value
     from auditor.neighbours.frames import Frame as Frame
     from auditor.neighbours.records import Records as Records
     from auditor.neighbours.totals import OneNumber as OneNumber
     from auditor.neighbours.totals import Totals as Totals
     from auditor.neighbours.totals import TotalsByKey as TotalsByKey
-    from auditor.neighbours.valid import Valid as Valid
     from auditor.results.result import AuditResult as AuditResult
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
@@ -69,11 +69,10 @@ _NAMES = {
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
     "auditor.neighbours.canaries": ("Canaries",),
     "auditor.neighbours.dialogues": ("Dialogues",),
-    "auditor.neighbours.domains": ("Pairs", "Value"),
+    "auditor.neighbours.domains": ("Pairs", "Valid", "Value"),
     "auditor.neighbours.frames": ("Frame",),
     "auditor.neighbours.records": ("Records",),
     "auditor.neighbours.totals": ("OneNumber", "Totals", "TotalsByKey"),
-    "auditor.neighbours.valid": ("Valid",),
     "auditor.results.result": ("AuditResult", "RunResult"),
     "auditor.scores": ("ScoreBounds", "audit_scores"),
     "auditor.verdict": ("Verdict",),

@@ -27,9 +27,8 @@ from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, visible
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.domains import Domain, Pairs, Valid
 from auditor.neighbours.totals import groups
-from auditor.neighbours.valid import Valid
 from auditor.verdict import Verdict, alpha_for_each, expected_of
 
 # The keys of a claim that comes from code.

@@ -183,9 +183,7 @@ class Dialogues(Domain):
         self.base: Domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
         fixed = ask["script"] if isinstance(ask, Mapping) and ask.keys() == {"script"} else None
         self.fixed = None if fixed is None else script_of(fixed)
-        self.questions = (
-            questions_of(ask) if fixed is None else RecordValues(tuple(step.ask for step in script_of(fixed)))
-        )
+        self.questions = questions_of(ask if self.fixed is None else [step.ask for step in self.fixed])
         if fixed is not None and rounds is not None:
             raise InvalidInputError(
                 f"rounds is {rounds}, but a script says itself how many questions it asks; leave out rounds"
@@ -313,24 +311,22 @@ class Dialogues(Domain):
         if self.fixed is not None:
             return self.fixed
         n, kind = int(Range(1, self.rounds, True).draw(rng)), rng.integers(4)
-        one, other = (ScriptStep(self.questions.draw(rng)) for _ in range(2))
+        one, two = (ScriptStep(self.questions.draw(rng)) for _ in range(2))
         if kind == 0:
             script = (one,) * n
         elif kind == 1:
             at = int(rng.integers(n + 1))
-            script = (one,) * at + (other,) * (n - at)
+            script = (one,) * at + (two,) * (n - at)
         elif kind == 2:
-            script = _filled([one, other], n)
+            script = _filled([one, two], n)
         else:
             script = tuple(ScriptStep(self.questions.draw(rng)) for _ in range(n))
         if n > 1 and rng.random() < 0.5:
             since = int(rng.integers(1, n))
             times = n - since if rng.random() < 0.5 else 1
-            condition = self._random_condition(rng)
-            otherwise = self.questions.draw(rng) if rng.random() < 0.5 else NOTHING
-            looking = tuple(
-                replace(step, when=condition, otherwise=otherwise) for step in script[since : since + times]
-            )
+            when = self._random_condition(rng)
+            other = self.questions.draw(rng) if rng.random() < 0.5 else NOTHING
+            looking = tuple(replace(step, when=when, otherwise=other) for step in script[since : since + times])
             script = script[:since] + looking + script[since + times :]
         if self.sessions == 1 or rng.random() < 0.5:
             return script
@@ -363,21 +359,18 @@ class Dialogues(Domain):
             steps[at] = replace(step, otherwise=self.questions.draw(rng) if rng.random() < 0.7 else NOTHING)
         else:
             steps[at] = replace(step, when=None, otherwise=NOTHING)
-        if self.sessions > 1 and rng.random() < 0.2:
-            place = int(rng.integers(len(steps))) if steps else 0
-            steps[place : place + 1] = [
-                replace(one, session=1 + int(rng.integers(self.sessions))) for one in steps[place : place + 1]
-            ]
+        if self.sessions > 1 and rng.random() < 0.2 and steps:
+            place = int(rng.integers(len(steps)))
+            steps[place] = replace(steps[place], session=1 + int(rng.integers(self.sessions)))
         return tuple(steps[: self.rounds]) or script
 
     def _near_condition(self, when: IfAnswer | None, rng: np.random.Generator) -> IfAnswer:
         if when is None or when.kind in WITHOUT_NUMBER or rng.random() < 0.5:
             return self._random_condition(rng)
         factor = (0.5, 2.0, -1.0)[rng.integers(3)]
-        moved = (
-            when.threshold * factor if rng.random() < 0.5 else when.threshold + (1.0 if rng.random() < 0.5 else -1.0)
-        )
-        return replace(when, threshold=moved)
+        if rng.random() < 0.5:
+            return replace(when, threshold=when.threshold * factor)
+        return replace(when, threshold=when.threshold + (1.0 if rng.random() < 0.5 else -1.0))
 
     def _simpler_scripts(self, script: Script) -> Iterator[Script]:
         n = len(script)

@@ -7,6 +7,7 @@ Each library is imported when its form is built, and is an extra.
 import csv
 import io
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -36,19 +37,17 @@ class TableForm(DataForm):
         return self.words
 
     def build(self, data: Any, other: Any) -> Any:
-        return self.made(
-            {name: [column_value(column, row[name]) for row in data] for name, column in self.columns.items()}
-        )
+        return self.made({name: [_value(column, row[name]) for row in data] for name, column in self.columns.items()})
 
+    @abstractmethod
     def made(self, values: ColumnLists) -> Any:
         """Return the table of these columns."""
-        raise NotImplementedError
 
     def code(self, built: Any) -> str:
         return _spelled(built)
 
 
-def column_value(column: Column, value: Any) -> Any:
+def _value(column: Column, value: Any) -> Any:
     """Return the value of a column from its form in a report. There, some text stands for numbers that JSON lacks."""
     if column.type in ("text", "categorical"):
         return in_words(value)
@@ -62,10 +61,9 @@ def _kind_of(column: Column) -> str:
     if column.type == "boolean":
         return "bool"
     if column.type == "categorical":
-        types = set(map(type, column.choices or ()))
-        return {frozenset({int}): "int64", frozenset({float}): "float64", frozenset({bool}): "bool"}.get(
-            frozenset(types), "str" if types == {str} else "object"
-        )
+        types = {type(choice).__name__ for choice in column.choices or ()}
+        only = types.pop() if len(types) == 1 else "object"
+        return {"int": "int64", "float": "float64"}.get(only, only)
     return {"date": "datetime64[D]", "text": "str"}.get(column.type, f"datetime64[{column.stored_as}]")
 
 
@@ -90,8 +88,8 @@ class DictRows(TableForm):
     is_json = True
     words = "lists of dicts"
 
-    def build(self, data: Any, other: Any) -> Any:
-        return [{name: column_value(column, row[name]) for name, column in self.columns.items()} for row in data]
+    def made(self, values: ColumnLists) -> Any:
+        return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 
 class ArrayColumns(TableForm):
@@ -136,7 +134,7 @@ class Pandas(TableForm):
             return pandas.Series(pandas.Categorical(values, categories=list(column.choices or ())))
         if column.null and (kind in INTEGERS or kind == "bool"):
             return pandas.Series(
-                values, dtype={"bool": "boolean"}.get(kind, kind.replace("int", "Int").replace("u", "U"))
+                values, dtype="boolean" if kind == "bool" else kind.replace("int", "Int").replace("u", "U")
             )
         if kind == "str":
             return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
@@ -144,13 +142,14 @@ class Pandas(TableForm):
         return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
 
     def code(self, built: Any) -> str:
-        types = ", ".join(f"{name!r}: {self._spelled_type(kind)}" for name, kind in built.dtypes.items())
+        types = [
+            f"{name!r}: pandas.CategoricalDtype({kind.categories.tolist()!r})"
+            if hasattr(kind, "categories")
+            else f"{name!r}: {str(kind)!r}"
+            for name, kind in built.dtypes.items()
+        ]
         held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
-        return f"pandas.DataFrame({_spelled(held)}).astype({{{types}}})"
-
-    def _spelled_type(self, kind: Any) -> str:
-        known = getattr(kind, "categories", None)
-        return repr(str(kind)) if known is None else f"pandas.CategoricalDtype({known.tolist()!r})"
+        return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
 
 
 class Polars(TableForm):
@@ -162,11 +161,8 @@ class Polars(TableForm):
     def made(self, values: ColumnLists) -> Any:
         import polars
 
-        series = {
-            name: polars.Series(name, read_values(column, values[name]), dtype=self._type(column), strict=False)
-            for name, column in self.columns.items()
-        }
-        return polars.DataFrame(series)
+        types = {name: self._type(column) for name, column in self.columns.items()}
+        return polars.DataFrame(_read(self.columns, values), schema=types, strict=False)
 
     def _type(self, column: Column) -> Any:
         import polars
@@ -175,8 +171,8 @@ class Polars(TableForm):
         if column.stored_as == "category":
             return polars.Enum(list(map(str, column.choices or ())))
         if column.type == "datetime":
-            unit: Any = {"s": "ms"}.get(column.stored_as, column.stored_as)
-            return polars.Datetime(unit)
+            unit: Any = column.stored_as
+            return polars.Datetime("ms" if unit == "s" else unit)
         names = {"bool": "Boolean", "str": "String", "datetime64[D]": "Date", "object": "Object"}
         return getattr(polars, names.get(kind, kind.title().replace("int", "Int").replace("Uint", "UInt")))
 
@@ -206,11 +202,8 @@ class Arrow(TableForm):
     def made(self, values: ColumnLists) -> Any:
         import pyarrow
 
-        arrays = [
-            pyarrow.array(read_values(column, values[name]), type=self._type(column), from_pandas=False)
-            for name, column in self.columns.items()
-        ]
-        return pyarrow.table(dict(zip(self.columns, arrays, strict=True)))
+        schema = pyarrow.schema([(name, self._type(column)) for name, column in self.columns.items()])
+        return pyarrow.table(_read(self.columns, values), schema)
 
     def _type(self, column: Column) -> Any:
         import pyarrow
@@ -230,13 +223,14 @@ class Arrow(TableForm):
         return f"pyarrow.table({_spelled(built.to_pydict())}).cast(pyarrow.schema([{schema}]))"
 
 
-def read_values(column: Column, values: Sequence[Any]) -> Sequence[Any]:
+def _read(columns: Mapping[str, Column], values: ColumnLists) -> dict[str, list[Any]]:
     """Return the values, with dates and times as Python's own, and categories as text."""
-    read: Callable[[Any], Any] | None = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}.get(
-        column.type
-    )
-    read = str if column.stored_as == "category" else read
-    return values if read is None else [None if value is None else read(value) for value in values]
+    readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
+    found = {}
+    for name, column in columns.items():
+        read = str if column.stored_as == "category" else readers.get(column.type)
+        found[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
+    return found
 
 
 def _spelled(values: Any) -> str:

@@ -229,12 +229,13 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
     text = _all_words(data) if isinstance(data, list) else str(data)
     if len(text) <= most:
         return text
+    cut = f"{text[: most // 2]} … {text[-most // 3 :]}"
     if not isinstance(data, list):
-        return f"{text[: most // 2]} … {text[-most // 3 :]}"
+        return cut
     if all(isinstance(row, dict) and row.keys() == data[0].keys() for row in data):
         return f"{how_many(len(data), 'row')} of {', '.join(data[0])}"
     window = _window(data, near, most) if isinstance(near, list) else None
-    return f"{window or f'{text[: most // 2]} … {text[-most // 3 :]}'} ({len(data):,} in all)"
+    return f"{window or cut} ({len(data):,} in all)"
 
 
 def _window(data: list[Any], near: list[Any], most: int) -> str | None:

@@ -15,10 +15,9 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.claims import PureDP
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import DataSets, Domain, Pairs
+from auditor.neighbours.domains import DataSets, Domain, Pairs, Valid
 from auditor.neighbours.limits import MOST_LISTED, any_of, has_all
 from auditor.neighbours.totals import OneNumber, TotalsByKey
-from auditor.neighbours.valid import Valid
 from auditor.report.compare import compare
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, OutputsSpent, RunResult

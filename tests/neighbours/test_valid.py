@@ -9,7 +9,7 @@ import pytest
 import auditor
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.neighbours.valid import Valid
+from auditor.neighbours.domains import Valid
 
 RECORDS = auditor.Records((0, 10), size=(0, 4), relation="add_remove", integer=True)
 ONES = {"workers": 1, "planted": 0, "samples": 20_000, "seed": 1}
