@@ -59,10 +59,8 @@ class Claim(ABC):
         """
         if type(self) is not type(other):
             return False
-        both = [
-            (getattr(self, f.name), getattr(other, f.name), f.metadata.get(STRONGER_IF_LARGER)) for f in fields(self)
-        ]
-        return all(mine >= others if larger else mine <= others for mine, others, larger in both)
+        both = ((getattr(self, f.name), getattr(other, f.name), f.metadata) for f in fields(self))
+        return all(m >= o if limits.get(STRONGER_IF_LARGER) else m <= o for m, o, limits in both)
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:

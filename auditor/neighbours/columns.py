@@ -202,9 +202,8 @@ class Column(Values):
             case "datetime":
                 unit = {"s": 10**6, "ms": 1000}.get(self.stored_as, 1)
                 at = int(number) // unit * unit
-                return str(
-                    np.datetime64(at, "us").astype("datetime64[s]") if at % 10**6 == 0 else np.datetime64(at, "us")
-                )
+                time = np.datetime64(at, "us")
+                return str(time if at % 10**6 else time.astype("datetime64[s]"))
             case "integer":
                 return int(number)
         return float(np.float32(number)) if self.stored_as == "float32" else float(number)

@@ -282,9 +282,10 @@ class Dialogues(Domain):
         asked, n = [ScriptStep(question) for question in self.questions.first()], self.rounds
         found = [_filled(asked, n), *((step,) * n for step in asked), _filled(asked[::-1], n)]
         found += [(step,) * min(n, 2) for step in asked]
-        found += [(one, other) * (n // 2) + (one,) * (n % 2) for one, other in itertools.permutations(asked, 2)][:16]
-        found += [(one, *(other,) * (n - 1)) for one, other in itertools.permutations(asked, 2)][:16]
-        found += [(one,) * (n - 1) + (other,) for one, other in itertools.permutations(asked, 2)][:16]
+        two = list(itertools.permutations(asked, 2))[:16]
+        found += [_filled([one, other], n) for one, other in two]
+        found += [(one, *(other,) * (n - 1)) for one, other in two]
+        found += [(one,) * (n - 1) + (other,) for one, other in two]
         found += self._first_adaptive(asked)
         if self.sessions > 1:
             found += [_in_turns(script, self.sessions) for script in found]
@@ -294,18 +295,12 @@ class Dialogues(Domain):
         """Return scripts that look at answers: again as long as it is answered, or below a threshold; and a choice of two."""
         if self.rounds == 1:
             return []
-        conditions = [IfAnswer(kind) for kind in WITHOUT_NUMBER] + [IfAnswer("above", t) for t in THRESHOLDS[:3]]
-        again = [
-            (step, *(replace(step, when=condition),) * (self.rounds - 1))
-            for condition in [IfAnswer("answered"), *(IfAnswer("at_most", t) for t in THRESHOLDS[:3])]
-            for step in asked[:4]
-        ]
-        choices = [
-            (one, *(replace(one, when=condition, otherwise=other.ask),) * (self.rounds - 1))
-            for condition in conditions
-            for one, other in itertools.islice(itertools.permutations(asked, 2), 4)
-        ]
-        return [*again, *choices]
+        again = [IfAnswer("answered"), *(IfAnswer("at_most", t) for t in THRESHOLDS[:3])]
+        choices = [*map(IfAnswer, WITHOUT_NUMBER), *(IfAnswer("above", t) for t in THRESHOLDS[:3])]
+        two = list(itertools.permutations(asked, 2))[:4]
+        looking = [(one, replace(one, when=when)) for when in again for one in asked[:4]]
+        looking += [(one, replace(one, when=when, otherwise=other.ask)) for when in choices for one, other in two]
+        return [(one, *(later,) * (self.rounds - 1)) for one, later in looking]
 
     def _random_script(self, rng: np.random.Generator) -> Script:
         if self.fixed is not None:

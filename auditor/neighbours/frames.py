@@ -120,11 +120,8 @@ class Frame(Table):
 
     def limits(self) -> dict[str, Any]:
         columns = [{"name": name, **column.limits()} for name, column in self._columns.items()]
-        apart = {
-            "distance": {"high": self.distance},
-            "relation": str(self._relation),
-            "unit": "person" if self._by_person else "row",
-        }
+        unit = "person" if self._by_person else "row"
+        apart = {"distance": {"high": self.distance}, "relation": str(self._relation), "unit": unit}
         of_person = {"id": self.id, "rows_per_person": counts(self._each)} if self.id else {}
         orders = [order for order in ORDERS if order in ("kept", self.order)]
         return {"columns": columns, "size": counts(self._size), **of_person, **apart, "orders": orders}
@@ -160,11 +157,8 @@ class Frame(Table):
         each, groups = int(self._each.low), self._groups
         most = int(self._each.high) * self._by_person * self.distance
         low, high = int(self._shared.low), int(self._size.high)
-        fits = [
-            n
-            for n in dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
-            if n in self._shared
-        ]
+        sizes = dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
+        fits = [n for n in sizes if n in self._shared]
         few = sorted(n for n in fits if n <= low + 2 * each)
         crowd = next((each * p for p in PRIMES if low <= each * p <= high - max(1, most)), low)
         families = (
@@ -176,11 +170,8 @@ class Frame(Table):
         # The beginning of the list is a mixture, since a small search looks at that alone.
         mixed = itertools.chain.from_iterable(itertools.zip_longest(*families))
         plain = self._tried(fits, groups[:1], everywhere=False)
-        several = (
-            self._applied([self._usual] * n, change)
-            for n in (crowd, 10 * each)
-            for change in self._changes(self._usual)
-        )
+        both = itertools.product((crowd, 10 * each), self._changes(self._usual))
+        several = (self._applied([self._usual] * n, change) for n, change in both)
         alike = itertools.chain.from_iterable(map(self._among_equals, self._sizes()))
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
         return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
@@ -259,15 +250,12 @@ class Frame(Table):
         units = self._units(rows)
         place = len(self._units(rows[:first]))
 
-        def at_unit(number: int, of: int) -> float:
-            return (number % of + 0.5) / of
-
         n = len(units)
         if not self._grows:
-            moves = [Move("replace", at_unit(place, n), change.comes, to)] * goes
+            moves = [Move("replace", (place % n + 0.5) / n, change.comes, to)] * goes
         else:
             # The place goes on by one with each move.
-            moves = [Move("remove", at_unit(place - i, n - i)) for i in range(goes)]
+            moves = [Move("remove", ((place - i) % (n - i) + 0.5) / (n - i)) for i in range(goes)]
             moves += [Move("insert", at, change.comes, to)] * (self.distance - goes)
         return self._pair(rows, tuple(moves), turned)
 

@@ -130,10 +130,7 @@ class Range:
         return number if self.integer else float(number)
 
 
-Spelling = tuple[int, int, float]
-
-
-def spelling(value: Any) -> Spelling:
+def spelling(value: Any) -> tuple[int, int, float]:
     """Return the place of a value in the order of simplicity: characters, then digits other than 0, then distance from 0.
 
     >>> sorted([137, 0.25, -1, 200, 1e6, 199, 7, 0], key=spelling)

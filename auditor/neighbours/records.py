@@ -166,25 +166,18 @@ class Records(Table):
         return [RecordValues.of_column(column) for column in given]
 
     def __str__(self) -> str:
-        values, n = ", ".join(dict.fromkeys(map(str, self._columns))), len(self._columns)
-        alike = (
-            f"{how_many(n, 'value')}, each {values}"
-            if isinstance(self.columns, int)
-            else f"{how_many(n, 'value')}: {values}"
-        )
+        each = ", ".join(dict.fromkeys(map(str, self._columns)))
+        if not self._is_single:
+            alike = ", each" if isinstance(self.columns, int) else ":"
+            each = f"{how_many(len(self._columns), 'value')}{alike} {each}"
         apart = f"; up to {self.distance} changes apart" if self.distance > 1 else ""
-        each = values if self._is_single else alike
         return f"{self._size.low:,} to {how_many(self._size.high, 'record')} ({each}){apart}"
 
     def limits(self) -> dict[str, Any]:
         columns = {f"column {number}": column.limits() for number, column in enumerate(self._columns, 1)}
         record = self._columns[0].limits() if self._is_single else {"columns": len(self._columns), **columns}
-        return {
-            "record": record,
-            "size": counts(self._size),
-            "relation": str(self._relation),
-            "distance": {"high": self.distance},
-        }
+        apart = {"relation": str(self._relation), "distance": {"high": self.distance}}
+        return {"record": record, "size": counts(self._size), **apart}
 
     def all_records(self, most: int) -> list[Row]:
         """Return all possible records, if there are at most ``most``; else none."""

@@ -12,6 +12,7 @@ Scripts are data. In a report and in a configuration a step is a mapping:
 """
 
 import copy
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -264,11 +265,6 @@ def script_words(written: Sequence[Any], most: int = 4) -> str:
     >>> script_words([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
     'count (3 times), sum if the last answer is above 2'
     """
-    runs: list[tuple[str, int]] = []
-    for step in map(str, map(_step_of, written)):
-        if runs and runs[-1][0] == step:
-            runs[-1] = step, runs[-1][1] + 1
-        else:
-            runs.append((step, 1))
+    runs = ((step, len(list(run))) for step, run in itertools.groupby(map(str, map(_step_of, written))))
     words = [step if times == 1 else f"{step} ({times} times)" for step, times in runs]
     return ", ".join(words if len(words) <= most else [*words[: most - 1], "…", words[-1]])

@@ -33,13 +33,7 @@ class TotalsOfPeople(Domain):
 
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
 
-    def __init__(
-        self,
-        contributions: Sequence[Sequence[Number]],
-        people: Sequence[int],
-        *,
-        relation: str = Relation.ADD_REMOVE,
-    ) -> None:
+    def __init__(self, contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: str) -> None:
         self.relation = relation_named(relation)
         self.contributions = tuple(tuple(vector) for vector in contributions)
         self.people = Range.of("people", people)
@@ -175,12 +169,7 @@ class TotalsInCells(VectorOfTotals):
     """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
 
     def __init__(
-        self,
-        *,
-        cells: int,
-        values: Sequence[Number],
-        contribution: dict[str, Number],
-        integer: bool = True,
+        self, cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool = True
     ) -> None:
         ends = Range.of("values", values)
         if not isinstance(cells, int) or cells < 1:
@@ -203,20 +192,14 @@ class TotalsInCells(VectorOfTotals):
             )
 
     def __str__(self) -> str:
-        numbers, norm = (
-            "integers" if self.values.integer else "numbers",
-            {"l1": "L1", "l2": "L2", "linf": "the maximum norm"}[self.norm],
-        )
+        numbers = "integers" if self.values.integer else "numbers"
+        norm = {"l1": "L1", "l2": "L2", "linf": "the maximum norm"}[self.norm]
         each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
         return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
 
     def limits(self) -> dict[str, Any]:
-        return {
-            "cells": self.cells,
-            "values": ends(self.values),
-            "norm": self.norm,
-            "contribution": {"high": self.reach},
-        }
+        contribution = {"norm": self.norm, "contribution": {"high": self.reach}}
+        return {"cells": self.cells, "values": ends(self.values), **contribution}
 
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
@@ -227,10 +210,8 @@ class TotalsInCells(VectorOfTotals):
         # Where one cell is unlike the rest, two kinds of moves matter: of that cell alone, and of all alike.
         few = [move for move in moves if move[0] != 0][:4]
         tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
-        pairs = {
-            frozenset((pair.left, pair.right)): pair for pair in filter(None, itertools.starmap(self._pair, tried))
-        }
-        return list(pairs.values())[:MOST_CORNERS]
+        pairs = filter(None, itertools.starmap(self._pair, tried))
+        return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:MOST_CORNERS]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         move: TotalsVector = pair.origin[1]
@@ -376,7 +357,7 @@ class Totals(_Totals):
         **second: Unpack[CellTotals],
     ) -> "Totals":
         if contributions is not None and people is not None and not second:
-            return cast(Totals, TotalsOfPeople(contributions, people, relation=relation))
+            return cast(Totals, TotalsOfPeople(contributions, people, relation))
         if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
             return cast(Totals, TotalsInCells(**second))
         raise InvalidInputError(
@@ -495,13 +476,10 @@ class TotalsByKey(VectorOfTotals):
 
     def _allows(self, move: Sequence[Number]) -> bool:
         """Whether one person can change totals by so much."""
-        c, sizes = self.contribution, [abs(Fraction(step)) for step in move if step]
-        return (
-            len(sizes) <= c["l0"]
-            and max(sizes, default=Fraction(0)) <= c["linf"]
-            and ("l1" not in c or sum(sizes) <= c["l1"])
-            and ("l2" not in c or sum(size**2 for size in sizes) <= Fraction(c["l2"]) ** 2)
-        )
+        sizes = [abs(Fraction(step)) for step in move if step]
+        size = {"l0": len(sizes), "l1": sum(sizes), "l2": sum(size**2 for size in sizes), "linf": max(sizes, default=0)}
+        limits = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in self.contribution.items()}
+        return all(size[name] <= most for name, most in limits.items())
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         cells, move = pair.origin
@@ -571,7 +549,7 @@ class OneNumber(Domain):
         self.distance, self.integer = distance, integer
         self._range = Range.of("range", range, integer)
         # The pairs are those of a vector of one cell.
-        self._cell = Totals(cells=1, values=range, contribution={"l1": distance}, integer=integer)
+        self._cell = TotalsInCells(1, range, {"l1": distance}, integer)
 
     def __str__(self) -> str:
         numbers = "integer" if self.integer else "number"
