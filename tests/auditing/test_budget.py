@@ -11,8 +11,7 @@ import auditor
 from auditor.auditing.consistent import read_report
 from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
-from auditor.claims import Unclaimed
-from auditor.claims.privacy import OUT_OF_REACH
+from auditor.claims import OUT_OF_REACH, Unclaimed
 from auditor.cli import main
 from auditor.config import load_configuration
 from auditor.errors import InvalidInputError
