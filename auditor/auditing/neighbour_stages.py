@@ -14,7 +14,7 @@ from auditor.auditing.looks import Looks, ends
 from auditor.auditing.same_noise import has_same_noise, likeliest_step, orders, ranks_pairs, with_same_noise
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages, look_at
 from auditor.bounds.prospect import WORTH_TO_EXPLORE
-from auditor.events.separating import FEW_OUTPUTS
+from auditor.events.selection import FEW_OUTPUTS
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import (
     FIRST_LOOK,

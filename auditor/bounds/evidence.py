@@ -1,7 +1,8 @@
 """Counts (what was seen) and Bound (what it proves). Integers are kept to the last step."""
 
+import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
 from auditor.errors import InvalidInputError
@@ -27,12 +28,7 @@ class Counts:
                 raise InvalidInputError(f"hits_{side} is {hits} of {trials} trials; it must be 0 to {trials}")
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
-            self.hits_left + other.hits_left,
-            self.trials_left + other.trials_left,
-            self.hits_right + other.hits_right,
-            self.trials_right + other.trials_right,
-        )
+        return Counts(*map(operator.add, astuple(self), astuple(other)))
 
     @property
     def trials(self) -> int:
@@ -59,11 +55,8 @@ class GuessCounts:
     def __post_init__(self) -> None:
         left, right = self.left, self.right
         same = (left.trials_left, left.trials_right) == (right.trials_left, right.trials_right)
-        disjoint = (
-            self.left.hits_left + self.right.hits_left <= self.left.trials_left
-            and self.left.hits_right + self.right.hits_right <= self.left.trials_right
-        )
-        if not (same and disjoint):
+        on_left, on_right = left.hits_left + right.hits_left, left.hits_right + right.hits_right
+        if not (same and on_left <= left.trials_left and on_right <= left.trials_right):
             raise InvalidInputError(
                 f"the events of one rule saw {self.left} and {self.right}; they must be disjoint, on the same trials"
             )

@@ -228,15 +228,14 @@ class GuessLooks:
     def _delta(self, epsilon: float, alpha: float) -> float:
         best = 0.0
         for one in self.seen:
+
+            def allowed(delta: float, one: RightGuesses = one) -> bool:
+                return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
+
             # What this look alone refutes counts only above what an earlier one does.
-            best = max(best, self._delta_of(one, epsilon, alpha, max(best, LEAST_DELTA)))
+            if not allowed(least := max(best, LEAST_DELTA)):
+                best = halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
         return best
-
-    def _delta_of(self, one: RightGuesses, epsilon: float, alpha: float, least: float) -> float:
-        def allowed(delta: float) -> bool:
-            return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
-
-        return 0.0 if allowed(least) else halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
 
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
         """Return the smallest value of the quantity at which a claim would be refuted with this probability; infinite if there is

@@ -2,15 +2,14 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.evidence import GuessCounts
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import Floats, Ints
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
@@ -46,14 +45,10 @@ class RuleCounts:
         return cls(left, right, right, left, trials)
 
     @classmethod
-    def seen(cls, counts: GuessCounts) -> "RuleCounts":
-        """Return the counts of a single rule, as arrays of one number each."""
-        wins_and_losses = (
-            (counts.left.hits_left, counts.left.hits_right),
-            (counts.right.hits_right, counts.right.hits_left),
-        )
-        left, right = np.array(wins_and_losses, np.float64)[..., None]
-        return cls(left[0], left[1], right[0], right[1], counts.trials)
+    def single(cls, hits: Sequence[int], trials: int) -> "RuleCounts":
+        """Return the counts of a single rule, in the order of the fields, as arrays of one number each."""
+        left_wins, left_losses, right_wins, right_losses = np.array(hits, np.float64)[:, None]
+        return cls(left_wins, left_losses, right_wins, right_losses, trials)
 
     @property
     def wins(self) -> Floats:
@@ -281,3 +276,67 @@ def cut(column: SortedColumn) -> Blocks:
     """Cut a column into cells and its most frequent atoms."""
     edges = readable_edges(column, min(MOST_CELLS, max(2, column.size // LEAST_IN_CELL)))
     return Blocks(edges, sorted(column.atoms, key=lambda atom: -column.atoms[atom])[:MOST_ATOMS])
+
+
+@dataclass(frozen=True)
+class Table:
+    """The values of a feature on either side, cut into blocks when that is asked for."""
+
+    feature: Feature
+    left: SortedColumn
+    right: SortedColumn
+
+    def __add__(self, other: "Table") -> "Table":
+        return Table(self.feature, self.left + other.left, self.right + other.right)
+
+    @functools.cached_property
+    def both(self) -> SortedColumn:
+        return self.left + self.right
+
+    @functools.cached_property
+    def blocks(self) -> Blocks:
+        return cut(self.both)
+
+    @functools.cached_property
+    def counts(self) -> tuple[Ints, Ints]:
+        """How many values lie in each block, on either side."""
+        return self.blocks.count(self.left), self.blocks.count(self.right)
+
+    @functools.cached_property
+    def merged(self) -> tuple[Blocks, Floats]:
+        """The blocks with their log-likelihood ratios (nats, left over right). Neighbours that do not differ are merged."""
+        (left, right), cells = self.counts, self.cells
+        ends = merge_cells(left[:cells], right[:cells])
+        ratios = log_ratios(sum_runs(left[:cells], ends), sum_runs(right[:cells], ends))
+        merged = Blocks([self.blocks.edges[end] for end in ends[:-1]], self.blocks.atoms)
+        return merged, np.concatenate([ratios, self.of_atoms])
+
+    @property
+    def trials(self) -> int:
+        return self.left.size + self.right.size
+
+    @property
+    def cells(self) -> int:
+        return len(self.blocks.edges) + 1
+
+    @property
+    def seen(self) -> RuleCounts:
+        """The wins and losses of guessing either side on each block."""
+        return RuleCounts.of(*self.counts, self.trials)
+
+    @property
+    def of_atoms(self) -> Floats:
+        """The log-ratio of each atom."""
+        left, right = self.counts
+        return log_ratios(left[self.cells :], right[self.cells :])
+
+    def of_rule(self, rule: Cells) -> RuleCounts:
+        """Return the wins and losses of a rule."""
+        a, b = rule.count(self.left), rule.count(self.right)
+        return RuleCounts.single(
+            [x.get(side, 0) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))], self.trials
+        )
+
+    def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
+        """Return the best rule with the cells in their order."""
+        return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)

@@ -11,7 +11,7 @@ from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
 from auditor.bounds.intervals import Floats
-from auditor.events.newton import Labelled, ridge_for
+from auditor.events.curve import Labelled, ridge_for
 from auditor.events.vectors import LARGEST
 
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:

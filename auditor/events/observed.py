@@ -60,7 +60,7 @@ class Guessed(Fields):
 class ObservedRule(Guessed):
     """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side.
 
-    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.written``); None if the feature is of
+    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.event``); None if the feature is of
     another package.
     """
 

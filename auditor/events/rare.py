@@ -4,9 +4,8 @@ Evidence here is a count on one side and none on the other. Such events are few,
 of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,10 +13,9 @@ import numpy as np
 
 from auditor.bounds.intervals import Floats
 from auditor.bounds.prospect import HeldOut
-from auditor.events.blocks import Choice, Forecaster, RuleCounts
+from auditor.events.blocks import Choice, Forecaster, RuleCounts, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
-from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn
 
 # The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
@@ -25,6 +23,9 @@ from auditor.events.sorted_column import SortedColumn
 RARE, MOST_RARE = 0.25, 64
 # Outputs beyond the other side's support. From fewer the ends are mostly luck.
 LEAST_BEYOND = 12
+
+# A number or an atom, and how often it was seen on the left and on the right.
+_Seen = tuple[float | str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,96 +35,61 @@ class RareChoice(Choice):
     seen: HeldOut
 
 
-def rare_choice(feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster) -> RareChoice | None:
+def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule on rare events of a feature with the best forecast; None if one side alone shows nothing."""
-    found = [*_one_sided(feature, left, right, forecaster), *_beyond(feature, left, right, forecaster)]
+    found = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What a rule won and lost on outputs other than those that suggested it."""
-
-    left_wins: int = 0
-    left_losses: int = 0
-    right_wins: int = 0
-    right_losses: int = 0
-
-    def with_more(
-        self, left_wins: int = 0, left_losses: int = 0, right_wins: int = 0, right_losses: int = 0
-    ) -> "_Judged":
-        """Return the sums with further wins and losses."""
-        return _Judged(
-            self.left_wins + left_wins,
-            self.left_losses + left_losses,
-            self.right_wins + right_wins,
-            self.right_losses + right_losses,
-        )
-
-    @property
-    def wins(self) -> int:
-        return self.left_wins + self.right_wins
-
-    @property
-    def losses(self) -> int:
-        return self.left_losses + self.right_losses
-
-    def choice(self, event: Event, trials: int, forecaster: Forecaster) -> RareChoice:
-        """Return the rule with its forecasts."""
-        counts = (self.left_wins, self.left_losses, self.right_wins, self.right_losses)
-        left_wins, left_losses, right_wins, right_losses = (np.array([float(n)]) for n in counts)
-        careful = float(forecaster.forecast(RuleCounts(left_wins, left_losses, right_wins, right_losses, trials))[0])
-        seen = HeldOut(self.wins, self.wins + self.losses, trials, (self.left_wins > 0) + (self.right_wins > 0))
-        if self.losses:
-            return RareChoice(event, careful, seen)
-        return RareChoice(event, forecaster.forecast_unbeaten(self.wins, trials, seen.directions), seen)
+def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
+    """Return a rule with its forecasts. ``hits`` are what it won and lost of guesses for the left, then of those for the right, on
+    outputs other than those that suggested it.
+    """
+    left_wins, left_losses, right_wins, right_losses = hits
+    wins, losses = left_wins + right_wins, left_losses + right_losses
+    seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
+    if losses:
+        return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), seen)
+    return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, seen.directions), seen)
 
 
-def _one_sided(
-    feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster
-) -> Iterator[RareChoice]:
+def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess the side at every rare value that was seen there alone, twice or more.
 
     The first output at a value suggests the guess, and the others win it. A value that both sides gave is a loss where one output
     alone speaks against the guess. Losses count without any win too: what is won on other pairs is likelier luck then.
     """
-    numbers, atoms = _repeated(left, right), _rare_atoms(left, right)
-    judged, guess = _Judged(), dict[float | str, float]()
-    for value, (on_left, on_right) in itertools.chain[tuple[float | str, tuple[int, int]]](
-        numbers.items(), atoms.items()
-    ):
-        if on_right == 0 and on_left > 1:
-            judged, guess[value] = judged.with_more(left_wins=on_left - 1), LEFT
-        elif on_left == 0 and on_right > 1:
-            judged, guess[value] = judged.with_more(right_wins=on_right - 1), RIGHT
-        else:
-            judged = judged.with_more(
-                left_losses=int(on_right == 1 and on_left > 0), right_losses=int(on_left == 1 and on_right > 0)
-            )
-    if guess or judged.losses:
-        yield judged.choice(Event(feature, _at_values(guess)), left.size + right.size, forecaster)
+    wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
+    for value, (on_left, on_right) in [*_repeated(table), *_rare_atoms(table)]:
+        for side, own, other in ((LEFT, on_left, on_right), (RIGHT, on_right, on_left)):
+            if other == 0 and own > 1:
+                wins[side] += own - 1
+                guess[value] = side
+            losses[side] += int(other == 1 and own > 0)
+    if guess or any(losses.values()):
+        hits = wins[LEFT], losses[LEFT], wins[RIGHT], losses[RIGHT]
+        yield _judged(Event(table.feature, _at_values(guess)), hits, table.trials, forecaster)
 
 
-def _repeated(left: SortedColumn, right: SortedColumn) -> dict[float, tuple[int, int]]:
+def _repeated(table: Table) -> Iterable[_Seen]:
     """Return the rare numbers that occur more than once, and how often on either side; none if there are many."""
-    numbers = (left + right).numbers
+    numbers = table.both.numbers
     if not len(numbers):
-        return {}
+        return ()
     begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     times = np.diff(begins, append=len(numbers))
-    again = (times > 1) & (times <= RARE * (left.size + right.size))
+    again = (times > 1) & (times <= RARE * table.trials)
     if np.count_nonzero(again) > MOST_RARE:
-        return {}
+        return ()
     values = numbers[begins[again]]
-    counts = [np.subtract(*reversed(side.ends(values))).tolist() for side in (left, right)]
-    return dict(zip(values.tolist(), zip(*counts, strict=True), strict=True))
+    counts = [np.subtract(*reversed(side.ends(values))).tolist() for side in (table.left, table.right)]
+    return zip(values.tolist(), zip(*counts, strict=True), strict=True)
 
 
-def _rare_atoms(left: SortedColumn, right: SortedColumn) -> dict[str, tuple[int, int]]:
-    seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
-    most = RARE * (left.size + right.size)
-    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= most}
-    return rare if len(rare) <= MOST_RARE else {}
+def _rare_atoms(table: Table) -> Iterable[_Seen]:
+    seen = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
+    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= RARE * table.trials}
+    return rare.items() if len(rare) <= MOST_RARE else ()
 
 
 def _at_values(guess: Mapping[float | str, float]) -> Cells:
@@ -140,21 +106,20 @@ def _at_values(guess: Mapping[float | str, float]) -> Cells:
     return Cells(tuple(edges), tuple(values), {v: worth for v, worth in guess.items() if isinstance(v, str)})
 
 
-def _beyond(feature: Feature, left: SortedColumn, right: SortedColumn, forecaster: Forecaster) -> Iterator[RareChoice]:
+def _beyond(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Suggest to guess a side beyond all numbers of the other.
 
     Outputs at an end are of one side until the first of the other comes, which is a loss. So a run of n outputs has the likelihood
     of n wins and a loss, wherever the support ends.
     """
+    left, right = table.left, table.right
     rule = _ends(left, right)
     if rule is None:
         return
-    wins_and_losses = (
-        (rule.count(side).get(sign, 0), rule.values.count(sign)) for side, sign in ((left, LEFT), (right, RIGHT))
-    )
-    judged = _Judged(*itertools.chain(*wins_and_losses))
-    if judged.wins >= LEAST_BEYOND:
-        yield judged.choice(Event(feature, rule), left.size + right.size, forecaster)
+    on_left, on_right = rule.count(left).get(LEFT, 0), rule.count(right).get(RIGHT, 0)
+    if on_left + on_right >= LEAST_BEYOND:
+        hits = on_left, rule.values.count(LEFT), on_right, rule.values.count(RIGHT)
+        yield _judged(Event(table.feature, rule), hits, table.trials, forecaster)
 
 
 def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:

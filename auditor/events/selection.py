@@ -7,28 +7,19 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import Outputs, concatenate
+from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.intervals import Floats, Ints
 from auditor.defaults import EventKind
-from auditor.events.blocks import (
-    LEAST_IN_CELL,
-    Blocks,
-    Choice,
-    Forecaster,
-    RuleCounts,
-    RuleForecast,
-    cut,
-    log_ratios,
-    merge_cells,
-    sum_runs,
-)
-from auditor.events.cells import LEFT, Cells
+from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
+from auditor.events.coarse import CoarseBlocks
 from auditor.events.event import Event
 from auditor.events.features import (
     MOST_JOINT_ATOMS,
@@ -41,13 +32,11 @@ from auditor.events.features import (
     looks_at_types,
     varies,
 )
-from auditor.events.halves import Halves
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.separating import separating_event
-from auditor.events.sorted_column import Sides
-from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, counts_of, place_thresholds
+from auditor.events.sorted_column import sorted_sides
+from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import SumOfAnswers, increments, vector_features
 
 # What events may look at.
@@ -63,8 +52,8 @@ KEPT = 3
 MOST_RARE_PLACES = 8
 # Places that regression looks at, at most; its cost grows with their square.
 MOST_REGRESSED = 32
-# Below this many outputs, regression has nothing to add to the features themselves.
-LEAST_TO_LEARN = 500
+# Below this many outputs, regression has nothing to add to the features themselves, and one threshold is all that can be learned.
+FEW_OUTPUTS = 500
 
 # What is guessed where nothing was learned.
 ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
@@ -76,6 +65,60 @@ SIMPLE = (Place, LowestBit)
 MOST_SINGLE = 8
 # An odd number of 64 bits: 2⁶⁴ over the golden ratio.
 MULTIPLIER = np.int64(-7046029254386353131)
+# Columns of fewer outputs than this are kept, since several steps ask for them.
+MOST_KEPT = 100_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """Outputs of the half that suggests rules (left, then right), then of the half that judges. ``sizes`` are the sizes of these
+    four parts.
+    """
+
+    outputs: Outputs
+    sizes: tuple[int, int, int, int]
+    kept: dict[int, tuple[Feature, OutputColumn]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fit: Sample, judge: Sample) -> "Halves":
+        """Return the outputs of both halves."""
+        parts = [fit.left, fit.right, judge.left, judge.right]
+        left, right, other_left, other_right = (part.size for part in parts)
+        return cls(concatenate(parts), (left, right, other_left, other_right))
+
+    @property
+    def fit(self) -> Outputs:
+        """The outputs of the half that suggests rules."""
+        return self.outputs[: sum(self.sizes[:2])]
+
+    def half(self, number: int, columns: Iterable[OutputColumn]) -> Sample:
+        """Return some columns of one of the halves."""
+        some, ends = Outputs(self.outputs.size, tuple(columns)), np.cumsum([0, *self.sizes]).tolist()
+        left, right = (some[a:b] for a, b in itertools.pairwise(ends[2 * number : 2 * number + 3]))
+        return Sample(left, right)
+
+    def first(self, most: int) -> "Halves":
+        """Return the first outputs of each half, at most ``most``."""
+        if max(sum(self.sizes[:2]), sum(self.sizes[2:])) <= most:
+            return self
+        begin = np.cumsum(self.sizes) - self.sizes
+        left, right, other_left, other_right = (min(size, most // 2) for size in self.sizes)
+        sizes = left, right, other_left, other_right
+        rows = np.concatenate([np.arange(b, b + size) for b, size in zip(begin, sizes, strict=True)])
+        return Halves(self.outputs[rows], sizes)
+
+    def column(self, feature: Feature) -> OutputColumn:
+        """Return the values of a feature on all outputs."""
+        if id(feature) not in self.kept:
+            made = feature, feature.extract(self.outputs)
+            if self.outputs.size > MOST_KEPT:
+                return made[1]
+            self.kept[id(feature)] = made
+        return self.kept[id(feature)][1]
+
+    def coarse(self, features: Sequence[Feature], look_for_rare: bool = False) -> CoarseBlocks:
+        """Return a coarse table of some features."""
+        return CoarseBlocks.of([self.column(feature) for feature in features], self.sizes, look_for_rare)
 
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
@@ -86,7 +129,7 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     if len(places) > MOST_RARE_PLACES:
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
-    found = [_Extracted.of(place, halves).rare(forecaster) for place in places]
+    found = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
     best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
 
@@ -104,49 +147,78 @@ def frequent_rules(
     halves = Halves.of(*sample.halves())
     extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
     if not extracted:
-        return _placed(_Extracted.of(ALWAYS.feature, halves), lambda: Choice(ALWAYS, -np.inf), forecaster), None
+        always = _Extracted.of(ALWAYS.feature, halves)
+        return place_thresholds(always.known, lambda: Choice(ALWAYS, -np.inf), forecaster), None
     # That 0 and 0.0 differ must not hide what else is wrong: types come after values that refute the claim.
-    values = [one for one in extracted if not looks_at_types(one.feature)] or extracted
+    values = [one for one in extracted if not looks_at_types(one.fit.feature)] or extracted
     careful = _careful(values, forecaster)
     if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
         careful, values = _careful(extracted, forecaster), extracted
-    return careful, _surest(values, careful, forecaster) or _bold(values, forecaster)
+    # With a violation forecast, or with none in reach, the rule with the best bold forecast.
+    surest = None
+    if not careful.forecast > forecaster.claimed:
+        surest = _best_by(forecaster.clearance, values, forecaster, least=0.0)
+    return careful, surest or _best_by(forecaster.with_margin(BOLD).forecast, values, forecaster)
 
 
 def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event:
-    """Return the rule of one threshold that guesses most outputs rightly. It guesses left always if no feature varies."""
-    outputs = concatenate([sample.left, sample.right])
-    return separating_event([*_features(outputs, kinds)], sample) or ALWAYS
+    """Return the rule that guesses most outputs rightly, the first of equal ones. It guesses left always if no feature varies.
+
+    It guesses one side up to a threshold, and the other beyond. At an atom it guesses the side that gave it more often. From a few
+    dozen outputs nothing finer can be learned. A search looks at hundreds of pairs with so few, and what is gross shows.
+    """
+    both, is_left = concatenate([sample.left, sample.right]), np.arange(sample.size) < sample.left.size
+    # The sides count alike, however often each was drawn.
+    weights = np.where(is_left, 1 / max(1, sample.left.size), -1 / max(1, sample.right.size))
+    best, most = ALWAYS, -np.inf
+    for feature in _features(both, kinds):
+        rule, right = _separating(feature.extract(both), weights)
+        if right > most + 1e-12:
+            best, most = Event(feature, rule), right
+    return best
+
+
+def _separating(column: OutputColumn, weights: NDArray[np.float64]) -> tuple[Cells, float]:
+    """Return the rule on a column, and by how much more it hits the side that it guesses than the other."""
+    atoms, worth = dict[str, float](), 0.0
+    numbers = column.numbers
+    if column.codes is not None:
+        is_atom = column.codes >= 0
+        excess = np.bincount(column.codes[is_atom], weights[is_atom], minlength=len(column.atoms))
+        atoms = {
+            atom: LEFT if more > 0 else RIGHT for atom, more in zip(column.atoms, excess.tolist(), strict=True) if more
+        }
+        worth = float(np.abs(excess).sum())
+        numbers, weights = numbers[~is_atom], weights[~is_atom]
+    if not len(numbers):
+        return Cells((), (ABSTAIN,), atoms), worth
+    order = np.argsort(numbers, kind="stable")
+    numbers, reached = numbers[order], np.cumsum(weights[order])
+    # A threshold lies between two numbers that differ; beyond the last there is none.
+    between = np.append(numbers[1:] != numbers[:-1], True)
+    gains = np.where(between, np.abs(2 * reached - reached[-1]), -np.inf)
+    at = int(np.argmax(gains))
+    if at == len(numbers) - 1:
+        return Cells((), (LEFT if reached[-1] > 0 else RIGHT,), atoms), worth + abs(float(reached[-1]))
+    below = LEFT if 2 * reached[at] > reached[-1] else RIGHT
+    edge = shortest_decimal(float(numbers[at]), float(numbers[at + 1]))
+    return Cells((edge,), (below, -below), atoms), worth + float(gains[at])
 
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
     """Return the rule with the best forecast, its thresholds placed so that luck has little influence."""
     best, on_best = Choice(ALWAYS, -np.inf), features[0]
     if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
-        return _placed(on_best, functools.cache(lambda: _best_rule(on_best, forecaster.forecast) or best), forecaster)
+        chosen = functools.cache(lambda: _best_rule(on_best, forecaster.forecast) or best)
+        return place_thresholds(on_best.known, chosen, forecaster)
     for extracted in features:
         choice = _best_rule(extracted, forecaster.forecast)
         # Where all show little, what is gained by a simpler event is lost many times over.
-        is_free = isinstance(extracted.feature, SIMPLE) or best.forecast < WORTH_KEEPING
+        is_free = isinstance(extracted.fit.feature, SIMPLE) or best.forecast < WORTH_KEEPING
         needed = best.forecast if is_free else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
             best, on_best = choice, extracted
-    return _placed(on_best, lambda: best, forecaster)
-
-
-def _surest(features: "Sequence[_Extracted]", careful: Choice, forecaster: Forecaster) -> Choice | None:
-    """Return the rule that is surest to refute the claim, and its usual forecast.
-
-    None if no rule will refute it as far as is seen, or if the careful one is forecast to.
-    """
-    if careful.forecast > forecaster.claimed:
-        return None
-    return _best_by(forecaster.clearance, features, forecaster, least=0.0)
-
-
-def _bold(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice | None:
-    """Return the rule with the best bold forecast, and its usual forecast."""
-    return _best_by(forecaster.with_margin(BOLD).forecast, features, forecaster)
+    return place_thresholds(on_best.known, lambda: best, forecaster)
 
 
 def _best_by(
@@ -159,7 +231,7 @@ def _best_by(
     best, extracted = max(found, key=lambda pair: pair[0].forecast)
     if best.forecast <= least:
         return None
-    return Choice(best.test, float(forecaster.forecast(counts_of(best.test.rule, *extracted.known))[0]))
+    return Choice(best.test, float(forecaster.forecast(extracted.known.of_rule(best.test.rule))[0]))
 
 
 def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
@@ -217,8 +289,9 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
         if len(tables) > 1:
             yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
-    if sum(halves.sizes[:2]) >= LEAST_TO_LEARN:
-        score = fit_logistic(halves.sample(0, {*most_promising[:MOST_REGRESSED]}))
+    if sum(halves.sizes[:2]) >= FEW_OUTPUTS:
+        regressed = {*most_promising[:MOST_REGRESSED]}
+        score = fit_logistic(halves.half(0, (c for c in halves.outputs.columns if c.name in regressed)))
         if score is not None:
             yield score
 
@@ -254,90 +327,41 @@ def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> boo
     return len(np.unique(kinds)) <= most
 
 
-def _merged(blocks: Blocks, on_left: Ints, on_right: Ints) -> tuple[Blocks, Floats]:
-    """Merge neighbouring intervals that do not differ; return the blocks, and the log-ratio of each."""
-    cells = len(blocks.edges) + 1
-    ends = merge_cells(on_left[:cells], on_right[:cells])
-    ratios = log_ratios(sum_runs(on_left[:cells], ends), sum_runs(on_right[:cells], ends))
-    merged = Blocks([blocks.edges[end] for end in ends[:-1]], blocks.atoms)
-    return merged, np.concatenate([ratios, log_ratios(on_left[cells:], on_right[cells:])])
-
-
 @dataclass(frozen=True)
-class _Table:
-    """What a half of the outputs says of a feature: its values on either side, cut into blocks when that is asked for."""
-
-    sides: Sides
-
-    @functools.cached_property
-    def blocks(self) -> Blocks:
-        return cut(self.sides[0] + self.sides[1])
-
-    @functools.cached_property
-    def counts(self) -> tuple[Ints, Ints]:
-        """How many values lie in each block, on either side."""
-        return self.blocks.count(self.sides[0]), self.blocks.count(self.sides[1])
-
-    @functools.cached_property
-    def merged(self) -> tuple[Blocks, Floats]:
-        """The blocks with their log-likelihood ratios (nats, left over right). Blocks that do not differ are merged."""
-        return _merged(self.blocks, *self.counts)
-
-
-@dataclass(frozen=True, slots=True)
 class _Extracted:
-    """The values of a feature on both sides of both halves, and what was learned of it from the first."""
+    """The values of a feature in either half."""
 
-    feature: Feature
-    table: _Table
-    judge: Sides
+    fit: Table
+    judge: Table
 
     @classmethod
     def of(cls, feature: Feature, halves: Halves) -> "_Extracted":
-        fit, judge = halves.sides(feature)
-        return cls(feature, _Table(fit), judge)
-
-    @property
-    def fit(self) -> Sides:
-        return self.table.sides
+        column = halves.column(feature)
+        fit, judge = (sorted_sides(lambda side: side.columns[0], halves.half(i, [column])) for i in (0, 1))
+        return cls(Table(feature, *fit), Table(feature, *judge))
 
     @property
     def is_learned(self) -> bool:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
-        return isinstance(self.feature, LEARNED)
+        return isinstance(self.fit.feature, LEARNED)
 
-    @property
-    def known(self) -> Sides:
+    @functools.cached_property
+    def known(self) -> Table:
         """The values by which rules may be placed: those of both halves, unless the feature was learned from one."""
-        left, right = self.judge
-        return self.judge if self.is_learned else (self.fit[0] + left, self.fit[1] + right)
-
-    def rare(self, forecaster: Forecaster) -> RareChoice | None:
-        """Return the best rare event, where the feature is a place of the output."""
-        return rare_choice(self.feature, *self.known, forecaster) if isinstance(self.feature, Place) else None
-
-
-def _size(half: Sides) -> int:
-    return half[0].size + half[1].size
+        return self.judge if self.is_learned else self.fit + self.judge
 
 
 def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
-    feature, judged, table = extracted.feature, extracted.judge, extracted.table
-    blocks, (merged, ranks) = table.blocks, table.merged
-    counts, merged_counts = ((one.count(judged[0]), one.count(judged[1])) for one in (blocks, merged))
-    trials = _size(judged)
-    choice = merged.choose(feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
+    judge, fit = extracted.judge, extracted.fit
+    blocks, (merged, ranks) = fit.blocks, fit.merged
+    counts, merged_counts = ((one.count(judge.left), one.count(judge.right)) for one in (blocks, merged))
+    trials = judge.trials
+    choice = merged.choose(fit.feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):
         # Nor was any order of the line learned: both halves may judge.
-        counts = counts[0] + table.counts[0], counts[1] + table.counts[1]
-        trials += _size(extracted.fit)
-    of_atoms = ranks[len(merged.edges) + 1 :]
-    best = blocks.choose_in_order(feature, of_atoms, RuleCounts.of(*counts, trials), forecast)
+        counts = counts[0] + fit.counts[0], counts[1] + fit.counts[1]
+        trials += fit.trials
+    best = fit.best(RuleCounts.of(*counts, trials), forecast)
     if choice is not None and (best is None or choice.forecast > beaten_at(best.forecast)):
         best = choice
     return best
-
-
-def _placed(extracted: _Extracted, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
-    """Place the thresholds on the chosen feature anew."""
-    return place_thresholds(extracted.feature, *extracted.known, chosen, forecaster)

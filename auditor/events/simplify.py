@@ -21,7 +21,9 @@ def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: 
 
     def forecast(rule: Cells) -> float:
         counts = replace(event, rule=rule).count(sample)
-        return float(forecaster.forecast(RuleCounts.seen(counts))[0])
+        left, right = counts.left, counts.right
+        hits = left.hits_left, left.hits_right, right.hits_right, right.hits_left
+        return float(forecaster.forecast(RuleCounts.single(hits, counts.trials))[0])
 
     rule = _best([_only(event.rule, side) for side in (LEFT, RIGHT)], event.rule, forecast, floor)
     rule = _best(list(_single_pieces(rule)), rule, forecast, floor)

@@ -6,17 +6,11 @@ plateau are alike. Where evidence is too weak for a curve, only rules that guess
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from auditor.bounds.intervals import Floats, Ints
-from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, cut, log_ratios
-from auditor.events.cells import LEFT, RIGHT, Cells
+from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.curve import Curve, fit_curve
-from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn
 
 # A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
 WORTH_COMPLICATING = 0.03
@@ -36,17 +30,15 @@ WORTH_KEEPING = 0.1
 CLEARER, CLEAR = 0.5, 3.5
 
 
-def place_thresholds(
-    feature: Feature, left: SortedColumn, right: SortedColumn, chosen: Callable[[], Choice], forecaster: Forecaster
-) -> Choice:
+def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
     """Place the thresholds on a feature anew, by its values on each side: on a curve if one is known, else by the counts.
 
     If the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
     """
-    evidence = _Evidence.of(feature, left, right)
     if evidence.trials < LEAST_TO_PLACE or len(evidence.blocks.atoms) > MOST_CERTAIN_ATOMS or evidence.cells == 1:
         return chosen()
-    curve = evidence.curve()
+    left, right = (counts[: evidence.cells] for counts in evidence.counts)
+    curve = fit_curve(evidence.blocks.means(evidence.both), left, right)
     is_weak = curve.gain < ENOUGH_FOR_CURVE
     placed = _by_counts(evidence, forecaster) if is_weak else _by_curve(evidence, curve, forecaster)
     if placed is None or (placed.forecast <= 0 and chosen().forecast > WORTH_KEEPING):
@@ -61,69 +53,7 @@ def beaten_at(forecast: float) -> float:
     return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
 
 
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    """What is known of a feature: its values on either side, and how many of them lie in each block."""
-
-    feature: Feature
-    left: SortedColumn
-    right: SortedColumn
-    both: SortedColumn
-    blocks: Blocks
-    on_left: Ints
-    on_right: Ints
-
-    @classmethod
-    def of(cls, feature: Feature, left: SortedColumn, right: SortedColumn) -> "_Evidence":
-        both = left + right
-        blocks = cut(both)
-        return cls(feature, left, right, both, blocks, blocks.count(left), blocks.count(right))
-
-    @property
-    def trials(self) -> int:
-        return self.both.size
-
-    @property
-    def seen(self) -> RuleCounts:
-        """The wins and losses of guessing either side on each block."""
-        return RuleCounts.of(self.on_left, self.on_right, self.trials)
-
-    @property
-    def cells(self) -> int:
-        return len(self.blocks.edges) + 1
-
-    @property
-    def of_atoms(self) -> Floats:
-        """The log-ratio of each atom."""
-        return log_ratios(self.on_left[self.cells :], self.on_right[self.cells :])
-
-    def curve(self) -> Curve:
-        """Return the log-ratio along the numbers."""
-        return fit_curve(self.blocks.means(self.both), self.on_left[: self.cells], self.on_right[: self.cells])
-
-    def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
-        """Return the best rule with the cells in their order."""
-        return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)
-
-    def best_of_atoms(self, forecast: RuleForecast) -> Choice | None:
-        """Return the best rule that abstains on all numbers: there are few atoms here, so luck matters little."""
-        on_left, on_right = (np.append(0, counts[self.cells :]) for counts in (self.on_left, self.on_right))
-        seen = RuleCounts.of(on_left, on_right, self.trials)
-        return Blocks([], self.blocks.atoms).choose(self.feature, np.append(0.0, self.of_atoms), seen, forecast)
-
-    def of_rule(self, rule: Cells) -> RuleCounts:
-        """Return the wins and losses of a rule."""
-        return counts_of(rule, self.left, self.right)
-
-
-def counts_of(rule: Cells, left: SortedColumn, right: SortedColumn) -> RuleCounts:
-    """Return the wins and losses of a rule on the values of either side."""
-    a, b = rule.count(left), rule.count(right)
-    hits = [np.array([float(x.get(side, 0))]) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))]
-    return RuleCounts(hits[0], hits[1], hits[2], hits[3], left.size + right.size)
-
-
-def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
+def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
     """Return the best balanced rule, or the best of all rules if its forecast is clearly larger."""
     careful = forecaster.with_margin(CAREFUL).forecast
     placed = evidence.best(evidence.seen, careful, balanced=True)
@@ -133,7 +63,7 @@ def _by_counts(evidence: _Evidence, forecaster: Forecaster) -> Choice | None:
     return placed
 
 
-def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choice | None:
+def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice | None:
     """Return the best rule by what a curve expects of each cell."""
     careful, bold = forecaster.with_margin(CAREFUL).forecast, forecaster.with_margin(BOLD).forecast
     expected = _expected(curve, evidence)
@@ -151,21 +81,28 @@ def _by_curve(evidence: _Evidence, curve: Curve, forecaster: Forecaster) -> Choi
     return placed
 
 
-def _or_rarer(placed: Choice, evidence: _Evidence, forecaster: Forecaster) -> Choice:
+def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice:
     """Return a rule on rare outputs that is almost never wrong, if it is clear; else the placed one, on frequent outputs."""
     bold, needed = forecaster.with_margin(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
     rare = evidence.best(evidence.seen, bold)
-    for other, clear in ((evidence.best_of_atoms(bold), needed), (rare, max(CLEAR, needed))):
+    for other, clear in ((_best_of_atoms(evidence, bold), needed), (rare, max(CLEAR, needed))):
         if other is not None and _surprise(evidence.of_rule(other.test.rule)) > clear:
             return other
     return placed
 
 
-def _expected(curve: Curve, evidence: _Evidence) -> RuleCounts:
+def _best_of_atoms(evidence: Table, forecast: RuleForecast) -> Choice | None:
+    """Return the best rule that abstains on all numbers: there are few atoms here, so luck matters little."""
+    on_left, on_right = (np.append(0, counts[evidence.cells :]) for counts in evidence.counts)
+    seen = RuleCounts.of(on_left, on_right, evidence.trials)
+    blocks, ranks = Blocks([], evidence.blocks.atoms), np.append(0.0, evidence.of_atoms)
+    return blocks.choose(evidence.feature, ranks, seen, forecast)
+
+
+def _expected(curve: Curve, evidence: Table) -> RuleCounts:
     """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
-    cells = evidence.cells
-    of_left, of_right = evidence.on_left[cells:], evidence.on_right[cells:]
-    both = (evidence.on_left + evidence.on_right)[:cells]
+    (on_left, on_right), cells = evidence.counts, evidence.cells
+    of_left, of_right, both = on_left[cells:], on_right[cells:], (on_left + on_right)[:cells]
     left, right = (both / (1 + np.exp(-(sign * curve.log_ratios - SAFE * curve.errors))) for sign in (1.0, -1.0))
     return RuleCounts(
         np.concatenate([left, of_left]),

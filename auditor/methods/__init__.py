@@ -49,7 +49,9 @@ def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tupl
     For probabilities there is one method only. Raises InvalidInputError if there is no such method, or if it cannot look at such
     events.
     """
-    methods = _methods_for(claim)
+    if type(claim) not in METHODS:
+        raise InvalidInputError(f"a claim of {claim} has no method; enter one in auditor.methods.METHODS")
+    methods = METHODS[type(claim)]
     kind = methods.fixed
     if isinstance(claim, Probability):
         return kind(claim, alpha, planned)
@@ -62,9 +64,3 @@ def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tupl
             )
         kind = methods.two_intervals
     return kind(claim, alpha, planned, events=events)
-
-
-def _methods_for(claim: Claim) -> Methods:
-    if type(claim) not in METHODS:
-        raise InvalidInputError(f"a claim of {claim} has no method; enter one in auditor.methods.METHODS")
-    return METHODS[type(claim)]

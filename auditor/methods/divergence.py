@@ -21,12 +21,12 @@ from auditor.bounds.power import Round, wealth_reached
 from auditor.bounds.prospect import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
+from auditor.events.event import read_rule, written
 from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import evidence_scores, one_threshold
-from auditor.events.written import read_rule, written
 from auditor.methods.guessing import limits
 from auditor.methods.method import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth, profile_points
 
@@ -128,9 +128,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         step = 1 if judge.size >= MANY else 3
         best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
         for feature in _scores(fit):
-            edges, left, right = _cells(feature, judge)
-            # Estimated on outputs the score was not learned from, with half an output more on either side.
-            means = _cell_means(feature, judge, edges)
+            edges, left, right, means = _cells(feature, judge)
             for swapped, order, (share, most) in itertools.product(
                 (False, True), self.claim.orders(ORDERS)[::step], CUTS[::step]
             ):
@@ -340,27 +338,19 @@ def _scores(fit: Sample) -> Iterator[Feature]:
         yield learned
 
 
-def _counts(edges: tuple[float, ...], column: OutputColumn) -> NDArray[np.int64]:
-    cells = np.searchsorted(np.asarray(edges), column.numbers, side="left")
-    return np.bincount(cells, minlength=len(edges) + 1)
+def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
+    """Cut a score into cells of about equal weight; return the edges, both sides' counts, and the mean score of each cell.
 
-
-def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats]:
-    """Cut a score into cells of about equal weight; return the edges and both sides' counts."""
-    left, right = feature.extract(judge.left), feature.extract(judge.right)
+    They are estimated on outputs from which the score was not learned.
+    """
+    numbers = np.concatenate([feature.extract(side).numbers for side in (judge.left, judge.right)])
     most = min(MOST_CELLS, max(2, judge.size // OUTPUTS_IN_CELL))
-    scores = np.unique(np.concatenate([left.numbers, right.numbers]))
+    scores = np.unique(numbers)
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
-    edges = tuple(scores[at].tolist())
-    return edges, _counts(edges, left).astype(np.float64), _counts(edges, right).astype(np.float64)
-
-
-def _cell_means(feature: Feature, judge: Sample, edges: tuple[float, ...]) -> Floats:
-    numbers = np.concatenate([feature.extract(judge.left).numbers, feature.extract(judge.right).numbers])
-    cells = np.searchsorted(np.asarray(edges), numbers, side="left")
-    count = np.bincount(cells, minlength=len(edges) + 1)
-    total = np.bincount(cells, weights=numbers, minlength=len(edges) + 1)
-    return np.asarray(total / np.maximum(count, 1))
+    cells, many = np.searchsorted(scores[at], numbers, side="left"), len(at) + 1
+    left, right = (np.bincount(side, minlength=many).astype(np.float64) for side in np.split(cells, [judge.left.size]))
+    means = np.bincount(cells, weights=numbers, minlength=many) / np.maximum(left + right, 1)
+    return tuple(scores[at].tolist()), left, right, means
 
 
 def _expected(p: Floats, q: Floats, values: Floats) -> Floats:

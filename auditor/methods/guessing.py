@@ -21,11 +21,10 @@ from auditor.bounds.intervals import (
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
-from auditor.events.blocks import Choice, RuleCounts
+from auditor.events.blocks import RuleCounts
 from auditor.events.event import Event
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import VALUES, frequent_rules, one_threshold, rare_event
-from auditor.events.separating import FEW_OUTPUTS
+from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_threshold, rare_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
@@ -89,7 +88,7 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned, then the
         others: what is best to refute a claim and what is best to bound a loss may differ.
         """
-        (careful, bold), rare = self._frequent(sample), self._rare(sample)
+        (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
         of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
         if bold is not None:
             # Bold rules of halves of the outputs may guess far more often than that of all.
@@ -124,13 +123,10 @@ class _RuleMethod(Method[G, Event, GuessCounts]):
         )
         return careful, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), bold
 
-    def _frequent(self, sample: Sample) -> tuple[Choice, Choice | None]:
-        return frequent_rules(sample, self, self.events)
-
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
             return one_threshold(sample, self.events), None
-        careful, bold = self._frequent(sample)
+        careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
     def _rare(self, sample: Sample) -> RareChoice | None:
@@ -183,10 +179,24 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
 
-    def _log_odds(self, counts: HeldOut) -> tuple[float, float]:
-        """Return ln of the odds to win, with half a guess more on either side, and its standard error (nats)."""
-        wins, losses = counts.wins + 0.5, counts.guesses - counts.wins + 0.5
-        return math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
+    def foreseen(self, share: float, chance: float) -> float:
+        """See Method; exact, by the power of the test."""
+        counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
+        return self.detectable(ALWAYS, counts, chance)
+
+    def promised(self, seen: HeldOut) -> Prospect:
+        """See _RuleMethod; by ln of the odds to win, with half a guess more on either side."""
+        wins, losses = seen.wins + 0.5, seen.losses + 0.5
+        log_odds, error = math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
+        free, short, noise = self._falls_short(seen, error)
+        return Prospect(log_odds - free, error, short, noise, wins=seen.wins, losses=seen.losses, free=free)
+
+    @abstractmethod
+    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+        """Return what δ gives for free of ln of the odds, and by how much the bound falls short of the rest, ± how much (nats).
+
+        ``error`` is the standard error of ln of the odds seen. The second is infinite if no number of wins refutes the claim.
+        """
 
 
 _Rates = TypeVar("_Rates", float, Floats)
@@ -231,28 +241,18 @@ class Guesses(_EpsilonMethod):
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
-    def foreseen(self, share: float, chance: float) -> float:
-        """See Method; exact, by the power of the test."""
-        counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
-        return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
-
-    def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
+    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+        """See _EpsilonMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
         epsilon = self.claim.epsilon
         allowed = _allowed(epsilon, self._free(seen.directions, seen.trials, fewest))
-        log_odds, error = self._log_odds(seen)
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
         if not needed < 1:
-            return Prospect(log_odds, error, math.inf, 0.0, wins=seen.wins, losses=seen.losses)
+            return 0.0, math.inf, 0.0
         at_claim, to_refute = (math.log(rate / (1 - rate)) for rate in (allowed, needed))
-        free = at_claim - epsilon
-        noise = 1 / math.sqrt(guesses * needed * (1 - needed))
-        return Prospect(
-            log_odds - free, error, to_refute - at_claim, noise, wins=seen.wins, losses=seen.losses, free=free
-        )
+        return at_claim - epsilon, to_refute - at_claim, 1 / math.sqrt(guesses * needed * (1 - needed))
 
     def forecast(self, seen: RuleCounts) -> Floats:
         guesses = seen.guesses
@@ -310,22 +310,17 @@ class TwoIntervals(_EpsilonMethod):
         return profile_points(lambda epsilons: two_intervals_deltas(event, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
-        return self._detectable(_one_event(counts), chance)
+        event = _one_event(counts)
+        return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
-    def foreseen(self, share: float, chance: float) -> float:
-        """See Method; exact, by the power of the test."""
-        return self._detectable(imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned).left, chance)
-
-    def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod; both intervals take their part."""
-        log_odds, error = self._log_odds(seen)
+    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+        """See _EpsilonMethod; both intervals take their part."""
         share = self.planned / seen.trials
         noise = error / math.sqrt(share)
         allowed = self.claim.delta * self.planned / 2 / max(1.0, seen.wins * share)
         if not allowed < 1:
-            return Prospect(log_odds, error, math.inf, 0.0, wins=seen.wins, losses=seen.losses)
-        free, short = -math.log(1 - allowed), z_of(self.alpha / 2) * math.sqrt(2) * noise
-        return Prospect(log_odds - free, error, short, noise, wins=seen.wins, losses=seen.losses, free=free)
+            return 0.0, math.inf, 0.0
+        return -math.log(1 - allowed), z_of(self.alpha / 2) * math.sqrt(2) * noise, noise
 
     def forecast(self, seen: RuleCounts) -> Floats:
         half = seen.trials / 2
@@ -346,9 +341,6 @@ class TwoIntervals(_EpsilonMethod):
         half = self.planned // 2
         hits = min(half, round(self._wins_planned(wins, trials)))
         return two_intervals_epsilon(Counts(hits, half, 0, half), self.claim.delta, self.alpha)
-
-    def _detectable(self, event: Counts, chance: float) -> float:
-        return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
 
 class GaussianGuesses(_RuleMethod[GaussianDP]):
@@ -373,7 +365,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method; a rule that never abstains has no share."""
-        return detectable_mu(imagined(0.5, 1.0, self.planned), self.claim.mu, self.alpha, chance)
+        return self.detectable(ALWAYS, imagined(0.5, 1.0, self.planned), chance)
 
     def promised(self, seen: HeldOut) -> Prospect:
         """See _RuleMethod; by the normal approximation of the rate of wins."""
@@ -385,11 +377,10 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         error = 2 * math.sqrt(rate * (1 - rate) / trials) / density
         allowed = float(ndtr(self.claim.mu / 2))
         needed = allowed + z_of(self.alpha) * math.sqrt(allowed * (1 - allowed) / self.planned)
-        if not needed < 1:
-            return Prospect(mu_from_rate(rate), error, math.inf, 0.0)
-        return Prospect(
-            mu_from_rate(rate), error, mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
-        )
+        short, noise = math.inf, 0.0
+        if needed < 1:
+            short, noise = mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
+        return Prospect(mu_from_rate(rate), error, short, noise)
 
     def interval(self, counts: GuessCounts, error: float) -> Interval:
         low, high = limits(counts.wins, counts.guesses, error)

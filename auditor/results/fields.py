@@ -10,6 +10,7 @@ from typing_extensions import TypeAliasType
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Unclaimed, claim_from_dict
 from auditor.errors import InvalidInputError, require_number
+from auditor.events.event import read_rule
 from auditor.events.observed import (
     ObservedCanaries,
     ObservedProfile,
@@ -18,7 +19,6 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
-from auditor.events.written import read_rule
 from auditor.neighbours.pair import Pair, Relation, relation_named
 from auditor.strangers import in_numbers
 

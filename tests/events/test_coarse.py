@@ -10,7 +10,7 @@ from auditor.blackbox.sample import Sample
 from auditor.claims import PureDP
 from auditor.events.coarse import CoarseBlocks
 from auditor.events.features import Place
-from auditor.events.halves import Halves
+from auditor.events.selection import Halves
 from auditor.methods.guessing import Guesses
 
 METHOD = Guesses(PureDP(0.5), alpha=0.01, planned=100_000)

@@ -8,8 +8,8 @@ import pytest
 from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.sample import Sample
 from auditor.events.features import EvidenceSum, Place
-from auditor.events.halves import Halves
 from auditor.events.pooled import pooled_evidence
+from auditor.events.selection import Halves
 
 PLACES = 24
 ALIKE, UP_AND_DOWN = np.full(PLACES, 1.0), np.where(np.arange(PLACES) % 2, 1.0, -1.0)

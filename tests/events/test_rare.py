@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from auditor.blackbox.canonical import from_batch
-from auditor.blackbox.outputs import OutputColumn, Outputs
+from auditor.blackbox.outputs import OutputColumn
 from auditor.claims import ApproximateDP, PureDP
+from auditor.events.blocks import Table
 from auditor.events.cells import LEFT
 from auditor.events.features import Place
 from auditor.events.rare import RareChoice, rare_choice
@@ -24,7 +24,7 @@ def side(*, at_the_end: int) -> SortedColumn:
 
 
 def chosen(left: SortedColumn, right: SortedColumn) -> RareChoice | None:
-    return rare_choice(Place("output"), left, right, METHOD)
+    return rare_choice(Table(Place("output"), left, right), METHOD)
 
 
 def test_what_lies_beyond_the_other_side_is_guessed() -> None:
@@ -58,14 +58,8 @@ def test_no_event_is_made_of_sides_that_do_not_overlap() -> None:
     assert chosen(numbers(*range(20)), numbers(*range(20, 40))) is None
 
 
-def values(outputs: np.ndarray) -> Outputs:
-    return from_batch(outputs, len(outputs))
-
-
-def sides(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> tuple[SortedColumn, SortedColumn]:
-    joined = map(np.concatenate, (left, right))
-    columns = [SortedColumn.of(from_batch(side, len(side)).column("output")) for side in joined]
-    return columns[0], columns[1]
+def table(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> Table:
+    return Table(Place("output"), numbers(*np.concatenate(left)), numbers(*np.concatenate(right)))
 
 
 STRICT = Guesses(PureDP(1.0), 0.001, 100_000)
@@ -75,7 +69,7 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=2_000) for _ in range(4)]
     noise[0][:4], noise[2][:3], noise[1][:1], noise[3][:2] = 7.25, 7.25, 3.0, 3.0
-    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    choice = rare_choice(table(noise[::2], noise[1::2]), STRICT)
     assert choice is not None
     assert choice.forecast > 1.0
     assert choice.test.describe(1.0) == "output is 7.25"
@@ -88,7 +82,7 @@ def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: fl
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=300) for _ in range(4)]
     noise[0][:times] = 3.4
-    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    choice = rare_choice(table(noise[::2], noise[1::2]), STRICT)
     assert choice is not None
     assert choice.forecast == pytest.approx(most)
 
@@ -99,7 +93,7 @@ def test_values_that_repeat_on_both_sides_show_nothing(seed: int) -> None:
     noise = [rng.laplace(size=2_000) for _ in range(4)]
     for half in noise:
         half[rng.random(2_000) < 0.004] = 5.5
-    choice = rare_choice(Place("output"), *sides(noise[::2], noise[1::2]), STRICT)
+    choice = rare_choice(table(noise[::2], noise[1::2]), STRICT)
     assert choice is None or choice.forecast < 1.0
 
 
@@ -107,7 +101,7 @@ def test_values_that_repeat_on_both_sides_show_nothing(seed: int) -> None:
 def test_the_ends_of_sound_noise_are_no_rare_event(seed: int) -> None:
     rng = np.random.default_rng(seed)
     halves = [rng.laplace(shift, size=5_000) for shift in (0, 1, 0, 1)]
-    choice = rare_choice(Place("output"), *sides(halves[::2], halves[1::2]), STRICT)
+    choice = rare_choice(table(halves[::2], halves[1::2]), STRICT)
     assert choice is None or choice.forecast < 1.1
 
 

@@ -129,7 +129,7 @@ def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_state
     p, q = np.array(counts.left, float), np.array(counts.right, float)
     if test.wager.swapped:
         p, q = q, p
-    pair = mildest_refuted([Round(test.wager, p, q, trials, test.wager.order * claim.rho)], ALPHA, chance)
+    pair = mildest_refuted(Round(test.wager, p, q, trials, test.wager.order * claim.rho), ALPHA, chance)
     assert pair is not None
     caught = method.detectable(test, counts, chance)
     assert caught is not None and caught >= divergence_of(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
