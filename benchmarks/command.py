@@ -13,7 +13,6 @@ from auditor.blackbox.batches import Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import PIECES, Execution, Sampler
-from auditor.blackbox.sources import ProgramSource
 from auditor.neighbours.pair import Pair
 
 FOLDER = Path(__file__).parent.parent / "examples" / "node"
@@ -44,7 +43,7 @@ def _size(sample: Sample) -> int:
 def _drawn(workers: int) -> float:
     """Return the outputs a second of an audit's drawing, program start included, as above."""
     command = Command(COMMAND, str(FOLDER))
-    sampler = Sampler(ProgramSource(command, PARAMETERS), "speed", 0, Execution(workers=workers))
+    sampler = Sampler(Program(command, PARAMETERS), "speed", 0, Execution(workers=workers))
     started = time.perf_counter()
     drawn = sum(sampler.map(sampler.batches(PAIR, OUTPUTS, Phase.BOUND), _size))
     seconds = time.perf_counter() - started

@@ -9,7 +9,7 @@ from typing import Any
 
 import auditor
 from auditor import PureDP, read_report
-from auditor.blackbox.sources import ProgramSource
+from auditor.blackbox import command
 from auditor.claims import PrivacyClaim
 from auditor.config.load import load_configuration
 from benchmarks import _checkdp as programs
@@ -117,7 +117,7 @@ def specimens() -> list[dict[str, Any]]:
         results = {audit.name: audit for audit in read_report(report).audits} if report.is_file() else {}
         for plan in configuration.plans:
             audit = results.get(plan.name)
-            if audit is None or isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
+            if audit is None or isinstance(plan.source, command.Program) or not isinstance(plan.claim, PrivacyClaim):
                 continue
             if plan.claim != audit.claim or plan.settings.method == "one-run":
                 continue

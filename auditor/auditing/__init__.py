@@ -9,9 +9,8 @@ from auditor.auditing.flow import carry_out, run, run_all
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.plan import Plan, Progress, as_audited
 from auditor.auditing.settings import Settings
-from auditor.blackbox.command import Command
+from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import Store
 from auditor.claims import Unclaimed
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
@@ -113,7 +112,7 @@ def planned(
     assumptions: tuple[str, ...] = ()
     adapted = None if isinstance(mechanism, Command | str) else adapt(mechanism, parameters)
     if isinstance(mechanism, Command):
-        source = ProgramSource(mechanism, parameters)
+        source = Program(mechanism, parameters)
     elif isinstance(mechanism, str):
         source = PythonSource(mechanism, parameters)
     elif adapted is not None:

@@ -7,11 +7,11 @@ from typing import Any
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
+from auditor.blackbox.command import Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL, Isolated
 from auditor.blackbox.sampling import audit_key
-from auditor.blackbox.sources import ProgramSource
 from auditor.door import text_of
 from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
@@ -42,7 +42,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
     rng = rng_at(plan.settings.seed, Phase.CHECK)
     first = None
     try:
-        if isinstance(plan.source, ProgramSource):
+        if isinstance(plan.source, Program):
             plan.source.drawer(limit).repeats_itself(corners[0])
         for pair in some_pairs(corners):
             began = time.monotonic()
@@ -96,7 +96,7 @@ class FirstOutputs:
 
     def _received(self, data: object) -> str:
         """Write a data set, with the word "array" if the mechanism receives an array."""
-        is_array = self.pair.form and not isinstance(self.plan.source, ProgramSource)
+        is_array = self.pair.form and not isinstance(self.plan.source, Program)
         return f"{self.pair.form.mark if self.pair.form and is_array else ''}{data_words(plain(data))}"
 
     def _many_pairs(self) -> list[Pair]:

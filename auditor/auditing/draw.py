@@ -12,8 +12,7 @@ from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.blackbox.sampling import Sampler
-from auditor.blackbox.task_sizing import Pace
+from auditor.blackbox.sampling import Pace, Sampler
 from auditor.errors import MechanismError
 from auditor.methods.method import Test
 from auditor.neighbours.pair import Pair

@@ -8,7 +8,7 @@ from auditor.auditing.implied import smaller_noise
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.probe import probe
-from auditor.blackbox.sources import ProgramSource
+from auditor.blackbox.command import Program
 from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError, WorkerLostError
@@ -78,7 +78,7 @@ def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
 
 
 def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
-    if isinstance(plan.source, ProgramSource) or not isinstance(plan.claim, PrivacyClaim):
+    if isinstance(plan.source, Program) or not isinstance(plan.claim, PrivacyClaim):
         return None
     make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
     if make is None:

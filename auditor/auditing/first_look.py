@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, Trial, rng_at
+from auditor.blackbox.command import Program
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import ALWAYS, Drawer
 from auditor.blackbox.sampling import Sampler
-from auditor.blackbox.sources import ProgramSource
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 
@@ -37,9 +37,9 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
     if plan.kind == "canaries":
         return FirstLook(plan.drawer().takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
-    origin, is_program = sampler.origin(), isinstance(source, ProgramSource)
+    origin, is_program = sampler.origin(), isinstance(source, Program)
     one, repeats = Trial(False), plan.drawer().takes_rng
-    if isinstance(source, ProgramSource):
+    if isinstance(source, Program):
         with suppress(MechanismError):  # of which the next lines say more
             one = _timed(sampler, pair, draw)
         repeats = source.drawer(plan.settings.execution.timeout).repeats_itself(pair)

@@ -11,11 +11,10 @@ import numpy as np
 from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
-from auditor.blackbox.alike import apart
 from auditor.blackbox.batches import Phase, rng_at
+from auditor.blackbox.command import Program
 from auditor.blackbox.repeats import shown_keys
-from auditor.blackbox.sample import SIDES, TRIAL, Sample
-from auditor.blackbox.sources import ProgramSource
+from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
@@ -38,7 +37,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
 
     A clause to be added to a sentence; nothing for a program.
     """
-    if isinstance(plan.source, ProgramSource):
+    if isinstance(plan.source, Program):
         return ""
     arrays, arrive = pair.form is not None, f"; data sets arrive as {pair.form or type(pair.left).__name__}"
     try:

@@ -8,12 +8,11 @@ from typing import Any, Literal
 from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import GROWTH, rounds_for
 from auditor.blackbox.batches import Phase, Trial
-from auditor.blackbox.command import Program
+from auditor.blackbox.command import Program, Source
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
-from auditor.blackbox.sources import Source
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import error_bound

@@ -7,9 +7,9 @@ from typing import Any
 
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
+from auditor.blackbox.command import Program
 from auditor.blackbox.host import hosted
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.sources import ProgramSource
 from auditor.claims import Claim, PrivacyClaim, Unclaimed
 from auditor.door import outcome, told
 from auditor.errors import how_many
@@ -81,7 +81,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
     """
     settings, source, asked = plan.settings, plan.source, prover()
     is_brief, isolate = settings.prove == BRIEFLY, settings.execution.isolate
-    if not settings.prove or asked is None or isinstance(source, ProgramSource):
+    if not settings.prove or asked is None or isinstance(source, Program):
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None

@@ -18,11 +18,10 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import search_of
-from auditor.blackbox.answered_rows import are_rows
 from auditor.blackbox.batches import rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
-from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.mechanism import Mechanism, PythonSource, are_rows
 from auditor.blackbox.sample import Answers
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity

@@ -7,7 +7,8 @@ import shlex
 import shutil
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from pydantic_core import from_json, to_json
 
 from auditor.blackbox.canonical import from_list
+from auditor.blackbox.mechanism import PythonSource, named_files
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
@@ -87,23 +89,42 @@ class Command:
                 raise
             raise MechanismError(f'command "{self.name}" cannot be started in {self.folder}: {error}') from None
 
-    def close(self) -> None:
-        """End the programs that wait for a request."""
-        close_idle(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Program(Isolated):
-    """A command bound to its parameters: a batch mechanism.
+    """A command bound to its parameters: the source of a mechanism, and a batch mechanism.
 
     A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
     """
 
     command: Command
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the command."""
+        return self.command.name
+
+    def files(self) -> list[Path]:
+        """Return the files of the command, which are its program and those of its arguments that are files, and those that
+        parameters name.
+        """
+        candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
+        with suppress(MechanismError):  # it is raised again when the program is to run
+            candidates.append(Path(self.command.find()))
+        return [*(path for path in candidates if path.is_file()), *named_files(self.parameters, (self.command.folder,))]
+
+    def drawer(self, limit: float | None = None) -> "Program":
+        """Return the program with ``limit`` seconds for a request, by default its own. Raises MechanismError if it is not found."""
+        self.command.find()
+        return self if limit is None else replace(self, limit=limit)
+
+    def close(self) -> None:
+        """End the programs that wait for a request."""
+        close_idle(self.command)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         # After a failure, the lines before it say nothing about what the program was computing, since output is buffered.
@@ -238,6 +259,9 @@ class Program(Isolated):
             f'command "{self.command.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, '
             "one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
+
+
+Source = PythonSource | Program
 
 
 def _shown(line: bytes) -> str:

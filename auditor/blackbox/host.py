@@ -18,15 +18,13 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.alike import MOST
 from auditor.blackbox.canonical import from_rows
-from auditor.blackbox.command import Program
+from auditor.blackbox.command import Program, Source
 from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
-from auditor.blackbox.sample import ALWAYS, Answers, Isolated, Labels, Sample, Stream
-from auditor.blackbox.sources import ProgramSource, Source
+from auditor.blackbox.sample import ALWAYS, MOST, Answers, Isolated, Labels, Sample, Stream
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
@@ -45,7 +43,7 @@ def isolated(source: Source, limit: float | None) -> "Program | Hosted":
     ``limit`` is the most seconds for a batch, or for an output that is drawn one by one. Raises MechanismError when the mechanism
     cannot be imported or started, or cannot be sent to another process.
     """
-    return source.drawer(limit) if isinstance(source, ProgramSource) else hosted(source, limit)
+    return source.drawer(limit) if isinstance(source, Program) else hosted(source, limit)
 
 
 def hosted(source: PythonSource, limit: float | None) -> "Hosted":
@@ -66,7 +64,7 @@ def held(source: Source) -> Iterator[None]:
     again, and with randomness of its own it would repeat itself.
     """
     try:
-        pickled = b"" if isinstance(source, ProgramSource) else _pickled(source)
+        pickled = b"" if isinstance(source, Program) else _pickled(source)
     except MechanismError:  # it is raised again when the mechanism is to run
         pickled = b""
     _HELD.append(pickled)

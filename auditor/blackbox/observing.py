@@ -21,8 +21,8 @@ from unittest import mock
 
 import numpy as np
 
+from auditor.blackbox.command import Source
 from auditor.blackbox.mechanism import PythonSource, signature_of
-from auditor.blackbox.sources import Source
 from auditor.defaults import ObserveKind
 from auditor.door import outcome
 from auditor.errors import InvalidInputError

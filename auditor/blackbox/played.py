@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from auditor.blackbox.command import Source
 from auditor.blackbox.mechanism import PythonSource, signature_of
-from auditor.blackbox.sources import Source
 from auditor.blackbox.transcript import transcript
 from auditor.errors import MechanismError
 from auditor.neighbours.scripts import Asked

@@ -25,13 +25,12 @@ from auditor.blackbox.batches import (
     draw_twice,
     first_calls,
 )
+from auditor.blackbox.command import Program, Source
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
-from auditor.blackbox.sources import ProgramSource, Source
 from auditor.blackbox.store import AuditStore
-from auditor.blackbox.task_sizing import Pace
-from auditor.blackbox.workers import Task, Workers, processes, workers_for
+from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError, require_number
 from auditor.neighbours.pair import Pair
@@ -44,6 +43,11 @@ T = TypeVar("T")
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
+# A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds, and at
+# most so many tasks a second. Many workers have longer tasks.
+TASK, A_SECOND = 0.25, 200
+# Tasks that are queued for each worker.
+AHEAD = 3
 
 
 # A worker takes 100 MB and more, and more of them than cores gain nothing. And seconds of a year.
@@ -115,12 +119,57 @@ class Execution:
         """
         if self.on_cluster:
             return workers_for("dask", self.workers, self.address)
+        if processes(self.workers) == 1:
+            return Here()
         return workers_for("threading" if waiting or self.backend == "threading" else "loky", self.workers)
 
     def reach(self) -> None:
         """Raise InvalidInputError if there is no cluster at the address."""
         if self.on_cluster:
             self.workers_for(waiting=True)
+
+
+@dataclass
+class Pace:
+    """The measured seconds of an audit's batches.
+
+    They decide when and where batches are drawn. They do not change the outputs.
+    """
+
+    workers: int = 1
+    worker: str = "worker"  # what a worker is, in words
+    seconds: float | None = None  # of a batch, while all workers are busy
+
+    def open(self, workers: int, worker: str) -> None:
+        """Forget the seconds, for batches that may take longer or shorter than those before."""
+        self.workers, self.worker, self.seconds = workers, worker, None
+
+    @property
+    def ahead(self) -> int:
+        """The most tasks that are queued at a time."""
+        return AHEAD * self.workers
+
+    def next_task(self, left: int) -> int:
+        """Return how many of the remaining batches the next task draws."""
+        if self.seconds is None:
+            return 1
+        fair = left if self.workers == 1 else max(1, left // (2 * self.workers))
+        length = max(TASK, self.workers / A_SECOND)
+        return max(1, min(fair, int(length / max(self.seconds, 1e-9))))
+
+    def drawn_by(self) -> str:
+        """Say who draws.
+
+        >>> Pace(2, "process").drawn_by()
+        '2 processes'
+        """
+        if self.workers == 1:
+            return f"1 {self.worker}"
+        return f"{self.workers} {self.worker}{'es' if self.worker.endswith('s') else 's'}"
+
+    def note(self, batches: int, seconds: float) -> None:
+        """Enter how long a task took."""
+        self.seconds = seconds / batches
 
 
 # Seconds that a program has for the output by which an audit's time is foretold.
@@ -207,7 +256,7 @@ class Sampler:
         does.
         """
         how, origin = self.execution, self.origin()
-        if size == 1 and isinstance(self.source, ProgramSource):
+        if size == 1 and isinstance(self.source, Program):
             origin = self.source.drawer(min(how.timeout or PROGRAM_SECONDS, PROGRAM_SECONDS))
         arguments = (
             origin,
@@ -215,10 +264,7 @@ class Sampler:
             audit_key(self.name),
             Batch(pair, size, Phase.CHECK, (TIMED if size == 1 else 0,)),
         )
-        if processes(how.workers) == 1:
-            return draw_twice(*arguments)
-        checking = draw_twice, arguments
-        [trial] = how.workers_for(waiting=origin.isolated).run(iter([checking]), 1)
+        [trial] = how.workers_for(waiting=origin.isolated).run(iter([(draw_twice, arguments)]), 1)
         return Trial(*trial)
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
@@ -226,10 +272,7 @@ class Sampler:
         origin, how = self.origin(), self.execution
         common = origin, self.seed, audit_key(self.name), size
         tasks = ((compare, (*common, pairs[at : at + COMPARED])) for at in range(0, len(pairs), COMPARED))
-        if processes(how.workers) == 1:
-            found = [function(*arguments) for function, arguments in tasks]
-        else:
-            found = [*how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))]
+        found = how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))
         return [*itertools.chain.from_iterable(found)]
 
     def seconds_each(self, pair: Pair, most: float) -> float:
@@ -258,7 +301,7 @@ class Sampler:
     def origin(self) -> Origin:
         """Return the object that draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
-        if isinstance(self.source, ProgramSource) or (how.isolate and not how.in_processes):
+        if isinstance(self.source, Program) or (how.isolate and not how.in_processes):
             return isolated(self.source, how.timeout)
         return self.source
 
@@ -280,35 +323,17 @@ class Sampler:
 
     def _run(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> "Generator[_Group[T], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
-        common = self.origin(), self.seed, audit_key(self.name), observe
-        run = self._run_here if processes(self.execution.workers) == 1 else self._run_by_workers
-        return run(common, batches)
-
-    def _run_here(self, common: tuple[Any, ...], batches: Sequence[Batch]) -> "Generator[_Group[Any], None, None]":
-        self.pace.open(1, "worker")
-        at = 0
-        while at < len(batches):
-            many = self.pace.next_task(len(batches) - at)
-            drawing = *common, batches[at : at + many]
-            group, error, seconds = draw_all(*drawing)
-            self.pace.note(many, seconds)
-            at += many
-            yield group, error
-
-    def _run_by_workers(
-        self, common: tuple[Any, ...], batches: Sequence[Batch]
-    ) -> "Generator[_Group[Any], None, None]":
-        how, pace = self.execution, self.pace
-        is_own = not common[0].isolated  # else workers only wait for the processes of the mechanism
+        how, pace, origin = self.execution, self.pace, self.origin()
+        is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
         workers = how.workers_for(waiting=not is_own)
         kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
-        pace.open(workers.size, "Dask worker" if how.on_cluster else kind)
+        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind)
 
         def tasks() -> Iterator[Task]:
             begun = 0
             while begun < len(batches):
                 ends = begun + pace.next_task(len(batches) - begun)
-                yield draw_all, (*common, batches[begun:ends])
+                yield draw_all, (origin, self.seed, audit_key(self.name), observe, batches[begun:ends])
                 begun = ends
 
         with contextlib.closing(workers.run(tasks(), pace.ahead)) as results:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.batches import COIN, NOISE, Batch, Phase, stream
+from auditor.blackbox.command import Source
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
 from auditor.blackbox.sampling import Execution, audit_key
-from auditor.blackbox.sources import Source
 from auditor.errors import MechanismError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation

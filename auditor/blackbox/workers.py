@@ -58,6 +58,19 @@ class Workers(Protocol):
         """End the workers, in the middle of a task if need be."""
 
 
+class Here:
+    """The calling thread, which runs one task after the other."""
+
+    size = 1
+
+    def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
+        for function, arguments in tasks:
+            yield function(*arguments)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
 class Threads:
     """Threads of this process, which wait for processes of mechanisms."""
 

@@ -4,7 +4,7 @@ import argparse
 import json
 
 from auditor.auditing import Plan
-from auditor.blackbox.sources import ProgramSource
+from auditor.blackbox.command import Program
 from auditor.claims import PrivacyClaim, Unclaimed
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, write_to
 from auditor.cli.options import AS_EXPECTED, PROVED_FOR_PAIRS, UNEXPECTED
@@ -49,7 +49,7 @@ def prove(options: argparse.Namespace) -> int:
 
 def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
     if (
-        isinstance(plan.source, ProgramSource)
+        isinstance(plan.source, Program)
         or not isinstance(plan.claim, PrivacyClaim)
         or isinstance(plan.claim, Unclaimed)
     ):

@@ -14,9 +14,8 @@ from pydantic import BaseModel, Tag, ValidationError
 from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
 from auditor.auditing import Plan, Settings
 from auditor.auditing.plan import as_audited
-from auditor.blackbox.command import Command
+from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource, find, load
-from auditor.blackbox.sources import ProgramSource, Source
 from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.domain_schema import Apart
@@ -353,7 +352,7 @@ def _source(part: _Part) -> Source:
     if isinstance(mechanism, schema.ObjectKeys):
         made = partial(mechanism_of, parameters=parameters)
         return PythonSource(mechanism.object, parameters, part.folders, adapt=made)
-    return ProgramSource(Command(mechanism.command, str(Path(part.document.file).resolve().parent)), parameters)
+    return Program(Command(mechanism.command, str(Path(part.document.file).resolve().parent)), parameters)
 
 
 def _validate(document: Document) -> schema.File:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import auditor
+from auditor.blackbox.command import Source
 from auditor.blackbox.host import hosted
 from auditor.blackbox.imported import imported
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sources import Source
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import MechanismError

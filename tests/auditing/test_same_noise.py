@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.blackbox.alike import MOST, apart
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.sample import MOST, apart
 from auditor.neighbours.pair import Pair
 
 

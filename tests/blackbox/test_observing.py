@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import auditor
+from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import OBSERVERS, ObservedCall, observing
-from auditor.blackbox.sources import ProgramSource
 from auditor.defaults import ObserveKind
 from auditor.door import Stopped
 
@@ -177,7 +177,7 @@ def test_every_kind_but_attributes_has_an_observer() -> None:
 
 
 def test_a_program_cannot_be_observed() -> None:
-    program = ProgramSource(auditor.Command(["python"]), {})
+    program = Program(auditor.Command(["python"]), {})
     assert observing(program, ()) is program
     with pytest.raises(auditor.InvalidInputError, match="a program cannot be observed"):
         observing(program, ("stdout",))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from auditor import Command, Dialogues, MechanismError, Value
+from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.played import Played, as_session
-from auditor.blackbox.sources import ProgramSource
 from auditor.blackbox.transcript import NOT_ASKED, PAST_METER, transcript
 from auditor.door import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
@@ -127,7 +127,7 @@ def test_a_source_is_played_in_whatever_process_loads_it_and_a_program_plays_its
     source = as_session(PythonSource("grown", function=grown))
     assert isinstance(source, PythonSource)
     assert source.load() == Played(grown, "grown")
-    program = ProgramSource(Command(["python"]), {})
+    program = Program(Command(["python"]), {})
     assert as_session(program) is program
 
 

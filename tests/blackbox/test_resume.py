@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from auditor.auditing import Store
-from auditor.blackbox.command import Command
+from auditor.blackbox.command import Command, Program
 from auditor.blackbox.encoding import decode, encode
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError
@@ -219,7 +218,7 @@ def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
     assert PythonSource("nowhere:noisy", search_path=search).files() == []
     assert PythonSource("noisy", function=max).files() == []
     command = Command(["awk", "-f", "program.awk", "-v", "m=3"], str(tmp_path))
-    assert ProgramSource(command).files() == [files[3], Path(command.find())]
+    assert Program(command).files() == [files[3], Path(command.find())]
 
 
 def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
-from auditor.blackbox.sampling import LEAST, PIECES, Execution, Sampler
-from auditor.blackbox.task_sizing import TASK, Pace
+from auditor.blackbox.sampling import LEAST, PIECES, TASK, Execution, Pace, Sampler
 from auditor.blackbox.workers import Processes, Task, Threads, Workers
 from auditor.bounds.evidence import ScoreCounts
 from auditor.door import Stopped
@@ -132,7 +131,7 @@ def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
 @pytest.mark.processes
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.blackbox.task_sizing.TASK", 0.002)
+    monkeypatch.setattr("auditor.blackbox.sampling.TASK", 0.002)
     many = 30 * PIECES * LEAST
 
     def drawn(**how: Any) -> tuple[list[Any], str]:

@@ -18,10 +18,9 @@ import auditor
 from auditor.auditing import Plan, Progress, carry_out
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import LONG_CALL, Phase
-from auditor.blackbox.command import Command
+from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution
-from auditor.blackbox.sources import ProgramSource
 from auditor.bounds.divergences import Wager, divergence_bound
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
@@ -565,7 +564,7 @@ def test_how_long_it_takes_is_told_after_few_calls_however_slow(folder: Folder, 
     counted = f"import json, time\ndef wait(s):\n    time.sleep(s)\n    open({str(calls)!r}, 'a').write('.')\n"
     (folder.path / "slow.py").write_text(counted + CALLS[kind].format(s=seconds), encoding="utf-8")
     source = PythonSource(f"{folder.path}/slow.py:f")
-    program = ProgramSource(Command([sys.executable, "slow.py"], str(folder.path)))
+    program = Program(Command([sys.executable, "slow.py"], str(folder.path)))
     settings = Settings(samples=1000, execution=Execution(workers=1))
     chosen = program if kind == "a program" else source
     told = first_told(Plan("slow", chosen, PureDP(1.0), Pairs([(0, 1)]), 0.001, settings)).seconds
