@@ -47,7 +47,7 @@ def _drawn(workers: int) -> float:
     started = time.perf_counter()
     drawn = sum(sampler.map(sampler.batches(PAIR, OUTPUTS, Phase.BOUND), _size))
     seconds = time.perf_counter() - started
-    command.close()
+    sampler.source.close()
     return drawn / seconds
 
 

@@ -79,7 +79,7 @@ def draw(made: Program, size: int = 40, **how: Any) -> Any:
     try:
         return made.draw(PAIR, labels, np.random.default_rng(2), **how)
     finally:
-        made.command.close()
+        made.close()
 
 
 def told(outputs: Outputs) -> set[str]:
@@ -116,7 +116,7 @@ def test_many_outputs_are_asked_for_in_pieces_and_come_in_order(folder: Path, mo
     monkeypatch.setattr("auditor.blackbox.command.LARGEST", 10)
     made = program(folder, "for i in range(size): print(size * 1000 + i)")
     sample = made.draw(PAIR, np.arange(32) < 25, np.random.default_rng(0))
-    made.command.close()
+    made.close()
     pieces = [1000 * size + i for size in (10, 10, 5) for i in range(size)]
     assert sample.left.column("output").numbers.tolist() == pieces
     assert sample.right.column("output").numbers.tolist() == [7000 + i for i in range(7)]
@@ -128,7 +128,7 @@ def test_large_requests_and_answers_block_nobody(folder: Path, size: int) -> Non
     made = program(folder, 'sys.stderr.write("x" * 300000)\nfor i in range(size): print(len(data))', 20.0)
     sample = made.draw(Pair([0] * 200_000, [0]), np.ones(size, bool), np.random.default_rng(0))
     assert made.repeats_itself(Pair([0] * 200_000, [0]))
-    made.command.close()
+    made.close()
     assert (sample.left.size, told(sample.left)) == (size, {"200000"})
 
 
@@ -252,7 +252,7 @@ def test_lines_that_come_between_requests_are_told(folder: Path) -> None:
         for _ in range(2):
             made.draw(PAIR, np.ones(3, bool), np.random.default_rng(0))
             time.sleep(0.3)
-    made.command.close()
+    made.close()
 
 
 @pytest.mark.parametrize("arguments", [[], [""], "node x.js", [1]])
