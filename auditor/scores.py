@@ -147,7 +147,14 @@ def audit_scores(
     if origin == "independent-runs":
         sides, alpha = _by_coins(*sides, alpha), (1 - SPARED) * alpha
     else:
-        _check_fair(*map(len, sides))
+        from scipy.stats import binomtest
+
+        known_in, known_out = map(len, sides)
+        if binomtest(known_in, known_in + known_out).pvalue < UNFAIR:
+            raise InvalidInputError(
+                f"{known_in:,} canaries are inside and {known_out:,} outside; in one run, a fair coin for each canary must decide "
+                'this. Scores of separate runs have the origin "independent-runs"'
+            )
     numbers = numbers_of_guesses(guesses, sum(map(len, sides)))
     looks = GuessLooks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
     return ScoreBounds(
@@ -198,16 +205,6 @@ def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Fl
     rng = np.random.default_rng(list(hashlib.sha256(inside.tobytes() + outside.tobytes()).digest()))
     left = int(np.clip(rng.binomial(trials, 0.5), trials - len(outside), len(inside)))
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
-
-
-def _check_fair(inside: int, outside: int) -> None:
-    from scipy.stats import binomtest
-
-    if binomtest(inside, inside + outside).pvalue < UNFAIR:
-        raise InvalidInputError(
-            f"{inside:,} canaries are inside and {outside:,} outside; in one run, a fair coin for each canary must decide this. "
-            'Scores of separate runs have the origin "independent-runs"'
-        )
 
 
 def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses:

@@ -10,7 +10,7 @@ from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
-from auditor.blackbox.sample import SIDES, TRIAL, Isolated
+from auditor.blackbox.sample import SIDES, TRIAL, Origin
 from auditor.blackbox.sampling import audit_key
 from auditor.door import text_of
 from auditor.errors import duration, how_many
@@ -59,7 +59,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
     return first
 
 
-def _trial(plan: Plan, drawer: Isolated, pair: Pair, seconds: float) -> Trial:
+def _trial(plan: Plan, drawer: Origin, pair: Pair, seconds: float) -> Trial:
     """Time some outputs; only one, where two calls took so long that more would be tedious."""
     size = TRIAL if seconds < CALL_SECONDS else 1
     return draw_twice(drawer, plan.settings.seed, audit_key(plan.name), Batch(pair, size, Phase.CHECK, (0,)))

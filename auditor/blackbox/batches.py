@@ -57,9 +57,7 @@ class Batch:
 
     @property
     def calls(self) -> int:
-        """On each side, how many calls a batch takes at least: those of a bound are enough together to see that outputs of one call
-        are alike.
-        """
+        """The least calls of a batch on each side. Those of a bound together show whether outputs of one call are alike."""
         return 1 if self.learning else math.ceil(CALLS_OF_BOUND * self.share)
 
     @property
@@ -75,9 +73,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Batches(Sequence[Batch]):
-    """A number of outputs on one pair, in batches of one size; the last batch may be smaller. A batch is made when it is asked
-    for.
-    """
+    """A number of outputs on one pair, in batches of one size, each made when it is asked for. The last may be smaller."""
 
     first: Batch
     outputs: int

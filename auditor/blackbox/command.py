@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic_core import from_json, to_json
@@ -20,7 +20,7 @@ from auditor.blackbox.mechanism import PythonSource, named_files
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import SIDES, TRIAL, Answers, Isolated, Labels, Sample, Stream, calls_of, sides_of
+from auditor.blackbox.sample import SIDES, TRIAL, Answers, Drawer, Labels, Sample, Stream, calls_of, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
@@ -91,7 +91,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Isolated):
+class Program(Drawer):
     """A command bound to its parameters: the source of a mechanism, and a batch mechanism.
 
     A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
@@ -100,6 +100,7 @@ class Program(Isolated):
     command: Command
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
+    isolated: ClassVar[bool] = True
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)
 
@@ -109,9 +110,7 @@ class Program(Isolated):
         return self.command.name
 
     def files(self) -> list[Path]:
-        """Return the files of the command, which are its program and those of its arguments that are files, and those that
-        parameters name.
-        """
+        """Return the program, and the files that arguments of the command or parameters name."""
         candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
         with suppress(MechanismError):  # it is raised again when the program is to run
             candidates.append(Path(self.command.find()))

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
-from auditor.blackbox.sample import ALWAYS, MOST, Answers, Isolated, Labels, Sample, Stream
+from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side
@@ -91,7 +91,7 @@ def _pickled(source: PythonSource) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Hosted(Isolated):
+class Hosted(Drawer):
     """A Python mechanism in a process of its own. A failure of the process is an output.
 
     After a failure the remaining outputs are drawn in a new process, from a stream that the old one did not touch.
@@ -102,6 +102,10 @@ class Hosted(Isolated):
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
+    isolated: ClassVar[bool] = True
+
+    def drawer(self) -> Self:
+        return self
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:
@@ -167,9 +171,7 @@ class Hosted(Isolated):
         return answer  # type: ignore[no-any-return]
 
     def _answers(self, method: str, *arguments: Any, outputs: int = 1) -> Generator[Any, None, None]:
-        """Yield what the process answers to one question, each in the time for so many ``outputs``. To close this generator before
-        its end kills the process.
-        """
+        """Yield the answers to a question, each in the time for so many ``outputs``. To close it early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process)
@@ -274,14 +276,10 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
 
 
 def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:
-    own = multiprocessing.get_context("fork").Process(target=_answer_with, args=(answers, function, *arguments))
+    own = multiprocessing.get_context("fork").Process(target=lambda: _answer(answers, (function(*arguments),)))
     own.start()
     own.join()
     _answer(answers, ProcessEnded("its copy ended without an answer") if own.exitcode else None)
-
-
-def _answer_with(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:
-    _answer(answers, (function(*arguments),))
 
 
 def _answer(answers: BinaryIO, answer: Any) -> None:

@@ -191,8 +191,7 @@ def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
 
 
 def copier(value: Any) -> Callable[[], Any]:
-    """Return a function that copies a value at each call, as ``copy.deepcopy`` does. It is faster for numbers, arrays and lists
-    of these.
+    """Return a function that copies a value at each call. It is faster than ``copy.deepcopy`` for numbers, arrays and their lists.
 
     >>> copier([[1, 2], (3,)])()
     [[1, 2], (3,)]

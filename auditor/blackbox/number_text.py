@@ -79,17 +79,8 @@ def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
             leaves[f"form of {place}"] = "scientific"
         return leaves
     zeros = whole if whole.strip("0") == "" else whole[: len(whole) - len(whole.lstrip("0"))] + "0"
-    shape = [
-        before,
-        sign.replace("-", ""),
-        zeros,
-        point,
-        fraction[:1] and "0",
-        e or "",
-        "0" * len(exponent or ""),
-        after,
-    ]
-    leaves[f"form of {place}"] = "".join(shape)
+    decimal, power = point + ("0" if fraction else ""), (e or "") + "0" * len(exponent or "")
+    leaves[f"form of {place}"] = f"{before}{sign.replace('-', '')}{zeros}{decimal}{power}{after}"
     if e:
         leaves[f"exponent of {place}"] = float(int(exponent) * (-1 if "-" in e else 1))
     left_over = Fraction(text) - Fraction(repr(value)) if e else (Fraction(text) - Fraction(written)) * 10**decimals

@@ -119,9 +119,7 @@ def _without_address(value: Any) -> str:
 
 @contextlib.contextmanager
 def _stdout() -> Iterator[_Read]:
-    """Take what the file descriptors 1 and 2 get, from this process and from its children; and what Python's own streams get, which
-    may lead elsewhere.
-    """
+    """Take what file descriptors 1 and 2 get from this process and its children, and what Python's own streams get."""
     with tempfile.TemporaryFile() as file, contextlib.ExitStack() as stack:
         text = stack.enter_context(os.fdopen(os.dup(file.fileno()), "w", encoding="utf-8", errors="backslashreplace"))
 
@@ -181,52 +179,43 @@ CHANGES = {
 
 
 class _Changed(threading.local):
-    """The files that the calling thread opened to write, made, renamed or removed, while they are listed. An audit hook cannot be
-    removed.
-    """
+    """The files that the calling thread opened to write, made, renamed or removed, while they are listed."""
 
-    def __init__(self) -> None:
-        self.names: list[str] | None = None
-
-    def begin(self, names: list[str] | None) -> None:
-        """List from now on in ``names``; None ends it."""
-        self.names = names
-
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note a file that is opened to write, or changed otherwise."""
-        if self.names is None:
-            return
-        paths = arguments[: CHANGES.get(event, 0)]
-        if event == "open":
-            name, mode, flags = arguments
-            writes = any(letter in (mode or "") for letter in "wax+") or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
-            paths = (name,) if writes else ()
-        self.names += [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
+    names: list[str] | None = None
 
 
 _CHANGED = _Changed()
 
 
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note a file that is opened to write, or changed otherwise."""
+    if _CHANGED.names is None:
+        return
+    paths = arguments[: CHANGES.get(event, 0)]
+    if event == "open":
+        name, mode, flags = arguments
+        writes = any(letter in (mode or "") for letter in "wax+") or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
+        paths = (name,) if writes else ()
+    _CHANGED.names += [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
+
+
 @functools.cache
 def _listen() -> None:
-    sys.addaudithook(_CHANGED.hear)
+    sys.addaudithook(_hear)  # it cannot be removed
 
 
 @contextlib.contextmanager
 def _files() -> Iterator[_Read]:
-    names: list[str] = []
     _listen()
-    _CHANGED.begin(names)
+    names = _CHANGED.names = list[str]()
     try:
         yield lambda: [_content(name) for name in dict.fromkeys(names)]
     finally:
-        _CHANGED.begin(None)
+        _CHANGED.names = None
 
 
 def _content(name: str) -> dict[str, Any]:
-    """Return the name of a file, and its size, its mode and the end of what it holds now, as text where it is text; None if it is
-    gone, and no content where it is no file.
-    """
+    """Return the name, size and mode of a file, and the end of its text; None for what it does not have, or if it is gone."""
     path = Path(name)
     shown: dict[str, Any] = {"name": Path(name).name, "content": None, "bytes": None, "mode": None}
     with contextlib.suppress(OSError):

@@ -33,11 +33,6 @@ class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the 
 
     standard_error: str = ""
 
-    def after(self, standard_error: str) -> "ProcessFailure":
-        """Return the failure with what the process wrote."""
-        self.standard_error = standard_error
-        return self
-
     def message(self) -> str:
         """Say what happened, with the end of standard error."""
         return f"{self}; standard error ends: {self.standard_error}" if self.standard_error else str(self)
@@ -200,7 +195,8 @@ class Process:
 
     def _failed(self, failure: ProcessFailure) -> ProcessFailure:
         self.kill()
-        return failure.after(self.standard_error())
+        failure.standard_error = self.standard_error()
+        return failure
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":
@@ -239,8 +235,7 @@ _LENDING = threading.Lock()
 def lent(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
-    """Lend an idle process of that key. The first wish that an idle process meets decides. If no process meets any, a new one
-    starts.
+    """Lend an idle process of that key. The first wish that one meets decides. If none meets any, a new one starts.
 
     Afterwards it is idle again, or killed if anything was raised. Each thread borrows a process of its own, so there is at most
     one for each worker.

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,9 +117,7 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 
 
 def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
-    """Cut the labels of a batch, into ``least`` pieces if there are as many. For each a mechanism is called on both sides, in the
-    order of a coin.
-    """
+    """Cut the labels of a batch, into ``least`` pieces or more. For each, both sides are called, in the order of a coin."""
     number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
     return np.array_split(labels, number)
 
@@ -133,9 +131,7 @@ class Patience:
     answered: bool = False  # whether some output was not a failure
 
     def is_over(self, label: bool) -> bool:
-        """Enter a failure. Return whether enough is known: after ``most`` failures, or after a few on both sides if nothing
-        answered.
-        """
+        """Enter a failure. Return whether there were ``most``, or a few on both sides while nothing answered."""
         self.failures[label] += 1
         return sum(self.failures) >= self.most or (not self.answered and min(self.failures) >= ALWAYS)
 
@@ -249,16 +245,6 @@ class Origin(Protocol):
 
     def drawer(self) -> Drawer:
         """Return the object that draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
-
-
-class Isolated(Drawer):
-    """An object that draws in a process of its own. It is its own origin."""
-
-    __slots__ = ()
-    isolated: ClassVar[bool] = True
-
-    def drawer(self) -> Self:
-        return self
 
 
 # Of a query on a pair, or exceptions: on the left data set, there again, on the right, there again.

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import itertools
 import math
+import operator
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
@@ -108,15 +109,8 @@ class Execution:
         """Whether workers may be on other machines."""
         return self.backend == "dask" and self.workers != 1
 
-    @property
-    def in_processes(self) -> bool:
-        """Whether worker processes draw, without a time limit. A mechanism that crashes ends such a worker."""
-        return self.backend == "loky" and processes(self.workers) > 1 and not self.lost and self.timeout is None
-
     def workers_for(self, *, waiting: bool) -> Workers:
-        """Return the workers; ``waiting`` if tasks only wait for processes of mechanisms. Raises InvalidInputError without a
-        cluster at the address.
-        """
+        """Return workers; ``waiting`` if they only wait for processes. Raises InvalidInputError if there is no such cluster."""
         if self.on_cluster:
             return workers_for("dask", self.workers, self.address)
         if processes(self.workers) == 1:
@@ -287,7 +281,7 @@ class Sampler:
                 Batch(pair, size, Phase.CHECK, (1, attempt, i))
                 for i in range(processes(self.execution.workers) if warm_up else 1)
             ]
-            for _, error in self._run(batches, _size):
+            for _, error in self._run(batches, operator.attrgetter("size")):
                 if error is not None:
                     raise error
             if warm_up:
@@ -301,7 +295,9 @@ class Sampler:
     def origin(self) -> Origin:
         """Return the object that draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
-        if isinstance(self.source, Program) or (how.isolate and not how.in_processes):
+        # Without a time limit worker processes draw. A mechanism that crashes ends such a worker.
+        in_workers = how.backend == "loky" and processes(how.workers) > 1 and not how.lost and how.timeout is None
+        if isinstance(self.source, Program) or (how.isolate and not in_workers):
             return isolated(self.source, how.timeout)
         return self.source
 
@@ -348,7 +344,3 @@ _Group = tuple[list[DrawnBatch[T]], MechanismError | None]
 def audit_key(name: str) -> int:
     """Return 64 bits of the audit's name, so that other audits do not change what an audit draws."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-
-
-def _size(sample: Sample) -> int:
-    return sample.size

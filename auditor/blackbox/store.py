@@ -103,20 +103,17 @@ class Store:
                 kept = dict(file.execute("SELECT name, content FROM inputs"))
                 # A process that is used again may have imported more than the run needs.
                 needed = {name: inputs.get(name) for name in kept}
-                self._refuse([*_differences(before, now), *_differences(kept, needed)])
+                if found := [*_differences(before, now), *_differences(kept, needed)]:
+                    raise InvalidInputError(
+                        f"the run kept in {self.path} cannot be resumed; this changed since it began:",
+                        *(f"  {line}" for line in found),
+                        "run it as it was, or start anew without --resume",
+                    )
                 return True
             self._forget(file)
             file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
             file.executemany("INSERT INTO inputs VALUES (?, ?)", inputs.items())
             return False
-
-    def _refuse(self, found: Sequence[str]) -> None:
-        if found:
-            raise InvalidInputError(
-                f"the run kept in {self.path} cannot be resumed; this changed since it began:",
-                *(f"  {line}" for line in found),
-                "run it as it was, or start anew without --resume",
-            )
 
     def end(self, report: str) -> None:
         """Keep the report of the run, and nothing else of it."""
@@ -165,16 +162,8 @@ class Store:
             except sqlite3.OperationalError as error:
                 raise MachineError(f"{self.path} cannot be written: {error}") from None
 
-    def row(self, query: str, *values: str) -> tuple[Any, ...] | None:
-        """Return the row that a query finds, if any. Raises InvalidInputError if the file cannot be read."""
-        return next(iter(self._rows(query, *values)), None)
-
-    def names(self, audit: str, start: str) -> list[str]:
-        """Return the names of an audit's batches with this beginning. Raises as ``row``."""
-        query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
-        return [name for (name,) in self._rows(query, audit, len(start), start)]
-
-    def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+        """Return the rows that a query finds. Raises InvalidInputError if the file cannot be read."""
         with self._opened() as file:
             try:
                 return file.execute(query, values).fetchall()
@@ -273,13 +262,13 @@ class AuditStore:
         Raises MechanismError if the mechanism broke the protocol in it, or was stopped before. Raises InvalidInputError if the
         batch is missing in a replay, is of another pair, or was not written by an auditor.
         """
-        row = self._row("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
+        rows = self._rows("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
         what = f"batch {batch.name}"
-        if row is None:
+        if not rows:
             if self.mode is Mode.REPLAY:
                 raise self._missing(what)
             return None
-        left, right, content = row
+        [(left, right, content)] = rows
         if self._has_outputs:
             sample = self._of_pair(content, batch.pair, what)
             if sample.size != batch.size:
@@ -291,7 +280,7 @@ class AuditStore:
 
     def has(self, phase: Phase, number: int) -> bool:
         """Whether outputs of a phase of a round are recorded."""
-        return self.file is not None and bool(self.file.names(self.audit, f"{phase.name.lower()}-{number}-"))
+        return bool(self._names(f"{phase.name.lower()}-{number}-"))
 
     def samples(self, phase: Phase, number: int, pair: Pair) -> Iterator[Sample]:
         """Yield the recorded outputs of a phase of one round, with one pair, in order; not those of a search.
@@ -299,11 +288,10 @@ class AuditStore:
         Raises InvalidInputError if they are of another pair.
         """
         start = f"{phase.name.lower()}-{number}-"
-        names = [] if self.file is None else self.file.names(self.audit, start)
-        for batch in sorted(int(rest) for name in names if "-" not in (rest := name.removeprefix(start))):
-            row = self._row("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{batch}")
-            if row is not None:
-                yield self._of_pair(row[0], pair, f"batch {start}{batch}")
+        rest = [name.removeprefix(start) for name in self._names(start)]
+        for batch in sorted(int(number) for number in rest if "-" not in number):
+            [(content,)] = self._rows("SELECT seen FROM batches WHERE audit = ? AND name = ?", f"{start}{batch}")
+            yield self._of_pair(content, pair, f"batch {start}{batch}")
 
     def _of_pair(self, content: bytes, pair: Pair, what: str) -> Sample:
         if content[:DIGEST] != _digest(pair):
@@ -375,12 +363,16 @@ class AuditStore:
                 [(self.audit, name, encode(content)) for name, content in notes.items()],
             )
 
-    def _row(self, query: str, name: str) -> tuple[Any, ...] | None:
-        return None if self.file is None else self.file.row(query, self.audit, name)
+    def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+        return [] if self.file is None else self.file.rows(query, self.audit, *values)
+
+    def _names(self, start: str) -> list[str]:
+        query = "SELECT name FROM batches WHERE audit = ? AND substr(name, 1, ?) = ?"
+        return [name for (name,) in self._rows(query, len(start), start)]
 
     def _note(self, name: str) -> Any:
-        row = self._row("SELECT content FROM notes WHERE audit = ? AND name = ?", name)
-        return None if row is None else row[0]
+        rows = self._rows("SELECT content FROM notes WHERE audit = ? AND name = ?", name)
+        return rows[0][0] if rows else None
 
     def _decoded(self, content: Any, what: str) -> Any:
         """Return what was kept, or raise it if it is an error."""

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -73,21 +74,34 @@ RuleForecast = Callable[[RuleCounts], Floats]
 class Forecaster(Protocol):
     """Estimates the bound that each rule would give on the trials planned. Proves nothing."""
 
+    __slots__ = ()
+
     @property
     def claimed(self) -> float:
         """The bound above which the claim is refuted; −∞ if ``clearance`` says nothing."""
+        return -math.inf
 
+    @abstractmethod
     def forecast(self, seen: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never lost; it guesses one or both sides (``directions``)."""
+        """Return the bound forecast for a rule that never lost; −∞ where it cannot serve. It guesses one or both sides.
+
+        It may have been lucky, so half a loss and half a win are added (Jeffreys' prior): the odds of winning are taken as at
+        most 2 ``wins`` + 1.
+        """
+        return min(self.forecast_never_losing(wins, trials, directions), math.log(2 * wins + 1))
+
+    def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
+        """Return the bound forecast for a rule that never loses."""
+        return -math.inf
 
     def clearance(self, seen: RuleCounts) -> Floats:
-        """Return by how many standard errors each rule will refute the claim if it wins as often as it was seen to; −∞ for rules
-        that cannot.
-        """
+        """Return by how many standard errors each rule will refute the claim if its rate of wins stays; −∞ if it cannot."""
+        return np.full(seen.left_wins.shape, -np.inf)
 
+    @abstractmethod
     def with_margin(self, caution: float) -> "Forecaster":
         """Return the estimator with forecasts ``caution`` standard errors on the safe side."""
 
@@ -178,38 +192,10 @@ class Blocks:
         guess[order[m - j[at] :]] = RIGHT
         return Choice(Event(feature, self._rule(guess)), float(values[at]))
 
-    def choose_in_order(
-        self,
-        feature: Feature,
-        of_atoms: Floats,
-        seen: RuleCounts,
-        forecast: RuleForecast,
-        sides: RuleForecast | None = None,
-        balanced: bool = False,
-    ) -> Choice | None:
-        """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
-
-        Atoms have no place there and are ranked by ``of_atoms``. Everything else is as for :meth:`choose`.
-        """
-        cells = len(self.edges) + 1
-        rising = np.arange(cells) / cells - 0.5
-        choices = [
-            self.choose(feature, np.concatenate([ranks, of_atoms]), seen, forecast, sides, balanced)
-            for ranks in (rising, -rising)
-        ]
-        return max(
-            (choice for choice in choices if choice is not None), key=lambda choice: choice.forecast, default=None
-        )
-
     def _rule(self, guess: Floats) -> Cells:
         intervals = len(self.edges) + 1
-        numbers, atoms = guess[:intervals].tolist(), guess[intervals:].tolist()
-        ends = [k for k in range(intervals) if k + 1 == intervals or numbers[k] != numbers[k + 1]]
-        return Cells(
-            tuple(self.edges[k] for k in ends[:-1]),
-            tuple(numbers[k] for k in ends),
-            {atom: worth for atom, worth in zip(self.atoms, atoms, strict=True) if worth != ABSTAIN},
-        )
+        numbers, atoms = guess[:intervals].tolist(), zip(self.atoms, guess[intervals:].tolist(), strict=True)
+        return Cells.joined(self.edges, numbers, {atom: worth for atom, worth in atoms if worth != ABSTAIN})
 
 
 @functools.cache
@@ -291,10 +277,12 @@ class Table:
 
     @functools.cached_property
     def both(self) -> SortedColumn:
+        """The values of both sides together."""
         return self.left + self.right
 
     @functools.cached_property
     def blocks(self) -> Blocks:
+        """The cells and the most frequent atoms that both sides together are cut into."""
         return cut(self.both)
 
     @functools.cached_property
@@ -338,5 +326,11 @@ class Table:
         )
 
     def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
-        """Return the best rule with the cells in their order."""
-        return self.blocks.choose_in_order(self.feature, self.of_atoms, seen, forecast, **how)
+        """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
+
+        Atoms have no place there and are ranked by their log-ratios. Everything else is as for :meth:`Blocks.choose`.
+        """
+        rising = np.arange(self.cells) / self.cells - 0.5
+        orders = (np.concatenate([ranks, self.of_atoms]) for ranks in (rising, -rising))
+        choices = (self.blocks.choose(self.feature, ranks, seen, forecast, **how) for ranks in orders)
+        return max(filter(None, choices), key=lambda choice: choice.forecast, default=None)

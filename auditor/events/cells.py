@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,14 @@ class Cells:
     values: tuple[float, ...]
     atoms: Mapping[str, float]
     otherwise: float = 0.0
+
+    @classmethod
+    def joined(
+        cls, edges: Sequence[float], values: Sequence[float], atoms: Mapping[str, float], otherwise: float = 0.0
+    ) -> "Cells":
+        """Return cells without edges between neighbours of the same value."""
+        ends = [i for i in range(len(values)) if i + 1 == len(values) or values[i] != values[i + 1]]
+        return cls(tuple(edges[i] for i in ends[:-1]), tuple(values[i] for i in ends), atoms, otherwise)
 
     def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
         """Return the value of the cell each entry lies in, an array of the column's length."""

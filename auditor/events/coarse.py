@@ -42,9 +42,7 @@ class CoarseBlocks:
 
     @classmethod
     def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
-        """Look at columns of the same outputs: first the fit half (left, right), then the judging half. ``sizes`` are the sizes
-        of these parts.
-        """
+        """Look at columns of the same outputs, in four parts of these sizes: the fit half (left, right), the judging half."""
         numbers = _numbers(columns)
         ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
         edges = _edges(ordered)
@@ -105,17 +103,15 @@ class CoarseBlocks:
 
     def _best(self, order: NDArray[np.intp], counts: Ints, forecast: RuleForecast) -> Floats:
         """Return for each column the best rule that guesses left on first blocks, right on last ones, as many or all others."""
-        left, right = counts[:, order].astype(np.float64)
+        seen = counts[:, order].astype(np.float64)
         trials = int(counts.sum() / len(self.begin))
         last = np.append(self.begin[1:], len(order)) - 1
-        up_to = [np.cumsum(x) for x in (left, right)]
-        before = [up[self.begin] - x[self.begin] for up, x in zip(up_to, (left, right), strict=True)]
-        first = [up - b[self.owner] for up, b in zip(up_to, before, strict=True)]
-        totals = [x[last] for x in first]
-        rest = [t[self.owner] - x for t, x in zip(totals, first, strict=True)]
+        up_to = np.cumsum(seen, axis=1)
+        first = up_to - (up_to - seen)[:, self.begin][:, self.owner]
+        rest = first[:, last][:, self.owner] - first
         # As many blocks from the end as from the start.
         mirror = last[self.owner] - (np.arange(len(order)) - self.begin[self.owner])
-        mirrored = [r[mirror] + x[mirror] for r, x in zip(rest, (left, right), strict=True)]
+        mirrored = (rest + seen)[:, mirror]
         overlap = 2 * (np.arange(len(order)) - self.begin[self.owner] + 1) > (last - self.begin + 1)[self.owner]
         none = np.zeros(len(order))
         rules = [

@@ -12,7 +12,7 @@ from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn, sorted_sides
+from auditor.events.sorted_column import SortedColumn
 
 Guess = Literal["left", "right"] | None
 
@@ -70,7 +70,7 @@ class Histogram:
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
     """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = sorted_sides(feature.extract, sample)
+    left, right = sample.of_sides(lambda side: SortedColumn.of(feature.extract(side)))
     both = left + right
     marks = () if rule is None else _marks(rule)
     values = both.distinct(MOST_VALUES)

@@ -5,7 +5,6 @@ log-likelihood ratio has few shapes, and few sizes. Both are learned from all we
 place is shrunk towards them. A place that shows enough keeps what it shows.
 """
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +38,11 @@ def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[
     weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
     found = np.zeros(total.shape)
     found[weak] = _alike(left[weak] - share * total[weak], total[weak] * share * (1 - share))
-    kept = own | _tells((total * found**2).sum(axis=1))
+    # All places but those that tell least.
+    shown = (total * found**2).sum(axis=1)
+    order, tells = np.argsort(shown), shown > 0
+    tells[order] &= np.cumsum(shown[order]) > LEFT_OUT * shown.sum()
+    kept = own | tells
     return tuple(
         (features[row], _alone(blocks, row) if own[row] else _table(blocks, row, found[row], total[row]))
         for row in np.flatnonzero(kept).tolist()
@@ -109,14 +112,6 @@ def _shrunk(seen: Floats) -> Floats:
     return found
 
 
-def _tells(shown: Floats) -> NDArray[np.bool_]:
-    """Return which places are kept: all but those that tell least."""
-    order = np.argsort(shown)
-    kept = np.zeros(len(shown), np.bool_)
-    kept[order] = np.cumsum(shown[order]) > LEFT_OUT * shown.sum()
-    return kept & (shown > 0)
-
-
 def _alone(blocks: CoarseBlocks, row: int) -> Cells:
     """Return the evidence of a column by itself."""
     left, right = (blocks.of_column(part, row) for part in (FIT_LEFT, FIT_RIGHT))
@@ -134,7 +129,5 @@ def _table(blocks: CoarseBlocks, row: int, found: Floats, total: Ints) -> Cells:
     values = (np.round(found / step) * step).tolist()
     cells = blocks.edges.shape[1] + 1
     some = np.flatnonzero(total[:cells]).tolist() or [0]
-    ends = [k for k, after in itertools.pairwise(some) if values[k] != values[after]]
-    kept = [*ends, some[-1]]
     atoms = dict(zip(blocks.atoms[row], values[cells:], strict=False))
-    return Cells(tuple(blocks.edges[row, ends].tolist()), tuple(values[k] for k in kept), atoms)
+    return Cells.joined(blocks.edges[row, some[:-1]].tolist(), [values[k] for k in some], atoms)

@@ -7,7 +7,6 @@ of values from a density no two are equal. So they are judged by their own count
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from auditor.bounds.prospect import HeldOut
 from auditor.events.blocks import Choice, Forecaster, RuleCounts, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
-from auditor.events.sorted_column import SortedColumn
 
 # The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
 # threshold where outputs are few. In a column with more rare values, the luckiest would win.
@@ -42,9 +40,7 @@ def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
-    """Return a rule with its forecasts. ``hits`` are what it won and lost of guesses for the left, then of those for the right, on
-    outputs other than those that suggested it.
-    """
+    """Return a rule with its forecast. Other outputs than those in ``hits``, in the order of RuleCounts, suggested it."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
     seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
@@ -112,52 +108,33 @@ def _beyond(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
     Outputs at an end are of one side until the first of the other comes, which is a loss. So a run of n outputs has the likelihood
     of n wins and a loss, wherever the support ends.
     """
-    left, right = table.left, table.right
-    rule = _ends(left, right)
+    rule = _ends(table.left.numbers, table.right.numbers)
     if rule is None:
         return
-    on_left, on_right = rule.count(left).get(LEFT, 0), rule.count(right).get(RIGHT, 0)
+    on_left, on_right = rule.count(table.left).get(LEFT, 0), rule.count(table.right).get(RIGHT, 0)
     if on_left + on_right >= LEAST_BEYOND:
         hits = on_left, rule.values.count(LEFT), on_right, rule.values.count(RIGHT)
         yield _judged(Event(table.feature, rule), hits, table.trials, forecaster)
 
 
-def _ends(left: SortedColumn, right: SortedColumn) -> Cells | None:
+def _ends(left: Floats, right: Floats) -> Cells | None:
     """Return the rule that guesses a side on its runs at the ends, but for the quarter of each that is nearest to the other side.
 
-    None if there are no runs.
+    A run is the numbers of a side below or above all numbers of the other. None if there are no runs, or if the sides do not
+    overlap, which rules on frequent events see.
     """
-    edges, values = list[float](), [ABSTAIN]
-    for side, runs in ((LEFT, _runs(left, right)), (RIGHT, _runs(right, left))):
-        if runs is None:
-            return None
-        if len(runs.below):
-            edges.insert(0, shortest_decimal(float(runs.below[math.ceil(0.75 * len(runs.below)) - 1]), runs.overlap[0]))
-            values.insert(0, side)
-        if len(runs.above):
-            edges.append(shortest_decimal(runs.overlap[1], float(runs.above[len(runs.above) // 4])))
-            values.append(side)
-    return Cells(tuple(edges), tuple(values), {}) if edges else None
-
-
-class _Runs(NamedTuple):
-    """The numbers of a side below and above all numbers of the other, and the ends of what both cover."""
-
-    below: Floats
-    above: Floats
-    overlap: tuple[float, float]
-
-
-def _runs(side: SortedColumn, other: SortedColumn) -> _Runs | None:
-    """Return the runs of a side at either end.
-
-    None if one has no number, or if the sides do not overlap, which rules on frequent events see.
-    """
-    mine, others = side.numbers, other.numbers
-    if not (len(mine) and len(others)):
+    if not (len(left) and len(right)):
         return None
-    low, high = max(mine[0], others[0]), min(mine[-1], others[-1])
+    low, high = float(max(left[0], right[0])), float(min(left[-1], right[-1]))
     if low > high:
         return None
-    above = mine[np.searchsorted(mine, high, side="right") :]
-    return _Runs(mine[: np.searchsorted(mine, low)], above, (float(low), float(high)))
+    edges, values = list[float](), [ABSTAIN]
+    for side, numbers in ((LEFT, left), (RIGHT, right)):
+        below, above = numbers[: np.searchsorted(numbers, low)], numbers[np.searchsorted(numbers, high, side="right") :]
+        if len(below):
+            edges.insert(0, shortest_decimal(float(below[math.ceil(0.75 * len(below)) - 1]), low))
+            values.insert(0, side)
+        if len(above):
+            edges.append(shortest_decimal(high, float(above[len(above) // 4])))
+            values.append(side)
+    return Cells(tuple(edges), tuple(values), {}) if edges else None

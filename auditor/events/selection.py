@@ -35,7 +35,7 @@ from auditor.events.features import (
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.sorted_column import sorted_sides
+from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import SumOfAnswers, increments, vector_features
 
@@ -71,9 +71,7 @@ MOST_KEPT = 100_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Halves:
-    """Outputs of the half that suggests rules (left, then right), then of the half that judges. ``sizes`` are the sizes of these
-    four parts.
-    """
+    """Outputs in four parts of these ``sizes``: the half that suggests rules (left, then right), and the half that judges."""
 
     outputs: Outputs
     sizes: tuple[int, int, int, int]
@@ -337,8 +335,8 @@ class _Extracted:
     @classmethod
     def of(cls, feature: Feature, halves: Halves) -> "_Extracted":
         column = halves.column(feature)
-        fit, judge = (sorted_sides(lambda side: side.columns[0], halves.half(i, [column])) for i in (0, 1))
-        return cls(Table(feature, *fit), Table(feature, *judge))
+        samples = [halves.half(i, [column]) for i in (0, 1)]
+        return cls(*(Table(feature, *one.of_sides(lambda side: SortedColumn.of(side.columns[0]))) for one in samples))
 
     @property
     def is_learned(self) -> bool:

@@ -50,7 +50,7 @@ def _only(rule: Cells, side: float) -> Cells:
         return worth if worth == side else ABSTAIN
 
     atoms = {atom: worth for atom, worth in rule.atoms.items() if worth == side}
-    return _joined(rule.edges, [kept(worth) for worth in rule.values], atoms, kept(rule.otherwise))
+    return Cells.joined(rule.edges, [kept(worth) for worth in rule.values], atoms, kept(rule.otherwise))
 
 
 def _single_pieces(rule: Cells) -> Iterator[Cells]:
@@ -59,7 +59,7 @@ def _single_pieces(rule: Cells) -> Iterator[Cells]:
         return
     for i, worth in enumerate(rule.values):
         if worth != ABSTAIN:
-            yield _joined(rule.edges, [worth if j == i else ABSTAIN for j in range(len(rule.values))], {}, ABSTAIN)
+            yield Cells.joined(rule.edges, [worth if j == i else ABSTAIN for j in range(len(rule.values))], {})
     for atom, worth in rule.atoms.items():
         yield Cells((), (ABSTAIN,), {atom: worth})
 
@@ -69,12 +69,6 @@ def _half_lines(rule: Cells) -> Iterator[Cells]:
     if len(rule.edges) == 2 and rule.values[0] == rule.values[2] == ABSTAIN:
         yield replace(rule, edges=rule.edges[:1], values=rule.values[:2])
         yield replace(rule, edges=rule.edges[1:], values=rule.values[1:])
-
-
-def _joined(edges: Sequence[float], values: Sequence[float], atoms: dict[str, float], otherwise: float) -> Cells:
-    """Make a rule without edges between cells that are worth the same."""
-    ends = [i for i in range(len(values)) if i + 1 == len(values) or values[i] != values[i + 1]]
-    return Cells(tuple(edges[i] for i in ends[:-1]), tuple(values[i] for i in ends), atoms, otherwise)
 
 
 def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:

@@ -1,13 +1,12 @@
 """The entries of a column in rising order: all that cutting, counting and placing thresholds need to know of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import OutputColumn, Outputs
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Ints
 
 PART = 10_000
@@ -73,12 +72,3 @@ class SortedColumn:
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the index in the order at which each number begins, and at which the next one begins."""
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
-
-
-# The left side and the right.
-Sides = tuple[SortedColumn, SortedColumn]
-
-
-def sorted_sides(extract: Callable[[Outputs], OutputColumn], sample: Sample) -> Sides:
-    """Return the sorted columns of the left and of the right side."""
-    return sample.of_sides(lambda side: SortedColumn.of(extract(side)))

@@ -79,17 +79,10 @@ class OrderStatistic:
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the number for each output."""
         numbers, known = _numbers(outputs, self.places)
-        return _column(self.name, _ranked(numbers, self.rank), known)
-
-
-def _ranked(numbers: Sequence[Floats], rank: int) -> Floats:
-    """Return the number of a rank among those of each output."""
-    # The extremes of ten places in a tenth of the time that a partition takes.
-    if rank == 0:
-        return functools.reduce(np.minimum, numbers)
-    if rank == len(numbers) - 1:
-        return functools.reduce(np.maximum, numbers)
-    return np.partition(np.stack(numbers, axis=1), rank, axis=1)[:, rank]
+        # The extremes of ten places in a tenth of the time that a partition takes.
+        if extreme := {0: np.minimum, len(numbers) - 1: np.maximum}.get(self.rank):
+            return _column(self.name, functools.reduce(extreme, numbers), known)
+        return _column(self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,7 @@ METHODS: dict[type[Claim], Methods] = {
 def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> AnyMethod:
     """Return the method of that name for a claim and a number of trials.
 
-    For probabilities there is one method only. Raises InvalidInputError if there is no such method, or if it cannot look at such
-    events.
+    For probabilities there is one only. Raises InvalidInputError if there is none, or if it cannot look at such events.
     """
     if type(claim) not in METHODS:
         raise InvalidInputError(f"a claim of {claim} has no method; enter one in auditor.methods.METHODS")

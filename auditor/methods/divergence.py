@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -127,7 +126,9 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
         step = 1 if judge.size >= MANY else 3
         best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
-        for feature in _scores(fit):
+        # A divergence needs the score itself, not only where it passes a threshold.
+        learned = fit_logistic(fit, most=200_000)
+        for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
             edges, left, right, means = _cells(feature, judge)
             for swapped, order, (share, most) in itertools.product(
                 (False, True), self.claim.orders(ORDERS)[::step], CUTS[::step]
@@ -141,9 +142,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return best, most_shown
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; loss, its error, by how much the bound falls short, and the number of outputs. If outputs are too few for a
-        bet, that is what one threshold shows.
-        """
+        """See Method: loss, its error, how far the bound falls short, outputs. Of outputs too few for a bet, one threshold's."""
         _, shown = self.with_margin(0.0)._best_bet(sample)
         if not (shown.forecast > -math.inf and shown.error < math.inf):
             shown = self._of_threshold(sample)
@@ -328,14 +327,6 @@ def mildest_refuted(seen: Round, alpha: float, chance: float) -> tuple[Floats, F
         return None
     mildest = stretched(times)
     return mildest.p, mildest.q
-
-
-def _scores(fit: Sample) -> Iterator[Feature]:
-    yield from evidence_scores(fit)
-    # A divergence needs the score itself, not only where it passes a threshold.
-    learned = fit_logistic(fit, most=200_000)
-    if learned is not None:
-        yield learned
 
 
 def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:

@@ -21,7 +21,7 @@ from auditor.bounds.intervals import (
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
 from auditor.claims import ApproximateDP, GaussianDP, PureDP
-from auditor.events.blocks import RuleCounts
+from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.event import Event
 from auditor.events.rare import RARE, RareChoice
 from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_threshold, rare_event
@@ -48,37 +48,10 @@ BOLD, CLEARER = 1.0, 15.0
 UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
-class _RuleMethod(Method[G, Event, GuessCounts]):
+class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
     """What the methods share that learn a rule: it guesses the side of an output, or abstains."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def forecast(self, seen: RuleCounts) -> Floats:
-        """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
-
-    @property
-    def claimed(self) -> float:
-        """The bound above which the claim is refuted; −∞ if the method does not say how clear of it rules are."""
-        return -math.inf
-
-    def clearance(self, seen: RuleCounts) -> Floats:
-        """Return by how many standard errors each rule will refute the claim if it wins as often as it was seen to; −∞ for rules
-        that cannot.
-        """
-        return np.full(seen.left_wins.shape, -np.inf)
-
-    def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never lost; −∞ where such a rule cannot serve.
-
-        It may have been lucky, so half a loss and half a win are added (Jeffreys' prior): the odds of winning are taken as at
-        most 2 ``wins`` + 1.
-        """
-        return min(self._forecast_never_losing(wins, trials, directions), math.log(2 * wins + 1))
-
-    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never loses."""
-        return -math.inf
 
     def _wins_planned(self, wins: int, trials: int) -> float:
         """Return how many wins are expected among the trials planned: the posterior mean, from a flat prior on their rate."""
@@ -276,7 +249,7 @@ class Guesses(_EpsilonMethod):
         return self.claim.epsilon
 
     def clearance(self, seen: RuleCounts) -> Floats:
-        """See _RuleMethod; by the normal approximation of the rate of wins that the claim allows."""
+        """See Forecaster; by the normal approximation of the rate of wins that the claim allows."""
         guesses = np.maximum(seen.guesses, 1e-9)
         allowed = _allowed(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
         share = self.planned / seen.trials
@@ -285,8 +258,8 @@ class Guesses(_EpsilonMethod):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(allowed < 1, excess / spread - z_of(self.alpha), -np.inf)
 
-    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """See _RuleMethod; exact, since the limit of a rate at which all was won is a power of alpha."""
+    def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
+        """See Forecaster; exact, since the limit of a rate at which all was won is a power of alpha."""
         from scipy.special import gammaincinv, ndtr
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
@@ -334,8 +307,8 @@ class TwoIntervals(_EpsilonMethod):
         one_event = is_left | (seen.left_wins + seen.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
-    def _forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """See _RuleMethod; one side can be guessed only."""
+    def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
+        """See Forecaster; one side can be guessed only."""
         if directions > 1:
             return -math.inf
         half = self.planned // 2

@@ -52,23 +52,20 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return tuple(seen for method in self._methods() for seen in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        methods = self._methods()
-        each = max(len(one), len(other)) // len(methods)
-        parts = [slice(i * each, (i + 1) * each) for i in range(len(methods))]
-        joined = (method.joined(one[part], other[part]) for method, part in zip(methods, parts, strict=True))
-        return tuple(seen for look in joined for seen in look)
+        each = zip(self._methods(), self._of_points(one), self._of_points(other), strict=True)
+        return tuple(seen for method, *looks in each for seen in method.joined(*looks))
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """See Method; the quantity is the excess over a point."""
-        methods, found = self._methods(), list[Prospect]()
-        each = len(evidence) // len(methods)
-        for i, method in enumerate(methods):
-            promised = method.prospects(evidence[i * each : (i + 1) * each])
-            found += [
-                one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
-                for one in promised
-            ]
-        return found
+        return [
+            one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
+            for method, seen in zip(self._methods(), self._of_points(evidence), strict=True)
+            for one in method.prospects(seen)
+        ]
+
+    def _of_points(self, evidence: ManyNumbers) -> list[ManyNumbers]:
+        each = len(evidence) // len(self.claim.profile)
+        return [evidence[i * each : (i + 1) * each] for i in range(len(self.claim.profile))]
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
         each = zip(self._methods(), test.events, strict=True)
