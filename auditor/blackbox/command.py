@@ -30,8 +30,6 @@ TRIAL_SECONDS = 10.0
 LONGER = "; if it only needs longer, set `execution: {timeout: seconds}`"
 # The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
-# Lines that are compared at once with how Python writes their numbers.
-BLOCK = 64
 # Seeds are below this, so that they are exact in a language whose numbers are doubles.
 SEEDS = 2**53
 
@@ -310,13 +308,8 @@ def _as_written(answer: bytes, values: list[Any]) -> list[Any]:
     written, again = answer[:-1].replace(b" ", b""), to_json(values)[1:-1].replace(*between)
     if written == again:
         return values
-    lines, expected = written.split(b"\n"), again.split(b"\n")
-    for start in range(0, len(lines), BLOCK):
-        if lines[start : start + BLOCK] != expected[start : start + BLOCK]:
-            for at in range(start, min(start + BLOCK, len(lines))):
-                if lines[at] != expected[at]:
-                    values[at] = _value(lines[at], at + 1)
-    return values
+    lines = zip(written.split(b"\n"), again.split(b"\n"), values, strict=True)
+    return [value if line == own else _value(line, at) for at, (line, own, value) in enumerate(lines, start=1)]
 
 
 def values_of(lines: Sequence[bytes]) -> list[Any]:

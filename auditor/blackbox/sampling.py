@@ -196,18 +196,13 @@ class Sampler:
         Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself, and WorkerLostError if
         worker processes draw and one ends.
         """
-        done = 0
-        for drawn in self.recall(batches, observe):
-            yield drawn.seen
-            done += 1
-        for group in self.groups(batches[done:], observe):
-            self.store.keep(group)
+        for group in self.groups(batches, observe, keep=True):
             yield from (drawn.seen for _, drawn in group)
 
     def groups(
-        self, batches: Sequence[Batch], observe: Callable[[Sample], T]
+        self, batches: Sequence[Batch], observe: Callable[[Sample], T], *, keep: bool = False
     ) -> Generator[Sequence[tuple[Batch, DrawnBatch[T]]], None, None]:
-        """Draw each batch; yield the batches of each task together. Raises as ``map`` does.
+        """Draw each batch, and ``keep`` it; yield the batches of each task together. Raises as ``map`` does.
 
         Batches that are kept are read instead, and yielded one by one.
         """
@@ -222,6 +217,7 @@ class Sampler:
             for batch, drawn in observed:
                 self._look(batch, drawn)
             if observed:
+                self.store.keep(observed if keep else ())
                 yield observed
             if error is not None:
                 raise error

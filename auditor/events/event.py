@@ -94,16 +94,11 @@ class Event:
         )
 
     def _looks_at(self) -> LooksAt:
-        match self.feature:
-            case LowestBit():
-                return "bits"
-            case EvidenceSum() | LogisticScore():
-                return "score"
-            case _:
-                return "values"
+        if isinstance(self.feature, LowestBit):
+            return "bits"
+        return "score" if isinstance(self.feature, EvidenceSum | LogisticScore) else "values"
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return a histogram of the outputs along the feature."""
         return (histogram(sample, self.feature, self.rule),)
 
 

@@ -37,7 +37,6 @@ class Place:
     name: str
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the column of that place."""
         return outputs.column(self.name)
 
 
@@ -85,12 +84,10 @@ def varies(column: OutputColumn) -> bool:
     """Return whether a column holds more than one value."""
     if len(column.numbers) == 0:
         return False
-    if column.codes is not None:
-        if np.any(column.codes != column.codes[0]):
-            return True
-        if column.codes[0] >= 0:
-            return False
-    return bool(np.any(column.numbers != column.numbers[0]))
+    codes, numbers = column.codes, column.numbers
+    if codes is not None and (codes[0] >= 0 or np.any(codes != codes[0])):
+        return bool(np.any(codes != codes[0]))
+    return bool(np.any(numbers != numbers[0]))
 
 
 def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:

@@ -71,7 +71,6 @@ class LogisticScore:
     name: str = "learned evidence"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the score of each output."""
         score = self.intercept + _design(self.terms, self.products, outputs) @ np.asarray(self.weights)
         # Rounded, so that the order of additions in a batch cannot decide on which side of a threshold a score is.
         return OutputColumn(self.name, np.round(score, 9) + 0.0)

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Ints
 
-PART = 10_000
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SortedColumn:
@@ -53,9 +51,7 @@ class SortedColumn:
     @property
     def is_whole(self) -> bool:
         """Whether all numbers are integers, or infinite."""
-        # Part by part, for the first part mostly has one that is not.
-        parts = (self.numbers[i : i + PART] for i in range(0, len(self.numbers), PART))
-        return all(np.array_equal(part, np.rint(part)) for part in parts)
+        return np.array_equal(self.numbers, np.rint(self.numbers))
 
     def count(self, edges: Sequence[float]) -> Ints:
         """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""

@@ -17,10 +17,9 @@ from auditor.claims import (
 from auditor.errors import InvalidInputError
 from auditor.events.selection import VALUES
 from auditor.methods.divergence import Divergence
-from auditor.methods.guessing import GaussianGuesses, Guesses, TwoIntervals
+from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses, TwoIntervals
 from auditor.methods.method import AnyMethod
 from auditor.methods.probability import Rate
-from auditor.methods.profile import ProfileGuesses
 
 
 @dataclass(frozen=True, slots=True)

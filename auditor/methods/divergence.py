@@ -91,7 +91,6 @@ class ScoreTest:
         return cls(feature, tuple(map(float, edges)), seen.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return a histogram of the outputs along the score."""
         return (histogram(sample, self.feature),)
 
 

@@ -1,4 +1,4 @@
-"""Claims about events, (ε, δ) and μ: a rule guesses the side, and the counts of its guesses are bounded."""
+"""Claims about events, (ε, δ), lists of these, and μ: a rule guesses the side, and the counts of its guesses are bounded."""
 
 import math
 import operator
@@ -9,8 +9,16 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from auditor.blackbox.sample import Sample
-from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.guesses import epsilon_from_rate, guess_delta, guess_deltas, guess_epsilon, guess_mu, mu_from_rate
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts
+from auditor.bounds.guesses import (
+    epsilon_from_rate,
+    guess_delta,
+    guess_deltas,
+    guess_epsilon,
+    guess_mu,
+    mu_from_rate,
+    privacy_profile,
+)
 from auditor.bounds.intervals import (
     Floats,
     clopper_pearson_lower,
@@ -20,9 +28,11 @@ from auditor.bounds.intervals import (
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
-from auditor.claims import ApproximateDP, GaussianDP, PureDP
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP
 from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.event import Event
+from auditor.events.histogram import Histogram
+from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
 from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_threshold, rare_event
 from auditor.events.simplify import simplify_event
@@ -369,6 +379,95 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         # What a curve expects on each block are fractions, and their sum is rounded.
         never_abstains = seen.guesses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
+
+
+# --- Several (ε, δ) at once: a rule for each, all counted on the same outputs ---
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTest:
+    """One event for each point."""
+
+    events: tuple[Event, ...]
+
+    def count(self, sample: Sample) -> ProfileCounts:
+        """Count every event on the same outputs."""
+        return ProfileCounts(tuple(event.count(sample) for event in self.events))
+
+    def report(self, counts: ProfileCounts) -> ObservedProfile:
+        """Return the events of all points with what was counted."""
+        points = tuple(event.report(seen) for event, seen in zip(self.events, counts.points, strict=True))
+        return ObservedProfile("; ".join(point.description for point in points), points)
+
+    def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
+        """Return a histogram of the outputs along the feature of each event; one histogram for equal events."""
+        return tuple(dict.fromkeys(each for event in self.events for each in event.histograms(sample)))
+
+
+class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
+    """The largest excess over the points, each bounded from guesses at its share of alpha."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "guesses at every point"
+    may_abstain: ClassVar[bool] = True
+
+    def learn(self, sample: Sample) -> Learned[ProfileTest]:
+        learned = [method.learn(sample) for method in self._methods()]
+        forecast = max(c.forecast - p.epsilon for c, p in zip(learned, self.claim.profile, strict=True))
+        return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
+
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """See Method; that of each point, one after the other."""
+        return tuple(seen for method in self._methods() for seen in method.evidence(sample))
+
+    def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
+        each = zip(self._methods(), self._of_points(one), self._of_points(other), strict=True)
+        return tuple(seen for method, *looks in each for seen in method.joined(*looks))
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        """See Method; the quantity is the excess over a point."""
+        return [
+            one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
+            for method, seen in zip(self._methods(), self._of_points(evidence), strict=True)
+            for one in method.prospects(seen)
+        ]
+
+    def _of_points(self, evidence: ManyNumbers) -> list[ManyNumbers]:
+        each = len(evidence) // len(self.claim.profile)
+        return [evidence[i * each : (i + 1) * each] for i in range(len(self.claim.profile))]
+
+    def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
+        each = zip(self._methods(), test.events, strict=True)
+        return ProfileTest(tuple(m.simplify(event, sample, m.claim.epsilon + floor) for m, event in each))
+
+    def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:
+        each = zip(self._methods(), test.events, counts.points, strict=True)
+        return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)
+
+    def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:
+        near = max(point.epsilon for point in self.claim.profile)
+        return profile_points(lambda epsilons: privacy_profile(counts.points, epsilons, self.alpha), near)
+
+    def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:
+        each = zip(self._methods(), test.events, counts.points, strict=True)
+        return min(method.detectable(event, seen, chance) - method.claim.epsilon for method, event, seen in each)
+
+    def foreseen(self, share: float, chance: float) -> float:
+        return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
+
+    def interval(self, counts: ProfileCounts, error: float) -> Interval:
+        """See Method; limits of the largest excess, of all points at once."""
+        methods, each = self._methods(), error / len(counts.points)
+        found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
+        lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))
+        return max(lows), max(highs)
+
+    def _methods(self) -> list[Guesses]:
+        points = self.claim.profile
+        return [Guesses(point, self.alpha / len(points), self.planned, self.caution, self.events) for point in points]
+
+
+# --- Counts ---
 
 
 def held_out(counts: GuessCounts) -> HeldOut:

@@ -12,8 +12,8 @@ from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.event import Event
 from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
 from auditor.methods.divergence import ScoreTest
+from auditor.methods.guessing import ProfileTest
 from auditor.methods.method import Test
-from auditor.methods.profile import ProfileTest
 from auditor.results.files import to_json
 
 # A value in a line about a difference is cut after so many characters.

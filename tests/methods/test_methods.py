@@ -25,9 +25,8 @@ from auditor.events.features import Place
 from auditor.events.selection import BITS
 from auditor.methods import method_for
 from auditor.methods.divergence import mildest_refuted
-from auditor.methods.guessing import GaussianGuesses, Guesses
+from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
 from auditor.methods.method import profile_points
-from auditor.methods.profile import ProfileGuesses
 from auditor.neighbours.pair import Pair
 from benchmarks._mechanisms import gaussian, laplace, revealing
 from mechanisms.exact.known_continuous import gaussian_delta
