@@ -20,10 +20,9 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase, draw_all
-from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import A_SECOND, Execution
-from auditor.blackbox.store import AuditStore, Mode, Store
+from auditor.blackbox.store import AuditStore, Mode, Store, encode
 from auditor.blackbox.workers import close_all
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs

@@ -113,13 +113,9 @@ class Process:
             ends += chunk.count(b"\n")
             whole += len(chunk)
             line = len(chunk) - chunk.rindex(b"\n") if b"\n" in chunk else line + len(chunk)
-            if line > LONGEST_LINE or whole > LONGEST_ANSWER:
-                what = (
-                    f"a line of over {LONGEST_LINE:,}"
-                    if line > LONGEST_LINE
-                    else f"an answer of over {LONGEST_ANSWER:,}"
-                )
-                raise self._failed(ProcessEnded(f"killed, since it wrote {what} bytes"))
+            for what, seen, most in (("a line", line, LONGEST_LINE), ("an answer", whole, LONGEST_ANSWER)):
+                if seen > most:
+                    raise self._failed(ProcessEnded(f"killed, since it wrote {what} of over {most:,} bytes"))
             if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
                 raise self._failed(TimedOut(LATE))  # it writes on and on
         return b"".join(chunks), ends

@@ -270,22 +270,18 @@ class Sampler:
 
         The first output of each worker does not count: there a library is imported, or compiled.
         """
-        size, seconds = 1, 0.0
-        for attempt in itertools.count():
-            warm_up = attempt == 0
-            batches = [
-                Batch(pair, size, Phase.CHECK, (1, attempt, i))
-                for i in range(processes(self.execution.workers) if warm_up else 1)
-            ]
+
+        def drawn(attempt: int, size: int, many: int = 1) -> float:
+            batches = [Batch(pair, size, Phase.CHECK, (1, attempt, i)) for i in range(many)]
             for _, error in self._run(batches, operator.attrgetter("size")):
                 if error is not None:
                     raise error
-            if warm_up:
-                continue
-            seconds = self.pace.seconds or 0.0
-            if size >= self.execution.batch or GROWTH * seconds > most:
-                break
-            size = min(GROWTH * size, self.execution.batch)
+            return self.pace.seconds or 0.0
+
+        drawn(0, 1, processes(self.execution.workers))
+        attempt, size = 1, 1
+        while GROWTH * (seconds := drawn(attempt, size)) <= most and size < self.execution.batch:
+            attempt, size = attempt + 1, min(GROWTH * size, self.execution.batch)
         return max(seconds, 1e-9) / size
 
     def origin(self) -> Origin:

@@ -47,20 +47,17 @@ class Wager:
         if not all(math.isfinite(v) for v in (*self.values, self.stake, self.tilt)) or self.stake < 0:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
-    def factors(self, divergence: float | Floats) -> Floats:
+    def factors(self, divergence: float) -> Floats:
         """Return the factor by which an output multiplies wealth, against D_order ≤ ``divergence`` (nats), in each cell.
 
-        Of shape (2, cells), P's side first; with divergences of shape (d,), of shape (2, cells, d). If a factor is not positive,
-        all wealth could be lost, and the wager must not be played.
+        Of shape (2, cells), P's side first. If one is not positive, all wealth could be lost, and the wager must not be played.
         """
-        values = np.asarray(self.values)
-        on_p, on_q = payoffs(self.order, values if np.ndim(divergence) == 0 else values[:, None], divergence)
-        on_p, on_q = np.broadcast_arrays(on_p - self.tilt, on_q + self.tilt)
+        on_p, on_q = payoffs(self.order, np.asarray(self.values), divergence)
         with np.errstate(over="ignore"):
-            return np.asarray(1 + self.stake * np.stack([on_p, on_q]))
+            return np.asarray(1 + self.stake * np.stack([on_p - self.tilt, on_q + self.tilt]))
 
 
-def payoffs(order: float, values: Floats, divergence: float | Floats) -> tuple[Floats, Floats]:
+def payoffs(order: float, values: Floats, divergence: float) -> tuple[Floats, Floats]:
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
     # Beyond e^700, which no stake survives, Q's payoff is as good as −∞ and a double no longer holds it.
     if order == 1:

@@ -60,6 +60,8 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     >>> bool(log_odds([500, 500], [510, 490]).max() < 0), bool(log_odds([500, 500], [900, 100]).max() > 100)
     (True, True)
     """
+    from scipy.special import betaln
+
     a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
     # The cell and all after it.
     rows, others = (np.cumsum(side[..., ::-1], -1)[..., ::-1] for side in (a, b))
@@ -69,7 +71,7 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     hits, both = np.where(common, rows - hits, hits), np.where(common, all_of_them - both, both)
     shares = np.stack([rows, others]) / np.maximum(all_of_them, 1)
     first, second = np.maximum(shares, 1e-300)[..., None] * ALIKE
-    urn = _log_beta(hits[..., None] + first, (both - hits)[..., None] + second) - _log_beta(first, second)
+    urn = betaln(hits[..., None] + first, (both - hits)[..., None] + second) - betaln(first, second)
     found = (_log_choose(both, hits) - null)[..., None] + urn
     # Of one row alone nothing is known.
     return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], found, 0.0).sum(-2))
@@ -79,9 +81,3 @@ def _log_choose(all_of_them: Floats, some: Floats) -> Floats:
     from scipy.special import gammaln
 
     return np.asarray(gammaln(all_of_them + 1) - gammaln(some + 1) - gammaln(all_of_them - some + 1))
-
-
-def _log_beta(a: Floats, b: Floats) -> Floats:
-    from scipy.special import betaln
-
-    return np.asarray(betaln(a, b))

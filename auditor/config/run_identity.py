@@ -12,8 +12,7 @@ import numpy as np
 
 import auditor
 from auditor.blackbox.command import Source
-from auditor.blackbox.host import hosted
-from auditor.blackbox.imported import imported
+from auditor.blackbox.host import hosted, imported
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file

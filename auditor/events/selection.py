@@ -19,7 +19,7 @@ from auditor.blackbox.sample import Sample
 from auditor.defaults import EventKind
 from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
-from auditor.events.coarse import CoarseBlocks
+from auditor.events.coarse import CoarseBlocks, pooled_evidence
 from auditor.events.event import Event
 from auditor.events.features import (
     MOST_JOINT_ATOMS,
@@ -33,7 +33,6 @@ from auditor.events.features import (
     varies,
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
-from auditor.events.pooled import pooled_evidence
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds

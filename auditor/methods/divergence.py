@@ -198,8 +198,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
         p, q = (np.array(side, np.float64) for side in both)
         claimed = claim.scale(wager.order) * claim.value
-        if not np.all(wager.factors(claimed) > 0):  # it is not played against the claim
-            return math.inf
         pair = mildest_refuted(Round(wager, p, q, counts.trials, claimed), self.alpha, chance)
         if pair is None:
             return math.inf

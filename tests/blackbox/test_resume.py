@@ -15,8 +15,8 @@ import pytest
 
 from auditor.auditing import Store
 from auditor.blackbox.command import Command, Program
-from auditor.blackbox.encoding import decode, encode
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.store import decode, encode
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError

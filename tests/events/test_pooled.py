@@ -7,8 +7,8 @@ import pytest
 
 from auditor.blackbox.canonical import from_batch
 from auditor.blackbox.sample import Sample
+from auditor.events.coarse import pooled_evidence
 from auditor.events.features import EvidenceSum, Place
-from auditor.events.pooled import pooled_evidence
 from auditor.events.selection import Halves
 
 PLACES = 24
