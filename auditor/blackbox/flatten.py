@@ -234,12 +234,9 @@ def _positions(value: Mapping[Any, Any]) -> Iterable[tuple[int, str]]:
     """Return where each key stands, if the keys are not in their own order: of numbers, or else of the words for them."""
     keys = list(value)
     words = [spelled(key) for key in keys]
-    own = keys if all(map(_is_number, keys)) else words
+    are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
+    own = keys if are_numbers else words
     return () if sorted(own) == own else enumerate(words)
-
-
-def _is_number(key: Any) -> bool:
-    return isinstance(key, int) or (isinstance(key, float) and not math.isnan(key))
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:

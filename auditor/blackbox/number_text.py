@@ -85,11 +85,6 @@ def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
         leaves[f"exponent of {place}"] = float(int(exponent) * (-1 if "-" in e else 1))
     left_over = Fraction(text) - Fraction(repr(value)) if e else (Fraction(text) - Fraction(written)) * 10**decimals
     if left_over:
-        leaves[f"rounded off {place}"] = _counted(left_over)
+        is_float = left_over.denominator == 1 and abs(left_over) <= EXACT
+        leaves[f"rounded off {place}"] = float(left_over) if is_float else str(left_over)
     return leaves
-
-
-def _counted(number: Fraction) -> Leaf:
-    """Return a number that is a float, and its exact text if it is none."""
-    whole = number.denominator == 1 and abs(number) <= EXACT
-    return float(number) if whole else str(number)

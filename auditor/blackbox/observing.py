@@ -135,16 +135,13 @@ def _stdout() -> Iterator[_Read]:
 
         flush()
         for descriptor in (1, 2):
-            stack.callback(_give_back, os.dup(descriptor), descriptor)
+            kept = os.dup(descriptor)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, descriptor)
             os.dup2(file.fileno(), descriptor)
         stack.enter_context(contextlib.redirect_stdout(text))
         stack.enter_context(contextlib.redirect_stderr(text))
         yield read
-
-
-def _give_back(kept: int, descriptor: int) -> None:
-    os.dup2(kept, descriptor)
-    os.close(kept)
 
 
 @contextlib.contextmanager

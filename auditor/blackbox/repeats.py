@@ -42,8 +42,7 @@ ADVICE = (
 def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
     """Return a number for each of the first outputs. Equal outputs have equal numbers in any process and any batch.
 
-    Different outputs have the same number with probability 2⁻⁶⁴. The result is empty if all outputs are one exception, since the
-    batch may have failed as a whole.
+    Different ones have the same number with probability 2⁻⁶⁴. Empty if all are one exception: the batch may have failed as a whole.
     """
     n = min(outputs.size, most)
     keys: Keys = np.zeros(n, np.uint64)

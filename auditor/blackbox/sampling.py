@@ -216,8 +216,9 @@ class Sampler:
             observed = self.store.record(group, None if error is None else batches[done], error)
             for batch, drawn in observed:
                 self._look(batch, drawn)
+            if keep:
+                self.store.keep(observed)
             if observed:
-                self.store.keep(observed if keep else ())
                 yield observed
             if error is not None:
                 raise error
@@ -242,19 +243,14 @@ class Sampler:
         """Draw outputs twice from the same stream; return whether they are equal, and what they cost.
 
         If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
-        left to the audit. Of a single output only the cost is meant, and a program has a few seconds for it. Raises as ``map``
-        does.
+        left to the audit. Of a single output only the cost is meant, and a program has few seconds for it. Raises as ``map``.
         """
         how, origin = self.execution, self.origin()
         if size == 1 and isinstance(self.source, Program):
             origin = self.source.drawer(min(how.timeout or PROGRAM_SECONDS, PROGRAM_SECONDS))
-        arguments = (
-            origin,
-            self.seed,
-            audit_key(self.name),
-            Batch(pair, size, Phase.CHECK, (TIMED if size == 1 else 0,)),
-        )
-        [trial] = how.workers_for(waiting=origin.isolated).run(iter([(draw_twice, arguments)]), 1)
+        batch = Batch(pair, size, Phase.CHECK, (TIMED if size == 1 else 0,))
+        task = draw_twice, (origin, self.seed, audit_key(self.name), batch)
+        [trial] = how.workers_for(waiting=origin.isolated).run(iter([task]), 1)
         return Trial(*trial)
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:

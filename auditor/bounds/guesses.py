@@ -81,8 +81,7 @@ def mu_from_rate(rate: float) -> float:
 def guess_mu(counts: GuessCounts, alpha: float) -> float:
     """Return a lower bound on μ; it exceeds the truth with probability at most ``alpha``.
 
-    The rule must never abstain, which makes the number of guesses the number of trials. Raises InvalidInputError
-    where it did.
+    The rule must never abstain, so that the guesses are as many as the trials. Raises InvalidInputError if it did.
     """
     if counts.guesses != counts.trials:
         raise InvalidInputError(

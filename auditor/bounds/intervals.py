@@ -85,8 +85,7 @@ def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
 def two_intervals_deltas(counts: Counts, epsilons: Floats, alpha: float) -> Floats:
     """Return lower bounds on δ at many ε (nats), an array of that shape: p_L − e^ε q_U, at least 0.
 
-    They rest on the limits of :func:`two_intervals_epsilon`, and hold together with its bound: with probability 1 − alpha
-    none exceeds the truth.
+    They rest on the limits of :func:`two_intervals_epsilon`: with probability 1 − alpha neither they nor its bound are too large.
 
     >>> two_intervals_deltas(Counts(60, 100, 10, 100), np.array([0.0, 2.0]), 0.05).round(3).tolist()
     [0.321, 0.0]

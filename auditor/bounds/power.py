@@ -18,8 +18,7 @@ def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alp
     """Return the smallest true ε (nats) at which the guess bound refutes a claimed ``epsilon`` with this probability.
 
     Exact for the number of guesses that was seen: it is the ε at which a rule that wins as often as that ε allows
-    reaches the critical number of wins with probability ``chance``. Infinite if even winning every guess would not refute the
-    claim.
+    reaches the critical number of wins with probability ``chance``. Infinite if not even winning every guess refutes the claim.
     """
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
     free = free_win_rate(counts, delta, gamma)
@@ -106,8 +105,7 @@ def wealth_reached(seen: Round, chance: float) -> float:
 
 
 def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:
-    """Return the probability nearest to the claim at which one Clopper-Pearson limit refutes the claim with this probability; ±∞
-    if none.
+    """Return the probability nearest to the claim at which one Clopper-Pearson limit refutes it with this chance; ±∞ if none.
 
     Exact: the event's hits are binomial.
     """

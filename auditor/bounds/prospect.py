@@ -31,8 +31,7 @@ WORTH_OF_BOUND = 0.05
 WORTH_TO_EXPLORE = 0.01
 # How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
 AS_MANY, STEPS = 100, 10
-# The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, a look would count
-# for nothing.
+# The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, no look counts.
 LEAST_SPREAD = 0.02
 # The rates of two looks are unlike if they would be as far apart by luck with this chance. Guesses on a rare event are few, so a
 # smaller chance would hardly tell any rates apart.

@@ -16,10 +16,9 @@ from auditor.events.event import Event
 from auditor.events.features import Feature
 from auditor.events.sorted_column import SortedColumn
 
-# Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place. A cell of fewer than 8
-# outputs shows nothing by itself.
+# Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place.
 MOST_CELLS = 200
-LEAST_IN_CELL = 8
+LEAST_IN_CELL = 8  # fewer outputs show nothing by themselves
 # Atoms ranked one by one; the rarest beyond these are left to abstention.
 MOST_ATOMS = 400
 # Standard errors by which one of two halves may be the larger.

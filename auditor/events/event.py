@@ -79,8 +79,7 @@ class Event:
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:
             sides = [side for side in sides if side.description != "never"]
-        first = sides[0]
-        opposite = sides[1] if len(sides) > 1 else None
+        first, opposite = sides if len(sides) > 1 else (sides[0], None)
         seen = first.description, first.guess, first.counts, first.looks_at, first.form
         return ObservedRule(*seen, opposite, written(feature=self.feature, cells=self.rule))
 

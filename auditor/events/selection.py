@@ -73,15 +73,14 @@ class Halves:
     """Outputs in four parts of these ``sizes``: the half that suggests rules (left, then right), and the half that judges."""
 
     outputs: Outputs
-    sizes: tuple[int, int, int, int]
+    sizes: tuple[int, ...]
     kept: dict[int, tuple[Feature, OutputColumn]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fit: Sample, judge: Sample) -> "Halves":
         """Return the outputs of both halves."""
         parts = [fit.left, fit.right, judge.left, judge.right]
-        left, right, other_left, other_right = (part.size for part in parts)
-        return cls(concatenate(parts), (left, right, other_left, other_right))
+        return cls(concatenate(parts), tuple(part.size for part in parts))
 
     @property
     def fit(self) -> Outputs:
@@ -99,8 +98,7 @@ class Halves:
         if max(sum(self.sizes[:2]), sum(self.sizes[2:])) <= most:
             return self
         begin = np.cumsum(self.sizes) - self.sizes
-        left, right, other_left, other_right = (min(size, most // 2) for size in self.sizes)
-        sizes = left, right, other_left, other_right
+        sizes = tuple(min(size, most // 2) for size in self.sizes)
         rows = np.concatenate([np.arange(b, b + size) for b, size in zip(begin, sizes, strict=True)])
         return Halves(self.outputs[rows], sizes)
 
@@ -138,8 +136,7 @@ def frequent_rules(
 
     ``kinds`` says what events may look at: VALUES, BITS, the floating-point representation of numbers, and ANSWERS. A bold
     rule may guess on fewer outputs, on which more is lost, or seems to be lost: other outputs are to judge it. As long as no
-    violation is forecast, it is the rule that is surest to refute the claim. With nothing to learn from, the rule guesses left
-    always.
+    violation is forecast, it is the rule that is surest to refute the claim. With nothing to learn from, it always guesses left.
     """
     halves = Halves.of(*sample.halves())
     extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
@@ -239,8 +236,7 @@ def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> 
         return []
     if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
         return known
-    blocks = few.coarse(known)
-    promised = blocks.promises(forecast, are_learned=False)
+    promised = few.coarse(known).promises(forecast, are_learned=False)
     order = np.argsort(-promised, kind="stable").tolist()
     learned = list(_learned([known[i] for i in order], halves))
     if learned:

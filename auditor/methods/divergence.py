@@ -285,8 +285,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
 
 def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
-    """Return the counts of a rule. It guesses left on this share of the cells, those with the highest score, and right on the
-    same share with the lowest.
+    """Return the counts of a rule that guesses left on the share of cells with the highest score, and right on the lowest.
 
     Which cells these are is known before anything is counted in them.
     """
