@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from auditor.bounds.bisection import halved
-from auditor.bounds.conversions import implied_delta
+from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
@@ -74,10 +74,9 @@ class ScoreBounds:
             return 0.0
         if math.isinf(self.mu) or self.delta == 0:
             return math.inf
-        noise = GaussianDP(self.mu)
 
         def enough(epsilon: float) -> bool:
-            return implied_delta(noise, epsilon) <= self.delta
+            return gaussian_delta(self.mu, epsilon) <= self.delta
 
         most = self.mu * (self.mu / 2 + 40)
         return 0.0 if enough(0.0) else halved(enough, 0.0, most, lambda low, high: high - low < 1e-9)[0]

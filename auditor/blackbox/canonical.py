@@ -297,8 +297,8 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
     """Return the column of the numbers. Further columns hold the minus of −0.0 and integers too large for floats."""
     # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
+    columns = [OutputColumn(name, numbers)]
     if values.dtype.kind == "f":
-        columns = [OutputColumn(name, numbers)]
         if np.isnan(numbers.min(initial=0.0)):  # the fastest way to see a NaN
             missing = np.isnan(numbers)
             numbers[missing] = 0.0
@@ -308,14 +308,13 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
             columns.append(
                 _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
-        return columns
     # Smaller integers than those of 64 bits are floats.
-    if values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+    elif values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER
-        return [OutputColumn(name, numbers), _as_seen(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,)))]
-    return [OutputColumn(name, numbers)]
+        columns.append(_as_seen(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,))))
+    return columns
 
 
 def _has_minus_zero(values: NDArray[Any]) -> bool:

@@ -72,9 +72,8 @@ class PythonSource:
         """Return the callable itself. Raises MechanismError if it cannot be imported."""
         function = self.function
         if function is None:
-            function = (
-                self.adapt(find(self.name, self.search_path)) if self.adapt else load(self.name, self.search_path)
-            )
+            found = (find if self.adapt else load)(self.name, self.search_path)
+            function = self.adapt(found) if self.adapt else found
         for make in self.through:
             function = make(function, self.name)
         return function

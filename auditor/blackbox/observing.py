@@ -74,9 +74,8 @@ class ObservedCall:
             os.chdir(before)
         if "attributes" in self.what:
             seen["attributes"] = outcome(attributes_of, value)
-            value = (
-                value if isinstance(value, BaseException) or not hasattr(value, "__dict__") else type(value).__name__
-            )
+            if hasattr(value, "__dict__") and not isinstance(value, BaseException):
+                value = type(value).__name__
         return {"output": value, **{kind: seen[kind] for kind in self.what}}
 
     def _called(self, dataset: Any, given: Mapping[str, Any]) -> Any:

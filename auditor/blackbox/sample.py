@@ -1,10 +1,8 @@
 """Labelled outputs of a pair, and what draws them: this process, another one, or a program."""
 
 import contextlib
-import functools
 import itertools
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -28,8 +26,6 @@ PIECE = 4_096
 # Calls on each side for a batch, and the outputs of a batch for each of them. Calls are few, since some take long however many
 # outputs they give; and several, since outputs of one call are not independent if the mechanism keeps a state from call to call.
 CALLS, FOR_A_CALL = 4, 64
-# Outputs of which threads save more than they cost.
-MANY = 40_000
 SIDES: tuple[Side, Side] = ("left", "right")
 # Outputs of the trial, which draws twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
 TRIAL = 32
@@ -60,12 +56,6 @@ class Sample:
         """Whether any output is an exception."""
         return any(side.raised()[0] > 0 for side in (self.left, self.right))
 
-    def of_sides(self, function: Callable[[Outputs], T]) -> tuple[T, T]:
-        """Apply a function to the outputs of each side; NumPy sorts two sides at once in two threads."""
-        mapped = map if self.size <= MANY else _threads().map
-        left, right = mapped(function, (self.left, self.right))
-        return left, right
-
     def parts(self, number: int) -> "list[Sample]":
         """Cut the sample into parts of either side, in the order in which they were drawn."""
         ends = [[side.size * i // number for i in range(number + 1)] for side in (self.left, self.right)]
@@ -78,11 +68,6 @@ class Sample:
         """Cut the sample in two, each with half of either side."""
         one, other = self.parts(2)
         return one, other
-
-
-@functools.cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2)
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:

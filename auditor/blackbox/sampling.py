@@ -255,9 +255,9 @@ class Sampler:
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return for each pair how far apart ``size`` outputs of either side are, with the same noise. Raises as ``map`` does."""
-        origin, how = self.origin(), self.execution
-        common = origin, self.seed, audit_key(self.name), size
-        tasks = ((compare, (*common, pairs[at : at + COMPARED])) for at in range(0, len(pairs), COMPARED))
+        origin, how, key = self.origin(), self.execution, audit_key(self.name)
+        parts = (pairs[at : at + COMPARED] for at in range(0, len(pairs), COMPARED))
+        tasks = ((compare, (origin, self.seed, key, size, part)) for part in parts)
         found = how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))
         return [*itertools.chain.from_iterable(found)]
 

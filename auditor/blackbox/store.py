@@ -93,9 +93,11 @@ class Store:
             raise sqlite3.DatabaseError(f"its version is {version}, and this auditor reads {VERSION}")
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
-        if _tables(file) != _own_tables():
-            # A view or a column that is computed could run for ever.
-            raise sqlite3.DatabaseError("it has other tables than this auditor writes")
+        with closing(sqlite3.connect(":memory:")) as own:
+            own.executescript(SCHEMA)
+            if _tables(file) != _tables(own):
+                # A view or a column that is computed could run for ever.
+                raise sqlite3.DatabaseError("it has other tables than this auditor writes")
 
     def begin(self, identity: Mapping[str, Any], resume: bool, inputs: Mapping[str, str] | None = None) -> bool:
         """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
@@ -182,12 +184,6 @@ class Store:
 def _tables(file: sqlite3.Connection) -> set[tuple[str, str]]:
     """Return all that a file has by name, as it was made."""
     return set(file.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
-
-
-def _own_tables() -> set[tuple[str, str]]:
-    with closing(sqlite3.connect(":memory:")) as file:
-        file.executescript(SCHEMA)
-        return _tables(file)
 
 
 class Mode(Enum):

@@ -55,9 +55,8 @@ class _Dialogue:
         said = {name: outcome(_read, session, name) for name in SAID if hasattr(session, name)}
         if self.meter is not None and self.meter.of is None and self.meter.is_passed(said.get("spent")):
             self.is_over = True
-            self._write(PAST_METER, dict.fromkeys(SAID, PAST_METER))
-            return
-        if question is not NOTHING:
+            answer, said = PAST_METER, dict.fromkeys(SAID, PAST_METER)
+        elif question is not NOTHING:
             self.last = answer
         self._write(answer, said)
 

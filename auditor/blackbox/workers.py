@@ -271,9 +271,8 @@ def workers_for(kind: str, workers: int, address: str | None = None) -> Workers:
     with _STARTING:
         key = kind, address or workers
         if key not in _STARTED:
-            _STARTED[key] = (
-                Dask(address) if address else (Threads if kind == "threading" else Processes)(processes(workers))
-            )
+            local = Threads if kind == "threading" else Processes
+            _STARTED[key] = Dask(address) if address else local(processes(workers))
         return _STARTED[key]
 
 

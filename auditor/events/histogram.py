@@ -70,7 +70,7 @@ class Histogram:
 
 def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
     """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = sample.of_sides(lambda side: SortedColumn.of(feature.extract(side)))
+    left, right = (SortedColumn.of(feature.extract(side)) for side in (sample.left, sample.right))
     both = left + right
     marks = () if rule is None else _marks(rule)
     values = both.distinct(MOST_VALUES)

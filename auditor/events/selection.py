@@ -9,7 +9,7 @@ on a bottom part, and the pair of thresholds with the best forecast on the secon
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,6 @@ SIMPLE = (Place, LowestBit)
 MOST_SINGLE = 8
 # An odd number of 64 bits: 2⁶⁴ over the golden ratio.
 MULTIPLIER = np.int64(-7046029254386353131)
-# Columns of fewer outputs than this are kept, since several steps ask for them.
-MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +72,6 @@ class Halves:
 
     outputs: Outputs
     sizes: tuple[int, ...]
-    kept: dict[int, tuple[Feature, OutputColumn]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fit: Sample, judge: Sample) -> "Halves":
@@ -102,18 +99,9 @@ class Halves:
         rows = np.concatenate([np.arange(b, b + size) for b, size in zip(begin, sizes, strict=True)])
         return Halves(self.outputs[rows], sizes)
 
-    def column(self, feature: Feature) -> OutputColumn:
-        """Return the values of a feature on all outputs."""
-        if id(feature) not in self.kept:
-            made = feature, feature.extract(self.outputs)
-            if self.outputs.size > MOST_KEPT:
-                return made[1]
-            self.kept[id(feature)] = made
-        return self.kept[id(feature)][1]
-
     def coarse(self, features: Sequence[Feature], look_for_rare: bool = False) -> CoarseBlocks:
         """Return a coarse table of some features."""
-        return CoarseBlocks.of([self.column(feature) for feature in features], self.sizes, look_for_rare)
+        return CoarseBlocks.of([feature.extract(self.outputs) for feature in features], self.sizes, look_for_rare)
 
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
@@ -329,9 +317,11 @@ class _Extracted:
 
     @classmethod
     def of(cls, feature: Feature, halves: Halves) -> "_Extracted":
-        column = halves.column(feature)
+        column = feature.extract(halves.outputs)
         samples = [halves.half(i, [column]) for i in (0, 1)]
-        return cls(*(Table(feature, *one.of_sides(lambda side: SortedColumn.of(side.columns[0]))) for one in samples))
+        return cls(
+            *(Table(feature, *map(SortedColumn.of, (one.left.columns[0], one.right.columns[0]))) for one in samples)
+        )
 
     @property
     def is_learned(self) -> bool:
