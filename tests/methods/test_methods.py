@@ -23,7 +23,7 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.events.selection import BITS
-from auditor.methods import method_for
+from auditor.methods import guessing, method_for
 from auditor.methods.divergence import mildest_refuted
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
 from auditor.methods.method import profile_points
@@ -286,7 +286,8 @@ def test_a_bold_rule_is_worth_no_more_than_it_guesses(
     method = method_for(auditor.PureDP(0.1), "fixed", 0.1, 13_600_000)
     careful, bold = (Event(Place("output"), Cells((edge,), (ABSTAIN, LEFT), {})) for edge in (0.1, begin))
     won = HeldOut(20_848, 30_210, 1_500_000, 2), HeldOut(0, 0, 1, 1), HeldOut(396, 551, 1_500_000, 1)
-    monkeypatch.setattr(Guesses, "_frequent", lambda self, sample: (Choice(careful, 0.1), Choice(bold, 0.1)))
+    rules = Choice(careful, 0.1), Choice(bold, 0.1)
+    monkeypatch.setattr(guessing, "frequent_rules", lambda *given: rules)
     monkeypatch.setattr(Guesses, "_held_out", lambda self, sample, rare: won)
     rng = np.random.default_rng(1)
     outputs = Sample(*(from_batch(rng.random(1_000), 1_000) for _ in range(2)))
