@@ -169,7 +169,13 @@ class TotalsKeys(NeighbourForm):
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
-        return TotalsByKey(**arguments) if "keys" in arguments else Totals(**arguments)
+        if "keys" not in arguments:
+            return Totals(**arguments)
+        if arguments.keys() != {"keys", "values", "contribution"}:
+            raise InvalidInputError(
+                f"totals by key take keys, values and contribution, all three and no others; given are {', '.join(arguments)}"
+            )
+        return TotalsByKey(**arguments)
 
 
 class CanariesByCoins(NeighbourForm):

@@ -402,6 +402,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
             "it must be a mapping with some of the keys low, high",
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
+        ("{domain: totals, keys: [a, b]}", "totals by key take keys, values and contribution"),
         ("{domain: records, size: {low: 0, high: 1}}", "or record: {choices}, or columns: [{low"),
         ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
         ("{domain: records, record: [0, 100], size: {low: 0, high: 1}}", "write {low: 0, high: 100}"),
