@@ -1,7 +1,8 @@
 """Rounds against what was before them: outputs, bounds, truth and effort, old and new in one run.
 
-The old auditor is the commit before rounds, in a work tree of its own; both use the packages of this environment. Each side runs
-this file in processes of one worker, one after the other, so that seconds are those of the processor.
+The old auditor is the commit before rounds, in a work tree of its own; both use the packages of this environment. Both run at the
+same time, each in a process of one worker, so that seconds are those of the processor, and are alike for both. Further faults are
+looked for by the new auditor only.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +31,8 @@ def measure() -> dict[str, Any]:
         old = Path(folder) / "old"
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(old), BEFORE], cwd=PROJECT, check=True)
         try:
-            sides = {"old": _of(old), "new": _of(PROJECT)}
+            with ThreadPoolExecutor() as both:
+                sides = dict(zip(("old", "new"), both.map(_of, (old, PROJECT)), strict=True))
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", str(old)], cwd=PROJECT, check=True)
     return {"compared": compared(sides["old"], sides["new"]), **sides}
@@ -37,7 +40,7 @@ def measure() -> dict[str, Any]:
 
 def _of(tree: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in PARTS:
+    for name in [name for name in PARTS if tree == PROJECT or name != "faults"]:
         environment = {**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests'}"}
         command = [sys.executable, __file__, name]
         printed = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout

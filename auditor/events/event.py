@@ -140,6 +140,7 @@ def _plain(value: Any) -> Any:
 def read_rule(rule: Mapping[str, Any], *names: str) -> list[Any]:
     """Return the named parts of a rule that was written. Raises InvalidInputError that names what is spoilt.
 
+    >>> from auditor.events.features import Place
     >>> read_rule(written(feature=Place("output[0]")), "feature")
     [Place(name='output[0]')]
     """

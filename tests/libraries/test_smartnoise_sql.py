@@ -59,7 +59,7 @@ def test_the_metadata_say_who_has_which_rows() -> None:
     )
     assert plan.assumptions == ()
     trusted = planned(reader(sample_max_ids=False, censor_dims=False), None, None, parameters={"query": BY_CITY})
-    assert "persons with 1 to 1 rows each" in str(trusted.neighbours)
+    assert "persons with 1 to 1 row each" in str(trusted.neighbours)
     assert any("`censor_dims` is false" in text for text in trusted.assumptions)
     assert any("choices = ('a', 'b'), size = (0, 20)" in text for text in trusted.assumptions)
 
