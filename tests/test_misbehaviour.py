@@ -64,14 +64,19 @@ def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
 # --- Outputs that are not independent ---
 
 
+def seeds_itself(value: float, size: int, rng: np.random.Generator) -> Any:
+    return np.random.default_rng(0).laplace(value, 1.0, size)
+
+
 def one_noise_for_all(value: float, size: int, rng: np.random.Generator) -> Any:
     return np.full(size, value + rng.laplace())
 
 
+@pytest.mark.parametrize(("mechanism", "why"), [(seeds_itself, "repeats itself"), (one_noise_for_all, "one call")])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_outputs_of_one_call_that_are_all_alike_are_refused(workers: int) -> None:
-    with pytest.raises(MechanismError, match="one call"):
-        auditor.audit(one_noise_for_all, auditor.PureDP(3.0), [(0, 1)], samples=20_000, batch=1_000, workers=workers)
+def test_outputs_that_repeat_one_another_are_refused(mechanism: Any, why: str, workers: int) -> None:
+    with pytest.raises(MechanismError, match=why):
+        auditor.audit(mechanism, auditor.PureDP(3.0), [(0, 1)], samples=20_000, batch=1_000, seed=1, workers=workers)
 
 
 shared = np.random.default_rng(5)

@@ -191,6 +191,11 @@ def broken(dp_audit):
 """
 HIDDEN = {
     "in a thread that is not joined": "threading.Thread(target=broken, args=[dp_audit], daemon=True).start()",
+    "in a pool whose result is not asked for": """
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(broken, dp_audit)
+""",
     "under suppress": """
     with contextlib.suppress(BaseException):
         broken(dp_audit)
@@ -200,6 +205,10 @@ HIDDEN = {
         broken(dp_audit)
     except:
         pytest.skip("not today")
+""",
+    "under raises": """
+    with pytest.raises(pytest.fail.Exception):
+        broken(dp_audit)
 """,
     "the first of two": """
     with contextlib.suppress(BaseException):
@@ -215,6 +224,10 @@ HIDDEN = {
     "an option that is wrong": """
     with contextlib.suppress(BaseException):
         dp_audit(laplace, auditor.PureDP(1.0), PAIR, sampels=3)
+""",
+    "an expected violation that is not found": """
+    with contextlib.suppress(BaseException):
+        dp_audit(laplace, auditor.PureDP(1.0), PAIR, expect="violation", **OPTIONS)
 """,
     "a mechanism that ends the call": """
     def ending(data, size, rng):

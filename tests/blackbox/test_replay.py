@@ -219,7 +219,9 @@ DIGEST = 32
     ("change", "why"),
     [
         (lambda kept: kept[:DIGEST], "JSONDecodeError"),
+        (lambda kept: kept[:DIGEST] + b"PK, no archive", "BadZipFile"),
         (lambda kept: kept[:-40], "BadZipFile"),
+        (lambda kept: kept[:DIGEST] + b'{"os.system": ["echo"]}', "KeyError"),
         (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),
         (lambda kept: bytes(DIGEST) + kept[DIGEST:], "was recorded on a pair other than"),
     ],

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import guess_epsilon
 from auditor.bounds.intervals import two_intervals_epsilon
 from auditor.bounds.power import (
     detectable_by_guesses,
@@ -21,6 +22,22 @@ from auditor.claims import (
     RenyiDP,
     ZeroConcentratedDP,
 )
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize("claimed", [0.5, 2.0])
+def test_the_detectable_epsilon_is_refuted_with_the_stated_chance(chance: float, claimed: float) -> None:
+    guesses, trials, alpha = 700, 2000, 0.01
+
+    def counts(wins: int) -> GuessCounts:
+        return GuessCounts(
+            Counts(wins, trials // 2, guesses - wins, trials // 2), Counts(0, trials // 2, 0, trials // 2), True
+        )
+
+    epsilon = detectable_by_guesses(counts(350), claimed, 0.0, alpha, chance)
+    refutes = np.array([guess_epsilon(counts(w), 0.0, alpha) > claimed for w in range(guesses + 1)])
+    power = binom.pmf(np.arange(guesses + 1), guesses, 1 / (1 + math.exp(-epsilon)))[refutes].sum()
+    assert power == pytest.approx(chance, abs=1e-9)
 
 
 def test_nothing_is_detectable_without_guesses() -> None:

@@ -82,5 +82,16 @@ def test_mu_is_told_that_a_rule_abstained() -> None:
         guess_mu(counted(50, 10, 100), 0.05)
 
 
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize("claimed", [0.0, 1.0])
+def test_the_detectable_mu_is_refuted_with_the_stated_chance(chance: float, claimed: float) -> None:
+    trials, alpha = 500, 0.01
+    mu = detectable_mu(counted(300, 200, trials), claimed, alpha, chance)
+    refutes = np.array([guess_mu(counted(w, trials - w, trials), alpha) > claimed for w in range(trials + 1)])
+    power = binom.pmf(np.arange(trials + 1), trials, ndtr(mu / 2))[refutes].sum()
+    assert power == pytest.approx(chance, abs=1e-9)
+    assert mu > claimed
+
+
 def test_no_mu_is_detectable_with_too_few_outputs() -> None:
     assert detectable_mu(counted(5, 5, 10), 8.0, 0.001, 0.8) == math.inf

@@ -7,6 +7,7 @@ Here are those that would run code, fill the memory, never end, or lie about wha
 import contextlib
 import io
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -177,8 +178,24 @@ class Pickled:
 
 SCORES = "scores inside.npy outside.npy --from independent-runs"
 CSV = "scores inside.csv:a outside.npy --from independent-runs"
+DEEP = 10**5
 
 ATTACKS = [
+    # Reports.
+    Attack(
+        "deep and closed",
+        holds(REPORT, "[" * DEEP + "]" * DEEP),
+        f"replay kept --check {REPORT}",
+        says="are nested more than",
+    ),
+    Attack("a pipe", is_(REPORT, os.mkfifo), f"show {REPORT}", says="a pipe"),
+    Attack("zeros without end", is_(REPORT, lambda at: at.symlink_to("/dev/zero")), f"show {REPORT}", says="a device"),
+    Attack(
+        "a seed of a million digits",
+        said(REPORT, '"seed": ', '"seed": ' + "1" * 10**6),
+        f"show {REPORT}",
+        says="digits",
+    ),
     # Recordings.
     Attack(
         "a manifest that names a file elsewhere",
@@ -293,6 +310,12 @@ ATTACKS = [
         said(CONFIG, "samples: 500", "samples: !!python/object/apply:os.system ['touch executed']"),
         "check audit.yaml",
         says="the tag",
+    ),
+    Attack(
+        "a key that is a bomb",
+        holds(CONFIG, f"? {'[' * 50}1{']' * 50}\n: 3\n"),
+        "check audit.yaml",
+        says="a key must be a word",
     ),
     Attack("10 MB of YAML", holds(CONFIG, "- a\n" * 2_500_000), "check audit.yaml", says="bytes"),
 ]

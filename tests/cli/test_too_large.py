@@ -1,10 +1,12 @@
-"""Numbers and files that are too large, or are none: an error that names the number, before anything is built of it."""
+"""Numbers, files and reports that are too large, or are none: an error that names the number, before anything is built of it."""
 
+import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from honest_files import PROVE, in_time
@@ -19,16 +21,28 @@ PAIRS = "pairs: [{left: 0, right: 1}]"
 SIZE = "size: {low: 0, high: 5}"
 FRAME = "domain: frame, columns: {a: {type: number, low: 0, high: 1}}"
 CLAIMS = (
-    *("epsilon: 1.0e+300", "epsilon: 501", "rho: 1.0e+300", "mu: 1.0e+300", "order: 2, epsilon: 1.0e+300"),
+    *("epsilon: 1.0e+300", "epsilon: 501", "epsilon: -1", "epsilon: .inf", "epsilon: .nan", "epsilon: 1, delta: 1"),
+    "rho: 1.0e+300",
+    "mu: 1.0e+300",
+    "order: 2, epsilon: 1.0e+300",
     "epsilon: 1.0e+9, delta: 0.5",
+    "order: 1, epsilon: 1",
+    *("sensitivity: .inf", "sensitivity: -1", "probability: 2, event: {equals: 0}", "epsilon: 99999999999999999999999"),
 )
 NEIGHBOURS = (
     f"{RECORDS}, {SIZE}, columns: 1_000_000_000",
+    f"{RECORDS}, {SIZE}, columns: 0",
     f"{RECORDS}, {SIZE}, distance: 1_000_000_000",
-    *(f"{RECORDS}, size: {{low: 0, high: {most}}}" for most in ("1_000_000_000", "1.0e+300", ".inf")),
+    *(f"{RECORDS}, size: {{low: 0, high: 1_000_000_000}}", f"{RECORDS}, size: {{low: 0, high: 1.0e+300}}"),
+    f"{RECORDS}, size: {{low: 0, high: .inf}}",
+    f"{RECORDS}, size: {{low: -1, high: 3}}",
+    f"{RECORDS}, size: {{low: 3, high: 1}}",
     f"{FRAME}, id: p, rows_per_person: {{low: 1, high: 1_000_000_000}}",
     f"{FRAME}, size: {{low: 0, high: 1_000_000_000}}",
     "domain: totals, cells: 1_000_000_000, values: [0, 10], contribution: {l1: 1}",
+    "domain: number, range: [0, .inf], distance: 1",
+    "domain: number, range: [0, 1], distance: -1",
+    "domain: value, range: [1, .nan]",
     *(f"pairs: [{{left: {'0x' + 'f' * 4_000}, right: 1}}]", f"pairs: [{{left: {'9' * 4_301}, right: 1}}]"),
     *(
         f"domain: totals, keys: [{key}, b], values: [0, 9], contribution: {{l0: 1, linf: 1}}"
@@ -39,9 +53,12 @@ NEIGHBOURS = (
     "generator: 'own.py:long_numbers'",
 )
 SETTINGS = (
-    *(f"execution: {{workers: {number}}}" for number in ("2_000", "99_999_999_999")),
-    *(f"execution: {{timeout: {number}}}" for number in ("1.0e+300", ".inf")),
-    *("samples: 10_000_000_000_000_000_000", "planted: -1"),
+    *(f"execution: {{workers: {number}}}" for number in ("2_000", "99_999_999_999", "0")),
+    "execution: {batch: 0}",
+    *(f"execution: {{timeout: {number}}}" for number in ("1.0e+300", ".inf", ".nan", "-1")),
+    *(f"confidence: {number}" for number in ("0", "1", ".nan", "1.0e+300")),
+    "samples: 10_000_000_000_000_000_000",
+    *("samples: 1", "seed: -1", "planted: -1", "outputs: 1"),
 )
 
 
@@ -100,3 +117,38 @@ def test_corners_are_made_when_they_are_looked_at() -> None:
     domain = Totals(many, (0, 100))
     assert time.process_time() - began < 2
     assert str(domain)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert main(["run", configured(settings="samples: 2_000"), "--quiet"]) == 0
+    return json.loads((folder / "reports/own/report.json").read_text(encoding="utf-8"))
+
+
+WRONG = (
+    *((("confidence",), value) for value in (0, 1, -1, 2, "NaN", "Infinity", None, True)),
+    *((("audits", 0, "bound", "value"), value) for value in ("NaN", None, [], {})),
+    *((("audits", 0, "bound", "confidence"), value) for value in (0, -1, 2, "NaN", "Infinity")),
+    *((("audits", 0, "budget", "allowed_error"), value) for value in (-1, 2, "NaN", "Infinity")),
+    *((("audits", 0, "budget", "p_value"), value) for value in (-1, 2, "NaN")),
+    *((("audits", 0, "claim", "epsilon"), value) for value in (-1, 1e300, "NaN")),
+    *((("audits", 0, "outputs", "bound"), value) for value in (-1, 2**63, 0.5, "NaN")),
+)
+
+
+@pytest.mark.parametrize(("place", "value"), WRONG, ids=str)
+def test_a_report_with_a_number_that_cannot_be_is_refused(
+    tmp_path: Path, report: Any, place: tuple[str | int, ...], value: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = json.loads(json.dumps(report))
+    inside = changed
+    for step in place[:-1]:
+        inside = inside[step]
+    assert place[-1] in inside
+    inside[place[-1]] = value
+    (tmp_path / "report.json").write_text(json.dumps(changed), encoding="utf-8")
+    assert main(["show", str(tmp_path / "report.json")]) == 2
+    assert "is not a report of this program" in capsys.readouterr().err

@@ -325,8 +325,13 @@ def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: in
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("-1", "-1"),
         (".nan", "nan"),
+        (".inf", "inf"),
+        ("one", "'one'"),
         ("", "None"),
+        ("[1]", "[1]"),
+        ("true", "True"),
         ("'1'", "'1'"),
         ("1" + "0" * 400, "1000"),
     ],

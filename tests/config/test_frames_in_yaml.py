@@ -49,8 +49,15 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
     ("neighbours", "message"),
     [
         ("{domain: frame, columns: {x: {type: number, lo: 1}}}", "lo"),
+        ("{domain: frame, columns: {x: {type: float}}}", "number"),
+        ("{domain: frame, columns: {x: {type: number, low: 2, high: 1}}}", 'column "x": it goes from 2 to 1'),
         ("{domain: frame, columns: [x]}", "columns is ['x']; it must be a mapping of columns by name, such as {age:"),
+        (
+            "{domain: frame, columns: {x: {type: date, high: 2024-02-30}}}",
+            "high is '2024-02-30'; it must be of the type date",
+        ),
         ("{domain: frame, columns: {x: {type: number}}, as: excel}", "pandas"),
+        ("{domain: records, size: {low: 0, high: 2}}", "or record: {choices}, or columns: [{low"),
         (
             "{domain: records, columns: [{low: 0, high: 1}], record: {low: 0, high: 1}, size: {low: 0, high: 2}}",
             "not both",

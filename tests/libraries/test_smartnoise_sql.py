@@ -83,6 +83,16 @@ def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
     assert mechanisms.Laplace in made.privacy.mechanisms.classes.values()
 
 
+def test_a_scale_that_is_kept_is_that_of_the_library() -> None:
+    from auditor.libraries.smartnoise_sql import _scaled_once
+
+    said = {"delta": 0.1, "sensitivity": 3, "max_contrib": 2}
+    kept, made = _scaled_once(mechanisms.Laplace, 0.5, **said), mechanisms.Laplace(0.5, **said)
+    assert (kept.scale, kept.epsilon, kept.delta) == (made.scale, made.epsilon, made.delta)
+    kept.delta = 1.0
+    assert _scaled_once(mechanisms.Laplace, 0.5, **said).delta == 0
+
+
 def test_a_column_that_a_query_groups_by_is_summed_without_its_bounds() -> None:
     """See reports/libraries/NEW.md: ages above 100 are clamped, unless the query groups by the age as well."""
     ages = {"age": {"type": "integer", "choices": [10_000, 0]}, "city": {"type": "categorical", "choices": ["a"]}}

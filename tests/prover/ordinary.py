@@ -26,6 +26,7 @@ class Ordinary:
 
 NAMES = ("north", "centre", "south")
 QUESTIONS = ("smokes", "drives", "rents", "votes", "swims")
+COLOURS = ("red", "green", "blue")
 GROUP_EDGES = [20, 40, 65]
 MINIMUM = 60
 TOTAL_AND_CELLS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -153,6 +154,11 @@ def log_of_quotient(counts, rng, *, epsilon):
 # Selection.
 
 
+# Each of the counts moves by at most 1, so that the noise has scale 2/ε (report noisy max).
+def noisy_max(counts, rng, *, epsilon):
+    return int(np.argmax(counts + rng.laplace(0, 2 / epsilon, len(counts))))
+
+
 # The lead of the largest noisy count costs nothing beyond its place (Ding et al. 2019).
 def noisy_max_and_gap(counts, rng, *, epsilon):
     noisy = counts + rng.laplace(scale=2 / epsilon, size=len(counts))
@@ -232,6 +238,33 @@ def most_common(records, rng, *, epsilon):
 
 
 # Local answers.
+
+
+# The truth with chance e^ε/(1 + e^ε).
+def randomised_response(bit, rng, *, epsilon):
+    p = math.exp(epsilon) / (1 + math.exp(epsilon))
+    return bit if rng.random() < p else 1 - bit
+
+
+# The truth is e^ε times as likely as each other colour.
+def kary_response(colour, rng, *, epsilon):
+    p = math.exp(epsilon) / (math.exp(epsilon) + len(COLOURS) - 1)
+    if rng.random() < p:
+        return colour
+    others = [other for other in COLOURS if other != colour]
+    return others[rng.integers(len(others))]
+
+
+# Two values differ in two bits, each of which is told at ε/2 (basic RAPPOR).
+def rappor_bits(value, rng, *, epsilon, k=3):
+    p = 1 / (1 + math.exp(epsilon / 2))
+    bits = []
+    for i in range(k):
+        bit = int(i == value)
+        if rng.random() < p:
+            bit = 1 - bit
+        bits.append(bit)
+    return bits
 
 
 # The bit of the value is fair, the others have chance 1/(1 + e^ε): 1s and 0s together make e^ε (Wang et al. 2017).
@@ -345,11 +378,15 @@ ORDINARY = [
     Ordinary("shuffled bit count", shuffled_bit_count, BITS, PureDP(1.0), ONE),
     Ordinary("signed exponential", signed_exponential, COUNTS, PureDP(1.0), ONE),
     Ordinary("two exponentials", two_exponentials, ONE_COUNT, PureDP(1.0), ONE),
+    Ordinary("noisy max", noisy_max, SCORES, PureDP(1.0), ONE),
     Ordinary("noisy max and gap", noisy_max_and_gap, SCORES, PureDP(1.0), ONE),
     Ordinary("above threshold and gap", above_threshold_and_gap, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("numerical sparse vector", numerical_sparse_vector, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("first two above", first_two_above, EIGHT_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("larger of two", larger_of_two, TWO_COUNTS, PureDP(1.0), ONE),
+    Ordinary("randomised response", randomised_response, BIT, PureDP(1.0), ONE),
+    Ordinary("k-ary response", kary_response, Value(values=COLOURS), PureDP(1.0), ONE),
+    Ordinary("RAPPOR bits", rappor_bits, Value(values=[0, 1, 2]), PureDP(1.0), ONE),
     Ordinary("optimised unary encoding", optimised_unary_encoding, Value(values=[0, 1, 2]), PureDP(1.0), ONE),
     Ordinary("Gaussian total", gaussian_total, FLOAT_TOTAL, GaussianDP(0.5), {"mu": 0.5}),
     Ordinary("Gaussian histogram", gaussian_histogram, COUNTS, ZeroConcentratedDP(0.5), {"rho": 0.5}),

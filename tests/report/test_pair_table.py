@@ -80,6 +80,15 @@ def test_every_form_of_a_report_marks_the_row() -> None:
     assert "right only  2     null" in failure_text(audit)
 
 
+def test_text_in_a_frame_is_escaped() -> None:
+    run = shown(Pair(rows(), rows("<b>|[red]"), Relation.ADD_REMOVE))
+    assert "<b>" not in to_html(run).split("<main>")[-1]
+    assert "\\<b\\>\\|\\[red\\]" in to_markdown(run)
+    text = io.StringIO()
+    print_result(run, Console(file=text, width=100))
+    assert "'<b>|[red]'" in text.getvalue()
+
+
 def test_many_rows_are_a_number_and_the_columns_in_a_sentence() -> None:
     assert pair_words(Pair(rows(), rows("a"))) == "[] and [{'user': 0, 'city': 'a'}]"
     assert data_words(rows(*"a" * 20)) == "20 rows of user, city"

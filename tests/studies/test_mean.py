@@ -62,3 +62,8 @@ def test_the_largest_smoothed_sensitivity_is_at_an_end() -> None:
     assert smooth["final_printed"] == pytest.approx(2 * study.U / (study.ROWS + 1), rel=1e-9)
     cliff = dict(zip(smooth["cliff"]["n"], smooth["cliff"]["printed"], strict=True))
     assert cliff[200] / cliff[199] == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_documents_printed_numbers_are_those_of_32_563_rows() -> None:
+    assert math.isclose(200 / 32_564, 0.006141751627564181, rel_tol=1e-14)
+    assert math.isclose(math.log(2 * 32_563**2) / 2, 10.737505543744179, rel_tol=1e-14)

@@ -239,6 +239,14 @@ def test_epsilon_of_a_refusal_alone_has_a_closed_form() -> None:
         assert abs(found.value - math.log((0.5 - delta) / 0.1)) <= found.error <= 1e-10
 
 
+def test_epsilon_with_an_atom_is_where_delta_is_reached() -> None:
+    left, right = test_then_release(0.7, laplace(0.0, 1.0)), test_then_release(0.6, laplace(1.0, 1.3))
+    for delta in (1e-4, 1e-2, 0.1):
+        found = exact_epsilon(left, right, delta)
+        assert exact_delta(left, right, found.value).value == pytest.approx(delta, rel=1e-8)
+        assert found.error < 1e-8
+
+
 def test_mixtures_of_densities_are_weighted_sums() -> None:
     parts = [laplace(0.0, 1.0), gaussian(3.0, 0.5)]
     mixed = mixture([0.2, 0.8], parts)

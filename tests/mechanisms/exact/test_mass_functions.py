@@ -65,6 +65,14 @@ def test_delta_and_epsilon_agree_with_the_definition_over_every_event(seed: int)
         assert found.error < 1e-12
 
 
+def test_the_epsilon_for_a_delta_is_where_the_delta_for_an_epsilon_is_reached() -> None:
+    rng = np.random.default_rng(11)
+    p, q = listed(random_masses(rng, 200)), listed(random_masses(rng, 200))
+    for delta in (1e-9, 1e-4, 0.02):
+        epsilon = exact_epsilon(p, q, delta).value
+        assert exact_delta(p, q, epsilon).value == pytest.approx(delta, rel=1e-9)
+
+
 def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
     p, q = listed(np.array([0.5, 0.4, 0.1])), listed(np.array([0.5, 0.5, 0.0]))
     assert exact_epsilon(p, q).value == math.inf
@@ -221,6 +229,30 @@ def test_vectors_of_discrete_laplace_add_up() -> None:
     found, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
     assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
     assert 0 < found.value < 1.2 - 0.01
+
+
+def exponential_mechanism(losses: dict[str, int], epsilon: float, sensitivity: float = 1.0) -> MassFunction:
+    """Each output with probability proportional to e^(−ε loss/(2Δ)) (McSherry & Talwar 2007)."""
+    weights = {output: -epsilon / (2 * sensitivity) * loss for output, loss in losses.items()}
+    log_total = float(np.logaddexp.reduce(list(weights.values())))
+    return MassFunction({output: weight - log_total for output, weight in weights.items()})
+
+
+def test_the_exponential_mechanism_by_brute_force() -> None:
+    """Losses that move by at most 1: ε is what exp(−εℓ/2)/Σ gives, at most ε, and more when losses move by 2."""
+    losses, moved = {"a": 0, "b": 3, "c": 1}, {"a": 1, "b": 2, "c": 2}
+    weights = [{y: math.exp(-1.4 * loss / 2) for y, loss in side.items()} for side in (losses, moved)]
+    ratios = [
+        abs(math.log(weights[0][y] / sum(weights[0].values()) * sum(weights[1].values()) / weights[1][y]))
+        for y in losses
+    ]
+    found = exact_epsilon(exponential_mechanism(losses, 1.4), exponential_mechanism(moved, 1.4))
+    assert found.value == pytest.approx(max(ratios), abs=1e-14)
+    assert found.value <= 1.4
+    far = {"a": 2, "b": 1, "c": 1}
+    assert exact_epsilon(exponential_mechanism(losses, 1.4), exponential_mechanism(far, 1.4)).value > 1.4
+    halved = exact_epsilon(exponential_mechanism(losses, 1.4, 2.0), exponential_mechanism(far, 1.4, 2.0))
+    assert halved.value <= 1.4
 
 
 def test_mixtures_of_mass_functions_are_weighted_sums() -> None:

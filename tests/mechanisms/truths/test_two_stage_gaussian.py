@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from auditor.errors import InvalidInputError
 from mechanisms.exact.distributions import Density
@@ -85,6 +85,29 @@ def test_probabilities_and_moments_are_those_of_the_two_stages(x: float, sigma: 
         )
         assert found == pytest.approx(truth, abs=1e-8)
     assert np.all(errors <= np.maximum(1e-9 * np.abs(totals), 1e-9))
+
+
+@pytest.mark.parametrize(("x", "sigma", "r"), [(5.0, 10.0, 0.3), (100.0, 10.0, 0.3), (1.0, 1.0, 1.0)])
+def test_samples_fall_where_the_density_says(x: float, sigma: float, r: float) -> None:
+    """A million samples in 20 cells: each count within a binomial interval that errs with 1e-6/(3·20) in all."""
+    rng = np.random.default_rng(20240721)
+    size = 1_000_000
+    first = rng.normal(x, sigma, size)
+    samples = rng.normal(first, r * np.abs(first))
+    edges = np.quantile(samples[:10_000], np.linspace(0.02, 0.98, 21))
+    density = two_stage_gaussian(x, sigma, r)
+
+    def by_cell(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        inside = [(low < mesh.outputs) & (mesh.outputs <= high) for low, high in itertools.pairwise(edges)]
+        nowhere = np.zeros(1)
+        return np.exp(mesh.left) * np.array(inside), nowhere, nowhere
+
+    mesh = make_mesh((density.log_density, density.log_density), (*density.breakpoints, *edges))
+    _, chances, _ = integrate(mesh, by_cell, 1e-9, 1e-12)
+    counts = np.histogram(samples[10_000:], edges)[0]
+    error = 1e-6 / (3 * 20) / 2
+    assert np.all(counts >= binom.ppf(error, size - 10_000, chances))
+    assert np.all(counts <= binom.isf(error, size - 10_000, chances))
 
 
 def test_a_count_that_is_huge_beside_its_noise_loses_no_digits() -> None:
