@@ -16,7 +16,6 @@ from auditor.claims import QueryClaim
 from auditor.cli.common import load_all, naming, open_console, say, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER
 from auditor.config.json_schema import json_schema
-from auditor.config.scaffold import scaffold
 from auditor.errors import InvalidInputError, how_many, visible
 from auditor.neighbours.canaries import Canaries
 from auditor.report.phrases import number, relation_words
@@ -25,6 +24,8 @@ from auditor.report.terminal import escaped, table_for
 
 def init(options: argparse.Namespace) -> int:
     """Write a first configuration."""
+    from auditor.config.scaffold import scaffold  # its templates are loaded for nothing else
+
     if options.out.exists() and not options.force:
         raise InvalidInputError(
             f"{options.out} exists already; give another name by `-o`, or `--force` to overwrite it"
