@@ -15,7 +15,7 @@ from auditor.auditing import Plan
 from auditor.cli.options import OPTIONS, STANDARD_OUTPUT
 from auditor.config import Configuration, load_configuration
 from auditor.door import OF_THE_MACHINE, Door
-from auditor.errors import InvalidInputError, MechanismError, did_you_mean, visible
+from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, visible
 from auditor.results.files import write_whole
 
 
@@ -96,7 +96,12 @@ def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
     """Let errors of a mechanism, and of any other code of the user's, name the file, the line and the audit."""
     try:
         with contextlib.chdir("."), Door("a first look"):
-            yield
+            try:
+                yield
+            except OSError as error:
+                if error.errno in OF_THE_MACHINE:  # such as too many open files
+                    raise MachineError(error.strerror) from None
+                raise
     except MechanismError as error:
         line = configuration.lines[plan.name]
         raise InvalidInputError(f'{configuration.file}, line {line}, audit "{plan.name}": {error}') from None

@@ -262,7 +262,8 @@ def _shrunk(seen: Floats) -> Floats:
     that shows no more than chance is left out.
     """
     places = len(seen)
-    telling = (seen**2).sum(axis=0) > places + np.sqrt(2 * places)
+    # Beyond rounding: a few outputs may show just as much, and the last digits depend on the processor.
+    telling = (seen**2).sum(axis=0) > (1 + 1e-9) * (places + np.sqrt(2 * places))
     found = np.zeros(seen.shape)
     for shape in np.flatnonzero(telling):
         x = seen[:, shape]

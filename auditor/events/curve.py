@@ -18,6 +18,8 @@ CellNumbers = NDArray[np.intp]
 # The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
 MOST_SHAPES = 6
+# A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor. The first is taken.
+TIED = 1e-9
 # ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
 MARGIN = 2.0
 # ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
@@ -89,7 +91,8 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
         x = x / max(float(np.abs(x).max()), np.finfo(float).tiny)
         shapes, columns = _candidates(x)
         for number in range(MOST_SHAPES):
-            best = shapes[int(np.argmax(counts.gains(design, beta, columns)))]
+            gains = counts.gains(design, beta, columns)
+            best = shapes[int(np.argmax(gains >= (1 - TIED) * gains.max()))]
             shape, reached = _placed(best, x, counts, design, beta)
             # The first shape is added whatever it gains.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + MARGIN:
