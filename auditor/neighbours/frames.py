@@ -3,6 +3,7 @@
 What is tried first is made of few kinds of rows: usual ones, one with each unusual value, and one of each group.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -15,18 +16,15 @@ from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
-from auditor.neighbours.numbers import Range
+from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import Pair, Relation, distinct
 from auditor.neighbours.table import TURNED, Move, Row, Rows, Table, size_range
 
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
 SIZES = (1, 2, 3, 10, 30)
-# So many others, of whom one is among many: a prime number, since some mechanisms work in blocks.
-PRIMES = (31, 17, 7, 3)
-UNITS = ("person", "row")
 ORDERS = ("kept", "shuffled")
-END, FIRST, MIDDLE, SPREAD = (1.0, None), (0.0, None), (0.5, None), (0.0, 1.0)
+END, FIRST = (1.0, None), (0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class Frame(Table):
         self._size = size_range("size", self.size, "rows")
         require_memory("size", f"goes to {self._size.high:,}", int(self._size.high) * (len(self.columns) + 1))
         unit = self.unit or ("person" if self.id else "row")
-        for name, value, allowed in (("unit", unit, UNITS), ("order", self.order, ORDERS)):
+        for name, value, allowed in (("unit", unit, ("person", "row")), ("order", self.order, ORDERS)):
             if value not in allowed:
                 raise InvalidInputError(f'{name} is "{value}"; {did_you_mean(str(value), allowed)}')
         if self.id is None and (unit == "person" or self.rows_per_person is not None):
@@ -130,7 +128,8 @@ class Frame(Table):
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)
 
-    def _list_simplest(self) -> list[Pair]:
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:  # type: ignore[override]
         """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
         most rows come first, of one kind or of several.
         """
@@ -160,7 +159,8 @@ class Frame(Table):
         sizes = dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
         fits = [n for n in sizes if n in self._shared]
         few = sorted(n for n in fits if n <= low + 2 * each)
-        crowd = next((each * p for p in PRIMES if low <= each * p <= high - max(1, most)), low)
+        # So many others, of whom one is among many: a prime number, since some mechanisms work in blocks.
+        crowd = next((each * p for p in (31, 17, 7, 3) if low <= each * p <= high - max(1, most)), low)
         families = (
             self._tried(few[:2], self._special, everywhere=False),
             self._tried([n for n in fits if n not in few], groups[:3], everywhere=True),
@@ -194,13 +194,13 @@ class Frame(Table):
         row, such as the usual one, an end or what is missing, or rows of all groups, or of both ends.
         """
         usual, *ends = self._special[:4]
-        large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in self._columns.values())
-        odd = [column.odd()[:1] for column in self._columns.values()]
-        columns = [column.ordinary()[1:3] + some for column, some in zip(self._columns.values(), odd, strict=True)]
-        marked = [self._with(place, value) for place, values in enumerate(columns) for value in values]
+        each = self._columns.values()
+        large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in each)
+        odd = [column.odd()[:1] for column in each]
+        columns = [column.ordinary()[1:3] + some for column, some in zip(each, odd, strict=True)]
+        marked = [with_value(usual, place, value) for place, values in enumerate(columns) for value in values]
         all_odd = tuple((some or [value])[0] for some, value in zip(odd, self._usual, strict=True))
-        spread = [self._groups[i * len(self._groups) // n] for i in range(n)]
-        crowds = _distinct_rows([*([row] * n for row in (usual, *ends, all_odd, large)), spread, self._both_ends(n)])
+        crowds = _distinct_rows([*([row] * n for row in (usual, *ends, all_odd, large)), *self._mixed(n)])
         others = [(base, row) for base in crowds for row in _distinct_rows([usual, *ends, *base[:1]])]
         for pair in itertools.zip_longest(((crowds[0], row) for row in marked), others):
             for base, row in filter(None, pair):
@@ -210,15 +210,19 @@ class Frame(Table):
         ends = self._special[1:3] or self._special
         return [ends[i % len(ends)] for i in range(n)]
 
+    def _mixed(self, n: int) -> list[list[Row]]:
+        """Return rows of all groups, and rows of both ends."""
+        return [[self._groups[i * len(self._groups) // n] for i in range(n)], self._both_ends(n)]
+
     def _tried(self, sizes: Sequence[int], rows: Sequence[Row], *, everywhere: bool) -> Iterator[Pair | None]:
         """Yield pairs on frames of few kinds of rows; ``everywhere`` in several places of them."""
         turned = self.order == "shuffled"
         for n, row in itertools.product(sizes, rows):
-            alike, spread = [self._usual] * n, [self._groups[i * len(self._groups) // n] for i in range(n)]
-            for base in _distinct_rows([alike, spread, self._both_ends(n)]) if everywhere else [alike]:
+            alike = [self._usual] * n
+            for base in _distinct_rows([alike, *self._mixed(n)]) if everywhere else [alike]:
                 for change in self._changes(row):
                     yield self._applied(base, change)
-                    for at in (FIRST, MIDDLE, SPREAD) if everywhere and n else ():
+                    for at in (FIRST, (0.5, None), (0.0, 1.0)) if everywhere and n else ():
                         yield self._applied(base, replace(change, at=at))
                     for other in TURNED if turned and n > 1 else ():
                         yield self._applied(base, change, other)
@@ -269,7 +273,7 @@ class Frame(Table):
         corners = [column.first() for column in self._columns.values()]
         rows = [self._usual, *(tuple(values[i % len(values)] for values in corners) for i in (1, 2, -1))]
         for place, values in enumerate(corners):
-            rows += [self._with(place, value) for value in values]
+            rows += [with_value(self._usual, place, value) for value in values]
         return _distinct_rows(rows)
 
     def _kind_rows(self, *, integers: bool = True) -> list[Row]:
@@ -277,11 +281,8 @@ class Frame(Table):
         found = [self._usual]
         for place, column in enumerate(self._columns.values()):
             if integers or column.type != "integer" or column.choices is not None:
-                found += [self._with(place, value) for value in column.few()]
+                found += [with_value(self._usual, place, value) for value in column.few()]
         return _distinct_rows(found)
-
-    def _with(self, place: int, value: Any) -> Row:
-        return (*self._usual[:place], value, *self._usual[place + 1 :])
 
 
 def _distinct_rows(rows: Iterable[T]) -> list[T]:

@@ -144,5 +144,9 @@ def spelling(value: Any) -> tuple[int, int, float]:
 def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """Yield the vector with one of its values changed, to each of the ``changes`` of that value."""
     for i, value in enumerate(vector):
-        for changed in changes(value):
-            yield *vector[:i], changed, *vector[i + 1 :]
+        yield from (with_value(vector, i, changed) for changed in changes(value))
+
+
+def with_value(vector: Sequence[Any], place: int, value: Any) -> tuple[Any, ...]:
+    """Return the vector with another value at one place."""
+    return (*vector[:place], value, *vector[place + 1 :])

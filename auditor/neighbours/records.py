@@ -4,6 +4,7 @@ The order of records counts, because some mechanisms depend on it: a record is a
 first, the middle or the last place, or anywhere.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling
+from auditor.neighbours.numbers import FEW_VALUES, Number, Range, spelling, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
 from auditor.neighbours.table import Move, Moves, Row, Rows, Table, Values, size_range
 
@@ -215,7 +216,8 @@ class Records(Table):
         most = max(1, MOST_CORNERS - len(largest))
         return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
 
-    def _list_simplest(self) -> list[Pair]:
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:  # type: ignore[override]
         tried = self._simple_inserts() if self._grows else self._simple_replacements()
         return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
 
@@ -273,7 +275,7 @@ class Records(Table):
         if len(columns) == 1:
             return rows
         low, high = rows[0], rows[min(1, len(rows) - 1)]
-        uneven = [(*low[:i], value, *low[i + 1 :]) for i, value in enumerate(high)]
+        uneven = [with_value(low, i, value) for i, value in enumerate(high)]
         return [*rows[:2], *uneven, *rows[2:]]
 
     def _patterns(self, n: int) -> list[Rows]:

@@ -10,20 +10,19 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, cast, overload
+from typing import Any, ClassVar, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import MOST_NUMBERS, Domain, retried
-from auditor.neighbours.numbers import FEW_VALUES, Range
+from auditor.neighbours.numbers import FEW_VALUES, Range, with_value
 from auditor.neighbours.pair import Pair, Relation, relation_named, same
 
+T = TypeVar("T")
 Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
 NO_ROW = object()  # no row on this side; None may be a row
 Rows = tuple[Row, ...]
-# Rows of a table whose order is changed.
-MOST_REARRANGED = 64
 # Of a column with so many values at most, each is tried.
 MOST_OF_COLUMN = 400
 # Records of a crowd, and how many of them are unlike the others.
@@ -91,21 +90,21 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk(Sequence[Pair]):
-    """A path of neighbours. A pair is made when it is looked at: of most paths only the ends are compared."""
+class Lazy(Sequence[T]):
+    """A sequence whose items are made when they are looked at: of most paths of neighbours only the ends are compared."""
 
     steps: range
-    pair: Callable[[int], Pair]
+    make: Callable[[int], T]
 
     @overload
-    def __getitem__(self, place: int) -> Pair: ...
+    def __getitem__(self, place: int) -> T: ...
 
     @overload
-    def __getitem__(self, place: slice) -> "Walk": ...
+    def __getitem__(self, place: slice) -> "Lazy[T]": ...
 
-    def __getitem__(self, place: int | slice) -> "Pair | Walk":
+    def __getitem__(self, place: int | slice) -> "T | Lazy[T]":
         found = self.steps[place]
-        return self.pair(found) if isinstance(found, int) else replace(self, steps=found)
+        return self.make(found) if isinstance(found, int) else replace(self, steps=found)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -135,6 +134,7 @@ class Table(Domain):
     distance: int
     order: str = "kept"
     _corners: list[Pair]
+    _simplest: functools.cached_property[list[Pair]]
     _values: Sequence[Values]
     _size: Range
     _relation: Relation
@@ -153,14 +153,6 @@ class Table(Domain):
 
     def simplest(self) -> list[Pair]:
         return list(self._simplest)
-
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:
-        return self._list_simplest()
-
-    @abstractmethod
-    def _list_simplest(self) -> list[Pair]:
-        """Return the simplest pairs (see Domain)."""
 
     @property
     def _grows(self) -> bool:
@@ -239,7 +231,8 @@ class Table(Domain):
             if not rows:
                 return None
             # Moves at one place go on, one place each. So they change several rows, or persons.
-            unit = self._unit(rows, move.at, i)
+            units = self._units(rows)
+            unit = units[(min(int(move.at * len(units)), len(units) - 1) + i) % len(units)]
             new = [(rows[unit[0]][0], *row) for row in move.rows] if self._owned else list(move.rows)
             here, spread = (new, []) if move.to is None else ([], new)
             # More rows than before follow the last one.
@@ -251,15 +244,9 @@ class Table(Domain):
             _put(rows, spread, move.at, move.to)
         return tuple(rows)
 
-    def _unit(self, rows: Sequence[Row], at: float, further: int = 0) -> list[int]:
-        """Return the places of the rows of one person, or of one row, that is ``at`` of the way through."""
-        units = units_of(rows) if self._by_person else range(len(rows))
-        found = units[(min(int(at * len(units)), len(units) - 1) + further) % len(units)]
-        return [found] if isinstance(found, int) else found
-
-    def _units(self, rows: Sequence[Row]) -> list[list[int]]:
+    def _units(self, rows: Sequence[Row]) -> Sequence[Sequence[int]]:
         """Return the places of each person's rows, or of each row."""
-        return units_of(rows) if self._by_person else [[i] for i in range(len(rows))]
+        return units_of(rows) if self._by_person else Lazy(range(len(rows)), lambda i: range(i, i + 1))
 
     def _newly_owned(self, new: Rows, rows: Sequence[Row]) -> list[Row]:
         """Return rows that come with an owner: a new one; or the first, who has a row more, if single rows come and go."""
@@ -331,7 +318,7 @@ class Table(Domain):
         value = self._values[place].near(old, rng)
         for i, row in enumerate(rows):
             if i == chosen or (not alone and same(row[place], old)):
-                rows[i] = (*row[:place], value, *row[place + 1 :])
+                rows[i] = with_value(row, place, value)
         base = [self._changed(row, values) for row, values in zip(base, rows, strict=False)]
         coming = iter(rows[len(base) :])
         moves = [replace(move, rows=tuple(next(coming) for _ in move.rows)) for move in made.moves]
@@ -398,7 +385,7 @@ class Table(Domain):
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         each = int(self._each.low) if self._by_person else 1
         least = int(self._size.low) + each * self._grows
-        n = min(int(self._size.high), max(MOST_REARRANGED, least)) // each
+        n = min(int(self._size.high), max(64, least)) // each
         if self.distance > 1 or self.order == "shuffled" or n < 2 or n * each < least:
             return ()
         rows = self._assorted(n * each, rng)
@@ -451,7 +438,7 @@ class Table(Domain):
 
         # Sizes repeat after two steps.
         allowed = all(pair(step) is not None for step in range(min(2, len(moves))))
-        return Walk(range(len(moves)), lambda step: cast(Pair, pair(step))) if allowed else ()
+        return Lazy(range(len(moves)), lambda step: cast(Pair, pair(step))) if allowed else ()
 
     # --- Simpler pairs ---
 
@@ -464,7 +451,7 @@ class Table(Domain):
             ((slots, made.turned) for slots in itertools.chain(self._fewer(align), self._plainer(align))),
         )
         for slots, turned in tried:
-            left, right = (tuple(row for row in side if row is not NO_ROW) for side in _sides(slots))
+            left, right = _sides(slots)
             if (simple := self._of(Made(left, right, turned=turned))) is not None:
                 yield simple
 
@@ -522,19 +509,14 @@ class Table(Domain):
             values = self._values_of(row)
             if not same(values[place], old):
                 return row
-            return self._changed(row, (*values[:place], value, *values[place + 1 :]))
+            return self._changed(row, with_value(values, place, value))
 
         return _each_row(slot, changed)
 
     def _simpler_rows(self, row: Row) -> list[Row]:
-        if row is NO_ROW:
-            return []
-        found = self._values_of(row)
-        return [
-            self._changed(row, (*found[:place], value, *found[place + 1 :]))
-            for place, values in enumerate(self._values)
-            for value in values.simpler(found[place])
-        ]
+        found = () if row is NO_ROW else self._values_of(row)
+        simpler = ((place, value) for place, old in enumerate(found) for value in self._values[place].simpler(old))
+        return [self._changed(row, with_value(found, place, value)) for place, value in simpler]
 
 
 def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
@@ -552,13 +534,14 @@ def _each_row(slot: Slot, changed: Callable[[Row], Row]) -> Slot:
     return replace(slot, left=left, right=right)
 
 
-def _sides(slots: Iterable[Slot]) -> tuple[list[Row], list[Row]]:
-    return [slot.left for slot in slots], [slot.right for slot in slots]
+def _sides(slots: Sequence[Slot]) -> tuple[Rows, Rows]:
+    left, right = ((slot.left for slot in slots), (slot.right for slot in slots))
+    return tuple(row for row in left if row is not NO_ROW), tuple(row for row in right if row is not NO_ROW)
 
 
-def _persons(slots: Iterable[Slot]) -> list[set[Any]]:
+def _persons(slots: Sequence[Slot]) -> list[set[Any]]:
     """Return the owners on either side."""
-    return [{row[0] for row in side if row is not NO_ROW} for side in _sides(slots)]
+    return [{row[0] for row in side} for side in _sides(slots)]
 
 
 def _equal(left: Rows, right: Rows) -> bool:

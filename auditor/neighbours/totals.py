@@ -17,7 +17,7 @@ from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
 from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, one_changed
+from auditor.neighbours.numbers import Number, Range, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
 # Limits on what one person changes: keys, the total change in L1 or L2, and the change of one key.
@@ -245,7 +245,7 @@ class TotalsInCells(VectorOfTotals):
             return moves[rng.integers(len(moves))]
         cell = int(rng.integers(self.cells))
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
-        return (*near[:cell], step, *near[cell + 1 :])
+        return with_value(near, cell, step)
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
         """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
