@@ -7,12 +7,11 @@ Each library is imported when its form is built, and is an extra.
 import csv
 import io
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,30 +20,45 @@ from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
 from auditor.strangers import in_words
 
+Columns = Mapping[str, Column]
 ColumnLists = Mapping[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """What holds a frame: how it is called, ``made`` of columns and their values, and written in Python.
+
+    ``library`` is the one that it needs. ``is_json`` says whether programs can receive it.
+    """
+
+    words: str
+    made: Callable[[Columns, ColumnLists], Any]
+    code: Callable[[Any], str]
+    library: str = ""
+    is_json: bool = False
 
 
 @dataclass(frozen=True)
 class TableForm(DataForm):
-    """A form of frames with these columns."""
+    """Frames with these columns, in the container of that name."""
 
-    is_json: ClassVar[bool] = False
-    library: ClassVar[str] = ""
-    words: ClassVar[str] = ""
-    columns: Mapping[str, Column]
+    name: str
+    columns: Columns
 
     def __str__(self) -> str:
-        return self.words
+        return FORMS[self.name].words
+
+    @property
+    def is_json(self) -> bool:  # type: ignore[override]
+        """Whether programs can receive the container."""
+        return FORMS[self.name].is_json
 
     def build(self, data: Any, other: Any) -> Any:
-        return self.made({name: [_value(column, row[name]) for row in data] for name, column in self.columns.items()})
-
-    @abstractmethod
-    def made(self, values: ColumnLists) -> Any:
-        """Return the table of these columns."""
+        values = {name: [_value(column, row[name]) for row in data] for name, column in self.columns.items()}
+        return FORMS[self.name].made(self.columns, values)
 
     def code(self, built: Any) -> str:
-        return _spelled(built)
+        return FORMS[self.name].code(built)
 
 
 def _value(column: Column, value: Any) -> Any:
@@ -82,91 +96,60 @@ def _array_of(column: Column, values: Sequence[Any]) -> Any:
     return np.array(values, kind)
 
 
-class DictRows(TableForm):
-    """A list of dicts; for a program, JSON of them."""
-
-    is_json = True
-    words = "lists of dicts"
-
-    def made(self, values: ColumnLists) -> Any:
-        return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+def _rows(columns: Columns, values: ColumnLists) -> list[dict[str, Any]]:
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 
-class ArrayColumns(TableForm):
-    """A dict of NumPy arrays."""
-
-    words = "dicts of NumPy arrays"
-
-    def made(self, values: ColumnLists) -> Any:
-        return {name: _array_of(column, values[name]) for name, column in self.columns.items()}
+def _arrays(columns: Columns, values: ColumnLists) -> dict[str, Any]:
+    return {name: _array_of(column, values[name]) for name, column in columns.items()}
 
 
-class Csv(TableForm):
-    """CSV text with a header; missing values are empty."""
-
-    is_json = True
-    words = "CSV text"
-
-    def made(self, values: ColumnLists) -> Any:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(zip(*values.values(), strict=True))
-        return text.getvalue()
+def _csv(columns: Columns, values: ColumnLists) -> str:
+    """Return text with a header; missing values are empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*values.values(), strict=True))
+    return text.getvalue()
 
 
-class Pandas(TableForm):
-    """A pandas DataFrame. Integers and booleans with null have pandas' own types, Int64 and boolean."""
+def _pandas(columns: Columns, values: ColumnLists) -> Any:
+    import pandas
 
-    library = "pandas"
-    words = "pandas DataFrames"
-
-    def made(self, values: ColumnLists) -> Any:
-        import pandas
-
-        return pandas.DataFrame({name: self._series(column, values[name]) for name, column in self.columns.items()})
-
-    def _series(self, column: Column, values: list[Any]) -> Any:
-        import pandas
-
-        kind = _kind_of(column)
-        if column.stored_as == "category":
-            return pandas.Series(pandas.Categorical(values, categories=list(column.choices or ())))
-        if column.null and (kind in INTEGERS or kind == "bool"):
-            return pandas.Series(
-                values, dtype="boolean" if kind == "bool" else kind.replace("int", "Int").replace("u", "U")
-            )
-        if kind == "str":
-            return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
-        found = _array_of(column, values)
-        return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
-
-    def code(self, built: Any) -> str:
-        types = [
-            f"{name!r}: pandas.CategoricalDtype({kind.categories.tolist()!r})"
-            if hasattr(kind, "categories")
-            else f"{name!r}: {str(kind)!r}"
-            for name, kind in built.dtypes.items()
-        ]
-        held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
-        return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
+    return pandas.DataFrame({name: _series(column, values[name]) for name, column in columns.items()})
 
 
-class Polars(TableForm):
-    """A polars DataFrame."""
+def _series(column: Column, values: list[Any]) -> Any:
+    """Return a column of pandas. Integers and booleans with null have pandas' own types, Int64 and boolean."""
+    import pandas
 
-    library = "polars"
-    words = "polars DataFrames"
+    kind = _kind_of(column)
+    if column.stored_as == "category":
+        return pandas.Series(pandas.Categorical(values, categories=list(column.choices or ())))
+    if column.null and (kind in INTEGERS or kind == "bool"):
+        own = "boolean" if kind == "bool" else kind.replace("int", "Int").replace("u", "U")
+        return pandas.Series(values, dtype=own)
+    if kind == "str":
+        return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
+    found = _array_of(column, values)
+    return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
 
-    def made(self, values: ColumnLists) -> Any:
-        import polars
 
-        types = {name: self._type(column) for name, column in self.columns.items()}
-        return polars.DataFrame(_read(self.columns, values), schema=types, strict=False)
+def _pandas_code(built: Any) -> str:
+    types = [
+        f"{name!r}: pandas.CategoricalDtype({kind.categories.tolist()!r})"
+        if hasattr(kind, "categories")
+        else f"{name!r}: {str(kind)!r}"
+        for name, kind in built.dtypes.items()
+    ]
+    held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
+    return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
 
-    def _type(self, column: Column) -> Any:
-        import polars
 
+def _polars(columns: Columns, values: ColumnLists) -> Any:
+    import polars
+
+    def type_of(column: Column) -> Any:
         kind = _kind_of(column)
         if column.stored_as == "category":
             return polars.Enum(list(map(str, column.choices or ())))
@@ -176,38 +159,19 @@ class Polars(TableForm):
         names = {"bool": "Boolean", "str": "String", "datetime64[D]": "Date", "object": "Object"}
         return getattr(polars, names.get(kind, kind.title().replace("int", "Int").replace("Uint", "UInt")))
 
-    def code(self, built: Any) -> str:
-        schema = ", ".join(f"{name!r}: polars.{kind!r}" for name, kind in built.schema.items())
-        return f"polars.DataFrame({_spelled(built.to_dict(as_series=False))}, {{{schema}}})"
+    types = {name: type_of(column) for name, column in columns.items()}
+    return polars.DataFrame(_read(columns, values), schema=types, strict=False)
 
 
-class LazyPolars(Polars):
-    """A polars LazyFrame."""
-
-    words = "polars LazyFrames"
-
-    def made(self, values: ColumnLists) -> Any:
-        return super().made(values).lazy()
-
-    def code(self, built: Any) -> str:
-        return f"{super().code(built.collect())}.lazy()"
+def _polars_code(built: Any) -> str:
+    schema = ", ".join(f"{name!r}: polars.{kind!r}" for name, kind in built.schema.items())
+    return f"polars.DataFrame({_spelled(built.to_dict(as_series=False))}, {{{schema}}})"
 
 
-class Arrow(TableForm):
-    """An Arrow table."""
+def _arrow(columns: Columns, values: ColumnLists) -> Any:
+    import pyarrow
 
-    library = "pyarrow"
-    words = "Arrow tables"
-
-    def made(self, values: ColumnLists) -> Any:
-        import pyarrow
-
-        schema = pyarrow.schema([(name, self._type(column)) for name, column in self.columns.items()])
-        return pyarrow.table(_read(self.columns, values), schema)
-
-    def _type(self, column: Column) -> Any:
-        import pyarrow
-
+    def type_of(column: Column) -> Any:
         kind = _kind_of(column)
         if column.stored_as == "category":
             return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
@@ -216,14 +180,18 @@ class Arrow(TableForm):
         names = {"bool": "bool_", "str": "string", "datetime64[D]": "date32", "object": "string"}
         return getattr(pyarrow, names.get(kind, kind))()
 
-    def code(self, built: Any) -> str:
-        category = "pyarrow.dictionary(pyarrow.int32(), pyarrow.string())"
-        types = [category if str(kind).startswith("dictionary") else repr(str(kind)) for kind in built.schema.types]
-        schema = ", ".join(f"({name!r}, {kind})" for name, kind in zip(built.schema.names, types, strict=True))
-        return f"pyarrow.table({_spelled(built.to_pydict())}).cast(pyarrow.schema([{schema}]))"
+    schema = pyarrow.schema([(name, type_of(column)) for name, column in columns.items()])
+    return pyarrow.table(_read(columns, values), schema)
 
 
-def _read(columns: Mapping[str, Column], values: ColumnLists) -> dict[str, list[Any]]:
+def _arrow_code(built: Any) -> str:
+    category = "pyarrow.dictionary(pyarrow.int32(), pyarrow.string())"
+    types = [category if str(kind).startswith("dictionary") else repr(str(kind)) for kind in built.schema.types]
+    schema = ", ".join(f"({name!r}, {kind})" for name, kind in zip(built.schema.names, types, strict=True))
+    return f"pyarrow.table({_spelled(built.to_pydict())}).cast(pyarrow.schema([{schema}]))"
+
+
+def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
     """Return the values, with dates and times as Python's own, and categories as text."""
     readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
     found = {}
@@ -246,22 +214,26 @@ def _spelled(values: Any) -> str:
     return repr(values.to_pydatetime() if hasattr(values, "to_pydatetime") else values)
 
 
-FORMS: dict[str, Callable[[Mapping[str, Column]], TableForm]] = {
-    "rows": DictRows,
-    "columns": ArrayColumns,
-    "pandas": Pandas,
-    "polars": Polars,
-    "lazy": LazyPolars,
-    "arrow": Arrow,
-    "csv": Csv,
+def _lazy(columns: Columns, values: ColumnLists) -> Any:
+    return _polars(columns, values).lazy()
+
+
+FORMS = {
+    "rows": Container("lists of dicts", _rows, _spelled, is_json=True),
+    "columns": Container("dicts of NumPy arrays", _arrays, _spelled),
+    "pandas": Container("pandas DataFrames", _pandas, _pandas_code, "pandas"),
+    "polars": Container("polars DataFrames", _polars, _polars_code, "polars"),
+    "lazy": Container("polars LazyFrames", _lazy, lambda built: f"{_polars_code(built.collect())}.lazy()", "polars"),
+    "arrow": Container("Arrow tables", _arrow, _arrow_code, "pyarrow"),
+    "csv": Container("CSV text", _csv, _spelled, is_json=True),
 }
 
 
-def form_named(name: str, columns: Mapping[str, Column]) -> TableForm:
+def form_named(name: str, columns: Columns) -> TableForm:
     """Return the form of that name. Raises InvalidInputError if there is none, or if its library is not installed."""
     if name not in FORMS:
         raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(FORMS))}')
-    form = FORMS[name](columns)
-    if form.library and find_spec(form.library) is None:
-        raise InvalidInputError(f"as: {name} needs {form.library}, which is not installed: pip install {form.library}")
-    return form
+    library = FORMS[name].library
+    if library and find_spec(library) is None:
+        raise InvalidInputError(f"as: {name} needs {library}, which is not installed: pip install {library}")
+    return TableForm(name, columns)
