@@ -34,6 +34,12 @@ class OutputColumn:
         return OutputColumn, (self.name, self.numbers, self.codes, self.atoms)
 
     @property
+    def is_finite(self) -> NDArray[np.bool_]:
+        """Whether each cell is a finite number."""
+        finite = np.isfinite(self.numbers)
+        return finite if self.codes is None else finite & (self.codes < 0)
+
+    @property
     def only_atom(self) -> str | None:
         """The atom of all cells, if the column is stored as one cell."""
         if self.codes is None or not self.codes.size or any((*self.codes.strides, *self.numbers.strides)):

@@ -14,8 +14,6 @@ from auditor.errors import InvalidInputError
 FALSE_WARNING = 1e-9
 # How alike the two rates of a cell are under the alternatives, as the size of a Beta prior: from any two rates to nearly one.
 ALIKE = 8.0 ** np.arange(7)
-# ln of the most that two calls say: less than half of what is certain. One step, on both sides, is drift and does no harm.
-OF_A_PAIR = 10.0
 
 
 def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
@@ -40,7 +38,8 @@ def depends_on_calls(calls: Sequence[Sequence[Sequence[int]]]) -> bool:
     tables = np.array(calls[: len(calls) // 2 * 2], np.float64)
     if not tables.size:
         return False
-    odds = np.minimum(log_odds(tables[::2], tables[1::2]), OF_A_PAIR).sum(0)
+    # Two calls say less than half of what is certain. One step, on both sides, is drift and does no harm.
+    odds = np.minimum(log_odds(tables[::2], tables[1::2]), 10.0).sum(0)
     return _is_certain((odds[::2] + odds[1::2]).tolist())
 
 

@@ -47,10 +47,6 @@ from auditor.errors import InvalidInputError
 
 CELLS = 2_000  # of the integral over T; each rounded up
 SPREAD = 9.0  # standard deviations of T that the cells cover
-# Where nobody says the number of surest guesses that count: all, a half, a quarter, and so on, down to this number.
-FEWEST_GUESSES, MOST_LOOKS = 10, 8
-# Bounds are sought from this δ on, and up to this value of any other quantity.
-LEAST_DELTA, MOST_VALUE = 1e-9, 1e4
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +150,13 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
 
 
 def usual_guesses(canaries: int) -> tuple[int, ...]:
-    """Return the numbers of guesses that are looked at by default.
+    """Return the numbers of guesses that are looked at by default: all, a half, a quarter, and so on, down to ten.
 
     >>> usual_guesses(100)
     (100, 50, 25, 12)
     """
-    halves = (canaries >> i for i in range(MOST_LOOKS))
-    return tuple(guesses for guesses in halves if guesses >= min(FEWEST_GUESSES, canaries))
+    halves = (canaries >> i for i in range(8))
+    return tuple(guesses for guesses in halves if guesses >= min(10, canaries))
 
 
 def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
@@ -233,7 +229,7 @@ class GuessLooks:
                 return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
 
             # What this look alone refutes counts only above what an earlier one does.
-            if not allowed(least := max(best, LEAST_DELTA)):
+            if not allowed(least := max(best, 1e-9)):
                 best = halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
         return best
 
@@ -242,25 +238,30 @@ class GuessLooks:
         none. The value is for a mechanism whose outputs reveal as much of each canary as the value allows, and for canaries that
         do not affect each other. The best one of the looks is taken.
         """
-        curve = tradeoff(claim)
-        return min(self._caught(claim, curve, one, alpha, chance) for one in self.seen)
+        return min(self._caught(claim, one, alpha, chance) for one in self.seen)
 
-    def _caught(self, claim: PrivacyClaim, curve: Tradeoff, one: RightGuesses, alpha: float, chance: float) -> float:
-        if not self._refutes(curve, replace(one, wins=one.guesses), alpha):
+    def _caught(self, claim: PrivacyClaim, one: RightGuesses, alpha: float, chance: float) -> float:
+        curve = tradeoff(claim)
+
+        def refutes(wins: int) -> bool:
+            return self._refutes(curve, replace(one, wins=wins), alpha)
+
+        if not refutes(one.guesses):
             return math.inf
-        _, critical = halved(
-            lambda wins: self._refutes(curve, replace(one, wins=wins), alpha), 0, one.guesses, lambda low, high: False
-        )
+        _, critical = halved(refutes, 0, one.guesses, lambda low, high: False)
         needed = replace(one, wins=critical)
-        value = claim.value
-        return largest_refuted(lambda more: p_value_apart(tradeoff(at_value(claim, more)), needed) < chance, value)
+        return largest_refuted(
+            lambda more: p_value_apart(tradeoff(at_value(claim, more)), needed) < chance, claim.value
+        )
 
 
 def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:
     """Return the largest value, to within 1e-5, that is refuted; ``least`` where none is, infinite if all up to 1e4 are."""
     if not refuted(least):
         return least
-    ends = doubled(lambda more: not refuted(least + more), 0.0, 1.0, MOST_VALUE)
-    if ends is None:
-        return math.inf
-    return least + halved(lambda more: not refuted(least + more), *ends, lambda low, high: high - low <= 1e-5)[0]
+
+    def stands(more: float) -> bool:
+        return not refuted(least + more)
+
+    ends = doubled(stands, 0.0, 1.0, 1e4)
+    return math.inf if ends is None else least + halved(stands, *ends, lambda low, high: high - low <= 1e-5)[0]

@@ -33,9 +33,6 @@ WORTH_TO_EXPLORE = 0.01
 AS_MANY, STEPS = 100, 10
 # The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, no look counts.
 LEAST_SPREAD = 0.02
-# The rates of two looks are unlike if they would be as far apart by luck with this chance. Guesses on a rare event are few, so a
-# smaller chance would hardly tell any rates apart.
-UNLIKE_RATES = 0.05
 # What has at most this chance where the claim is just kept is a hint, and worth more outputs to learn from.
 HINT = 0.2
 # Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
@@ -162,7 +159,8 @@ class HeldOut(NamedTuple):
 
         rarer = min(self, other, key=lambda seen: seen.guesses / max(1, seen.trials))
         share = rarer.trials / max(1, self.trials + other.trials)
-        return bool(bdtr(rarer.guesses, self.guesses + other.guesses, share) > UNLIKE_RATES)
+        # The chance that luck sets them so far apart. Guesses on a rare event are few: a smaller one would hardly tell rates apart.
+        return bool(bdtr(rarer.guesses, self.guesses + other.guesses, share) > 0.05)
 
 
 def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.intervals import Floats, Ints
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, readable_edges
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, readable_edges
 from auditor.events.event import Event
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn
 
 # Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place.
 MOST_CELLS = 200
@@ -216,8 +215,8 @@ def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Ru
     return (ends[0], ends[1]) if all(ends) and sum(ends) < len(left[0]) else None
 
 
-def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
-    """Merge neighbouring cells whose sides are mixed alike; return the last cell of each run.
+def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[list[int], Floats]:
+    """Merge neighbouring cells whose sides are mixed alike; return the last cell of each run, and the log-ratio of each run.
 
     The best segmentation by likelihood, with a price for each run (dynamic programming over all of them), so
     that a run stands for a difference that the counts support.
@@ -240,7 +239,8 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[int]:
     while end > 0:
         ends.append(end - 1)
         end = int(came_from[end])
-    return ends[::-1]
+    ends.reverse()
+    return ends, log_ratios(*(np.diff(up_to[[0, *(cell + 1 for cell in ends)]]) for up_to in (a, b)))
 
 
 def _x_log_x(counts: Floats) -> Floats:
@@ -250,11 +250,6 @@ def _x_log_x(counts: Floats) -> Floats:
 def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
     """Return ln of left over right. Half an output is added to each, which keeps the result finite."""
     return np.asarray(np.log((left + 0.5) / (right + 0.5)))
-
-
-def sum_runs(counts: NDArray[np.int64], ends: list[int]) -> NDArray[np.int64]:
-    """Add up counts over the runs that end at these cells."""
-    return np.diff(np.concatenate([[0], np.cumsum(counts)[ends]]))
 
 
 def cut(column: SortedColumn) -> Blocks:
@@ -293,8 +288,7 @@ class Table:
     def merged(self) -> tuple[Blocks, Floats]:
         """The blocks with their log-likelihood ratios (nats, left over right). Neighbours that do not differ are merged."""
         (left, right), cells = self.counts, self.cells
-        ends = merge_cells(left[:cells], right[:cells])
-        ratios = log_ratios(sum_runs(left[:cells], ends), sum_runs(right[:cells], ends))
+        ends, ratios = merge_cells(left[:cells], right[:cells])
         merged = Blocks([self.blocks.edges[end] for end in ends[:-1]], self.blocks.atoms)
         return merged, np.concatenate([ratios, self.of_atoms])
 

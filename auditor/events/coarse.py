@@ -13,16 +13,10 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Floats, Ints
-from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast, log_ratios, merge_cells, sum_runs
+from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast, log_ratios, merge_cells
 from auditor.events.cells import Cells
 from auditor.events.features import Feature
-
-# Cells of equal weight, and lighter ones at either end, each with a quarter of the outputs of the one before it.
-MOST_EQUAL, FEWEST_AT_END = 16, 4
-# Of a place whose rare events are looked at: outputs beyond all of the other side, or that repeat.
-LEAST_BEYOND, LEAST_ONE_SIDED = 12, 2
-
-FIT_LEFT, FIT_RIGHT, JUDGE_LEFT, JUDGE_RIGHT = range(4)
+from auditor.events.rare import LEAST_BEYOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,16 +70,16 @@ class CoarseBlocks:
             one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
         return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
 
-    def of_column(self, part: int, row: int) -> Ints:
-        """Return the outputs of a part in each block of a column."""
-        end = self.begin[row + 1] if row + 1 < len(self.begin) else len(self.owner)
-        return np.asarray(self.counts[part, self.begin[row] : end])
+    def of_column(self, row: int) -> Ints:
+        """Return the outputs of the fit half in each block of a column, of shape (sides, blocks)."""
+        begin, end = self.owner.searchsorted([row, row + 1])
+        return np.asarray(self.counts[:2, begin:end])
 
-    def padded(self, part: int, blocks: int) -> Ints:
-        """Return the outputs of a part in the first ``blocks`` blocks of each column, of shape (columns, blocks)."""
+    def padded(self, blocks: int) -> Ints:
+        """Return the outputs of the fit half in the first blocks of each column, of shape (sides, columns, ``blocks``)."""
         at = self.begin[:, None] + np.arange(blocks)
         end = np.append(self.begin[1:], len(self.owner))
-        return np.where(at < end[:, None], self.counts[part, np.minimum(at, len(self.owner) - 1)], 0)
+        return np.where(at < end[:, None], self.counts[:2, np.minimum(at, len(self.owner) - 1)], 0)
 
     def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
         """Return for each column the best forecast of a few rules on its blocks.
@@ -93,7 +87,7 @@ class CoarseBlocks:
         Columns that ``are_learned`` from the fit half are judged on the other half alone.
         """
         fit, judge = self.counts[:2], self.counts[2:]
-        ratio = np.log((fit[0] + 0.5) / (fit[1] + 0.5))
+        ratio = log_ratios(*fit)
         learned = self._best(np.lexsort((-ratio, self.owner)), judge, forecast)
         both = judge if are_learned else judge + fit
         place = np.arange(len(self.owner))
@@ -138,8 +132,8 @@ def _edges(ordered: Floats) -> Floats:
     """Return edges between cells of about equal weight, and of ever lighter ones at the ends, of shape (columns, edges)."""
     there = np.count_nonzero(~np.isnan(ordered), axis=1)
     most = ordered.shape[1]
-    cells = int(min(MOST_EQUAL, max(2, most // (4 * LEAST_IN_CELL))))
-    at_end = FEWEST_AT_END * 4 ** np.arange(8)
+    cells = int(min(16, max(2, most // (4 * LEAST_IN_CELL))))
+    at_end = 4 ** np.arange(1, 9)
     at_end = at_end[at_end < most / cells / 2]
     places = np.concatenate([np.arange(1, cells) / cells, at_end / most, 1 - at_end / most])
     places.sort()
@@ -170,7 +164,7 @@ def _repeated(ordered: Floats) -> Ints:
 def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], columns: int) -> Ints:
     """Return for each column how many outputs hold atoms that were seen twice or more, on one side only."""
     left, right = counts[0] + counts[2], counts[1] + counts[3]
-    alone = is_atom & (np.minimum(left, right) == 0) & (left + right >= LEAST_ONE_SIDED)
+    alone = is_atom & (np.minimum(left, right) == 0) & (left + right >= 2)
     return np.bincount(owner, weights=np.where(alone, left + right, 0), minlength=columns).astype(np.int64)
 
 
@@ -184,28 +178,22 @@ def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], co
 MOST_ATOMS = 16
 # Sizes (standard errors) on which the common distribution of sizes is looked for, and the steps that find it. More change little.
 SIZES, STEPS = 81, 50
-# Evidence is rounded to this share of the largest of its place. Then neighbouring cells that agree are joined.
-ROUNDED_TO = 0.1
-# ln of the odds against one column standing alone by luck, where all are noise.
-LUCK = 3.0
 TINY = 1e-12
-# The places that tell least, and all together no more than this share of the whole, are left out.
-LEFT_OUT = 0.02
 
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
     """Return the places that separate the sides, with the estimated ln P[left]/P[right] (nats) of their values, by the fit half."""
-    left, right = (blocks.padded(part, blocks.edges.shape[1] + 1 + MOST_ATOMS) for part in (FIT_LEFT, FIT_RIGHT))
-    seen, total = blocks.counts[[FIT_LEFT, FIT_RIGHT]], left + right
+    left, right = blocks.padded(blocks.edges.shape[1] + 1 + MOST_ATOMS)
+    seen, total = blocks.counts[:2], left + right
     share = seen[0].sum() / max(1, seen.sum())
     own = _stands_alone(seen[0], seen[1], share, blocks)
     weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
     found = np.zeros(total.shape)
     found[weak] = _alike(left[weak] - share * total[weak], total[weak] * share * (1 - share))
-    # All places but those that tell least.
+    # All places but those that tell least, which together tell no more than this share of the whole.
     shown = (total * found**2).sum(axis=1)
     order, tells = np.argsort(shown), shown > 0
-    tells[order] &= np.cumsum(shown[order]) > LEFT_OUT * shown.sum()
+    tells[order] &= np.cumsum(shown[order]) > 0.02 * shown.sum()
     kept = own | tells
     return tuple(
         (features[row], _alone(blocks, row) if own[row] else _table(blocks, row, found[row], total[row]))
@@ -223,7 +211,7 @@ def _stands_alone(left: Ints, right: Ints, share: float, blocks: CoarseBlocks) -
     gain = np.add.reduceat(gains, blocks.begin)
     free = np.add.reduceat(total > 0, blocks.begin, dtype=np.int64) - 1
     # Twice the gain is a χ² with so many degrees of freedom; the limit is that of Laurent and Massart (2000, Lemma 1).
-    luck = np.log(columns) + LUCK
+    luck = np.log(columns) + 3.0  # ln of the odds against one column standing alone by luck, where all are noise
     return np.asarray(2 * gain > free + 2 * np.sqrt(free * luck) + 2 * luck)
 
 
@@ -279,18 +267,17 @@ def _shrunk(seen: Floats) -> Floats:
 
 def _alone(blocks: CoarseBlocks, row: int) -> Cells:
     """Return the evidence of a column by itself."""
-    left, right = (blocks.of_column(part, row) for part in (FIT_LEFT, FIT_RIGHT))
+    left, right = blocks.of_column(row)
     cells = blocks.edges.shape[1] + 1
-    ends = merge_cells(left[:cells], right[:cells])
-    ratios = log_ratios(sum_runs(left[:cells], ends), sum_runs(right[:cells], ends))
+    ends, ratios = merge_cells(left[:cells], right[:cells])
     atoms = log_ratios(left[cells:], right[cells:])
     edges = tuple(blocks.edges[row, ends[:-1]].tolist())
     return Cells(edges, tuple(ratios.tolist()), dict(zip(blocks.atoms[row], atoms.tolist(), strict=True)))
 
 
 def _table(blocks: CoarseBlocks, row: int, found: Floats, total: Ints) -> Cells:
-    """Return the evidence of a column as few cells as differ."""
-    step = ROUNDED_TO * float(np.abs(found).max())
+    """Return the evidence of a column as few cells as differ, rounded to a share of the largest."""
+    step = 0.1 * float(np.abs(found).max())
     values = (np.round(found / step) * step).tolist()
     cells = blocks.edges.shape[1] + 1
     some = np.flatnonzero(total[:cells]).tolist() or [0]

@@ -17,19 +17,13 @@ CellNumbers = NDArray[np.intp]
 
 # The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
-MOST_SHAPES = 6
-# A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor. The first is taken.
-TIED = 1e-9
 # ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
 MARGIN = 2.0
 # ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
 # loses some of its outputs. One that ends too late mixes in outputs that show less.
 GIVEN_UP = 2.0
-# A step of Newton's that is this short leaves about its square.
-LAST_STEP = 1e-3
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
-NEWTON_STEPS = 25
 # Added to every weight and to every penalty (outputs), so that no system of equations is singular.
 TINY = 1e-9
 # Scores are clipped here (nats), where a chance differs from 0 or 1 by no more than e^−30.
@@ -90,9 +84,10 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
     if cells > 1:
         x = x / max(float(np.abs(x).max()), np.finfo(float).tiny)
         shapes, columns = _candidates(x)
-        for number in range(MOST_SHAPES):
+        for number in range(6):
             gains = counts.gains(design, beta, columns)
-            best = shapes[int(np.argmax(gains >= (1 - TIED) * gains.max()))]
+            # A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor.
+            best = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
             shape, reached = _placed(best, x, counts, design, beta)
             # The first shape is added whatever it gains.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + MARGIN:
@@ -167,7 +162,7 @@ class Labelled:
         overshoots on separable data.
         """
         across, ridge = design.T, np.diag(penalty + TINY)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(25):
             weight, rest = self.weights(design, beta)
             step = _solved((across * weight) @ design + ridge, across @ rest - penalty * beta)
             largest = float(np.abs(step).max())
@@ -192,7 +187,7 @@ class Labelled:
         """Return the likeliest weights, from a start, and ln of their likelihood (with a slight ridge)."""
         penalty = ridge_for(design.shape[1], RIDGE)
         for beta, step in self.steps(design, start, penalty, longest=5.0):  # noqa: B007 - returned below
-            if step < LAST_STEP:
+            if step < 1e-3:  # what is left is about its square
                 break
         return beta, self.log_likelihood(design, beta, penalty)
 

@@ -13,8 +13,6 @@ from auditor.events.cells import Cells, distinct_values
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
-# With what the names of places of types begin; that of the type of a whole output is no more than this.
-TYPE = "type"
 # Places of a list, in its order.
 _PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
 
@@ -77,7 +75,7 @@ def looks_at_types(feature: Feature) -> bool:
     """Whether a feature looks at the types of values, by themselves or among others."""
     terms, tables = getattr(feature, "terms", ()), getattr(feature, "tables", ())
     names = [feature.name, *getattr(feature, "places", ()), *(term.place for term in terms)]
-    return any(name.startswith(TYPE) for name in names) or any(looks_at_types(part) for part, _ in tables)
+    return any(name.startswith("type") for name in names) or any(looks_at_types(part) for part, _ in tables)
 
 
 def varies(column: OutputColumn) -> bool:
@@ -158,13 +156,14 @@ class Decimals:
         One double in ten thousand is short by chance. Fewer values are looked at by themselves.
         """
         whole = Outputs(outputs.size, (outputs.column(self.place),))
-        if not _some_short(whole.columns[0].numbers[:: max(1, outputs.size // LOOKED_AT_FIRST)]):
+        # With one output of fifty rounded, chances are 0.6 % that none of these is.
+        if not _some_short(whole.columns[0].numbers[:: max(1, outputs.size // 256)]):
             return False
-        part = whole[:: max(1, outputs.size // LOOKED_AT)]
+        part = whole[:: max(1, outputs.size // 1_000)]
         numbers, decimals = part.column(self.place), self.extract(part).numbers
-        there = np.isfinite(numbers.numbers) & (True if numbers.codes is None else numbers.codes < 0)
+        there = numbers.is_finite
         short = np.unique(numbers.numbers[there & (decimals < UNROUNDED)])
-        return len(short) >= LEAST_ROUNDED and len(np.unique(decimals[there])) > 1
+        return len(short) >= 10 and len(np.unique(decimals[there])) > 1
 
 
 def _some_short(numbers: NDArray[np.float64]) -> bool:
@@ -181,10 +180,6 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
 
 # Digits of a number that was rounded, at most, and the value that stands for the decimals of all others.
 MOST_DIGITS, UNROUNDED = 12, 17.0
-# Outputs that show whether a place looks rounded, and the distinct numbers among them that it takes.
-LOOKED_AT, LEAST_ROUNDED = 1_000, 10
-# Outputs of which one at least must look rounded for that. With one of fifty rounded, chances are 0.6 % that none is.
-LOOKED_AT_FIRST = 256
 
 BITS = "exponent of the lowest bit of"
 

@@ -10,20 +10,16 @@ import numpy as np
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
-from auditor.events.cells import LEFT, RIGHT, Cells
+from auditor.events.cells import LEFT, RIGHT, Cells, SortedColumn
 from auditor.events.features import Feature
-from auditor.events.sorted_column import SortedColumn
 
 Guess = Literal["left", "right"] | None
 
 # Up to this number of distinct values, each is a bar of its own; beyond it, numbers lie in this number of cells.
 MOST_VALUES, CELLS = 12, 40
 MOST_ATOMS = 12
-# The share of outputs left to the open cell at either end, and how far beyond the quartiles others are shown (in interquartile
-# ranges), or a heavy tail would squeeze most of them into one cell.
-TAIL, MOST_QUARTILES = 0.005, 4.0
-# Where the intervals of an event span less than this share of the range of the outputs, the picture zooms in on them.
-NARROW = 0.05
+# The share of outputs left to the open cell at either end.
+TAIL = 0.005
 # A threshold further out than this, in widths of where the outputs lie, is not shown.
 MOST_STRETCH = 3.0
 
@@ -125,7 +121,7 @@ def _edges(column: SortedColumn, marks: Sequence[Mark]) -> list[float]:
     if not 0 < width < math.inf:
         return [low]
     bounded = all(math.isfinite(mark.low) and math.isfinite(mark.high) for mark in marks)
-    if marks and bounded and ends[-1] - ends[0] < NARROW * width:
+    if marks and bounded and ends[-1] - ends[0] < 0.05 * width:  # the picture zooms in on the intervals of the event
         near = ends[-1] - ends[0]
         low, high = max(low, ends[0] - near), min(high, ends[-1] + near)
     else:
@@ -147,5 +143,6 @@ def _middle(numbers: Floats) -> tuple[float, float]:
         return 0.0, 0.0
     at = np.rint(np.array([TAIL, 0.25, 0.75, 1 - TAIL]) * (len(numbers) - 1)).astype(np.intp)
     low, first, third, high = numbers[at].tolist()
-    reach = MOST_QUARTILES * (third - first)
+    # In interquartile ranges beyond the quartiles, or a heavy tail would squeeze most outputs into one cell.
+    reach = 4.0 * (third - first)
     return (max(low, first - reach), min(high, third + reach)) if reach > 0 else (low, high)

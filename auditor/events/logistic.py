@@ -17,13 +17,7 @@ from auditor.events.vectors import LARGEST
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
 BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
-# With many places each gets fewer bends, and with very many a straight line only. Then pairs get no products. More than about fifty
-# weights cost time and improve little.
-FEWER_BENDS = (0.01, 0.15, 0.5, 0.85, 0.99)
-MOST_BENT_PLACES, MOST_PLACES_WITH_FEWER = 4, 10
-MOST_MULTIPLIED_PLACES = 6
 MOST_ATOMS = 16  # of one place, the most frequent
-LEAST_ON_ATOM = 8
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
 # Bends lie within these numbers, of which no difference overflows.
@@ -84,7 +78,7 @@ def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | No
     if not terms or min(sample.left.size, sample.right.size) == 0:
         return None
     numeric = [i for i, term in enumerate(terms) if term.bends]
-    few = 2 <= len(numeric) <= MOST_MULTIPLIED_PLACES
+    few = 2 <= len(numeric) <= 6
     products = tuple(itertools.combinations(numeric, 2)) if few else ()
     design = _design(terms, products, both)
     labels = np.concatenate([np.ones(sample.left.size), np.zeros(sample.right.size)])
@@ -98,18 +92,17 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
     numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
     bends: tuple[float, ...] = ()
     if len(numbers):
-        levels: tuple[float, ...] = (BENDS[0], BENDS[-1])
-        if places <= MOST_PLACES_WITH_FEWER:
-            levels = BENDS if places <= MOST_BENT_PLACES else FEWER_BENDS
+        # With many places each gets fewer bends, and with very many a straight line only. Then pairs get no products. More than
+        # about fifty weights cost time and improve little.
+        fewer: tuple[float, ...] = (0.01, 0.15, 0.5, 0.85, 0.99) if places <= 10 else (BENDS[0], BENDS[-1])
+        levels = BENDS if places <= 4 else fewer
         finite = np.clip(numbers[np.isfinite(numbers)], -MOST_NUMBER, MOST_NUMBER)
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
         seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))
-        order = [
-            i for i in np.argsort(-seen, kind="stable")[:MOST_ATOMS] if LEAST_ON_ATOM <= seen[i] < len(column.codes)
-        ]
+        order = [i for i in np.argsort(-seen, kind="stable")[:MOST_ATOMS] if 8 <= seen[i] < len(column.codes)]
         atoms = tuple(column.atoms[i] for i in order)
     return _Terms(column.name, bends, atoms) if bends or atoms else None
 

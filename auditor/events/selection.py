@@ -18,7 +18,7 @@ from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.defaults import EventKind
 from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal
 from auditor.events.coarse import CoarseBlocks, pooled_evidence
 from auditor.events.event import Event
 from auditor.events.features import (
@@ -34,7 +34,6 @@ from auditor.events.features import (
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.sorted_column import SortedColumn
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import SumOfAnswers, increments, vector_features
 
@@ -49,19 +48,13 @@ SCREENED = 40_000
 KEPT = 3
 # Places whose rare events are looked at, at most: those with most outputs that only one side gives.
 MOST_RARE_PLACES = 8
-# Places that regression looks at, at most; its cost grows with their square.
-MOST_REGRESSED = 32
 # Below this many outputs, regression has nothing to add to the features themselves, and one threshold is all that can be learned.
 FEW_OUTPUTS = 500
 
 # What is guessed where nothing was learned.
 ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-# Features that were learned from one half of the outputs.
-LEARNED = (EvidenceSum, LogisticScore)
 # Features that are preferred to others that forecast hardly more.
 SIMPLE = (Place, LowestBit)
-# Places whose evidence makes a score of its own.
-MOST_SINGLE = 8
 # An odd number of 64 bits: 2⁶⁴ over the golden ratio.
 MULTIPLIER = np.int64(-7046029254386353131)
 
@@ -271,7 +264,7 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
             yield EvidenceSum(tables, name)
     # On a single place, thresholds placed by a curve do all that a score could.
     if sum(halves.sizes[:2]) >= FEW_OUTPUTS:
-        regressed = {*most_promising[:MOST_REGRESSED]}
+        regressed = {*most_promising[:32]}  # the cost grows with their square
         score = fit_logistic(halves.half(0, (c for c in halves.outputs.columns if c.name in regressed)))
         if score is not None:
             yield score
@@ -285,7 +278,7 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
     if not places:
         return
     tables = pooled_evidence(places, halves.coarse(places))
-    shown = sorted(tables, key=lambda table: -np.ptp([*table[1].values, *table[1].atoms.values()]))[:MOST_SINGLE]
+    shown = sorted(tables, key=lambda table: -np.ptp([*table[1].values, *table[1].atoms.values()]))[:8]
     yield from (EvidenceSum((table,), f"evidence of {table[0].name}") for table in tables if table in shown)
     if len(tables) > 1:
         yield EvidenceSum(tables)
@@ -326,7 +319,7 @@ class _Extracted:
     @property
     def is_learned(self) -> bool:
         """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
-        return isinstance(self.fit.feature, LEARNED)
+        return isinstance(self.fit.feature, EvidenceSum | LogisticScore)
 
     @functools.cached_property
     def known(self) -> Table:

@@ -9,9 +9,6 @@ from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 
-# More than any threshold has that was placed at a short decimal.
-MOST_DECIMALS = 20
-
 
 def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: float) -> Event:
     """Return an event that is easier to read and still forecast above ``floor``; without one, return the given event.
@@ -80,7 +77,7 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
     high = rule.edges[at + 1] if at + 1 < len(rule.edges) else math.inf
     # Whole numbers count as shorter than small fractions: 0 before 0.01.
     fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
-    for decimals in range(fewest, fewest + MOST_DECIMALS):
+    for decimals in range(fewest, fewest + 20):  # more than any threshold has that was placed at a short decimal
         rounded = _round(edge, decimals)
         if rounded == edge:
             return rule

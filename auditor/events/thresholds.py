@@ -12,17 +12,9 @@ import numpy as np
 from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.curve import Curve, fit_curve
 
-# A rule that is harder to read must forecast this much more (nats, or this share) to be preferred.
-WORTH_COMPLICATING = 0.03
-# With fewer outputs, or with more atoms, thresholds stay where they were chosen. The best of many atoms would be best by luck.
-LEAST_TO_PLACE, MOST_CERTAIN_ATOMS = 500, 4
-# A curve that makes the counts this much likelier (nats) is known well enough to place thresholds by.
-ENOUGH_FOR_CURVE = 25.0
 # Standard errors on the safe side at which thresholds are compared. There are many where their own counts place them, so that luck
 # does not decide between rules that are nearly alike. There are few where a curve has already smoothed the counts.
 CAREFUL, BOLD = 5.0, 1.0
-# Standard errors of a curve on the safe side.
-SAFE = 2.0
 # A forecast (nats) that replaces a careful choice. Luck among weak rules stays below it.
 WORTH_KEEPING = 0.1
 # Standard errors by which a rare event must be clearer than a frequent one, and by which it must be clear at all. In one of twenty
@@ -35,11 +27,12 @@ def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: 
 
     If the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
     """
-    if evidence.trials < LEAST_TO_PLACE or len(evidence.blocks.atoms) > MOST_CERTAIN_ATOMS or evidence.cells == 1:
+    # With few outputs, or with many atoms, the best of which would be best by luck, thresholds stay where they were chosen.
+    if evidence.trials < 500 or len(evidence.blocks.atoms) > 4 or evidence.cells == 1:
         return chosen()
     left, right = (counts[: evidence.cells] for counts in evidence.counts)
     curve = fit_curve(evidence.blocks.means(evidence.both), left, right)
-    is_weak = curve.gain < ENOUGH_FOR_CURVE
+    is_weak = curve.gain < 25.0  # nats: not known well enough to place thresholds by
     placed = _by_counts(evidence, forecaster) if is_weak else _by_curve(evidence, curve, forecaster)
     if placed is None or (placed.forecast <= 0 and chosen().forecast > WORTH_KEEPING):
         return chosen()
@@ -50,7 +43,7 @@ def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: 
 
 def beaten_at(forecast: float) -> float:
     """Return the forecast that a more complicated choice must exceed to be preferred."""
-    return forecast + WORTH_COMPLICATING * max(1.0, abs(forecast)) if forecast > -np.inf else forecast
+    return forecast + 0.03 * max(1.0, abs(forecast)) if forecast > -np.inf else forecast  # nats, or this share
 
 
 def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
@@ -103,7 +96,7 @@ def _expected(curve: Curve, evidence: Table) -> RuleCounts:
     """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
     (on_left, on_right), cells = evidence.counts, evidence.cells
     of_left, of_right, both = on_left[cells:], on_right[cells:], (on_left + on_right)[:cells]
-    left, right = (both / (1 + np.exp(-(sign * curve.log_ratios - SAFE * curve.errors))) for sign in (1.0, -1.0))
+    left, right = (both / (1 + np.exp(-(sign * curve.log_ratios - 2.0 * curve.errors))) for sign in (1.0, -1.0))
     return RuleCounts(
         np.concatenate([left, of_left]),
         np.concatenate([both - left, of_right]),

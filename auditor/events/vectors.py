@@ -16,30 +16,22 @@ from auditor.events.features import Feature, Place
 
 # With more places, differences of neighbours are left to the score that is learned of all.
 MOST_DIFFERENCES = 32
-# Values common enough to be counted.
-MOST_COUNTED = 3
-LEAST_SHARE = 0.05
 # The largest float, in place of an infinite sum.
 LARGEST = float(np.finfo(np.float64).max)
-# What an output is worth where a place holds no finite number.
-OTHERWISE = "not all finite numbers"
 
 
 def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> OutputColumn:
     if np.all(known):
         return OutputColumn(name, numbers + 0.0)
-    return OutputColumn(
-        name, np.where(known, numbers, 0.0) + 0.0, np.where(known, -1, 0).astype(np.int32), (OTHERWISE,)
-    )
+    codes = np.where(known, -1, 0).astype(np.int32)
+    return OutputColumn(name, np.where(known, numbers, 0.0) + 0.0, codes, ("not all finite numbers",))
 
 
 def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
     """Return the numbers of each of some places, and which outputs have a finite one at all of them; else they are 0."""
     columns, known = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
     for column in columns:
-        known &= np.isfinite(column.numbers)
-        if column.codes is not None:
-            known &= column.codes < 0
+        known &= column.is_finite
     return [np.where(known, column.numbers, 0.0) for column in columns], known
 
 
@@ -111,10 +103,6 @@ class HowMany:
         return OutputColumn(self.name, held)
 
 
-# The places of a transcript's answers.
-_ANSWER = re.compile(r"output(\['output'\])?(\['answers'\])?\[\d+\]")
-
-
 @dataclass(frozen=True, slots=True)
 class SumOfAnswers:
     """The sum of all numbers in the answers of a transcript. What is no finite number counts as 0.
@@ -127,9 +115,8 @@ class SumOfAnswers:
     def extract(self, outputs: Outputs) -> OutputColumn:
         total = np.zeros(outputs.size)
         for column in outputs.columns:
-            if _ANSWER.match(column.name):
-                known = np.isfinite(column.numbers) & (True if column.codes is None else column.codes < 0)
-                total += np.where(known, column.numbers, 0.0)
+            if re.match(r"output(\['output'\])?(\['answers'\])?\[\d+\]", column.name):
+                total += np.where(column.is_finite, column.numbers, 0.0)
         return OutputColumn(self.name, np.clip(total, -LARGEST, LARGEST) + 0.0)
 
 
@@ -142,14 +129,13 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from _differences(varied)
-    for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}):
-        yield OrderStatistic(numeric, rank)
+    yield from (OrderStatistic(numeric, rank) for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}))
     yield WhereLargest(numeric)
     values, counts = np.unique(
         np.concatenate([outputs.column(place).numbers[:1000] for place in numeric]), return_counts=True
     )
-    common = np.argsort(-counts, kind="stable")[:MOST_COUNTED]
-    yield from (HowMany(numeric, float(values[i])) for i in common if counts[i] >= LEAST_SHARE * counts.sum())
+    common = np.argsort(-counts, kind="stable")[:3]
+    yield from (HowMany(numeric, float(values[i])) for i in common if counts[i] >= 0.05 * counts.sum())
 
 
 def _differences(places: Sequence[str]) -> list[Feature]:

@@ -34,7 +34,6 @@ ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 # The score is cut at a quantile of either side, and at a value (nats): what is lost there against variance.
 CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
 MOST_CELLS = 256
-OUTPUTS_IN_CELL = 100  # at least, both sides together, or their shares would be mostly noise
 # Of the cells at either end of the score, of which guesses are counted for a curve of δ over ε.
 SHARES = (0.5, 0.25, 0.125, 0.0625)
 # Beyond this exponent payoffs are useless, and their squares overflow.
@@ -45,8 +44,6 @@ MANY = 5_000
 # An expectation is believed where cells of at least ENOUGH outputs make up at least BELIEVED_SHARE of it. That of a heavy tail, as
 # high orders have it, lies mostly in cells that were hardly seen.
 ENOUGH, BELIEVED_SHARE = 10, 0.8
-# How many times the log-ratios seen a violation may have before it is called out of reach.
-MOST_STRETCHED = 1e4
 # Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
 FORESEEN_CUT = 3.0
 
@@ -318,7 +315,8 @@ def mildest_refuted(seen: Round, alpha: float, chance: float) -> tuple[Floats, F
         p, q = (both / (1 + finite_exp(sign * times * log_ratio)) for sign in (-1, 1))
         return replace(seen, p=p / p.sum(), q=q / q.sum())
 
-    times = smallest_number(lambda times: wealth_reached(stretched(times), chance) >= -math.log(alpha), MOST_STRETCHED)
+    # With more times the log-ratios seen, a violation is out of reach.
+    times = smallest_number(lambda times: wealth_reached(stretched(times), chance) >= -math.log(alpha), 1e4)
     if times == math.inf:
         return None
     mildest = stretched(times)
@@ -331,7 +329,8 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
     They are estimated on outputs from which the score was not learned.
     """
     numbers = np.concatenate([feature.extract(side).numbers for side in (judge.left, judge.right)])
-    most = min(MOST_CELLS, max(2, judge.size // OUTPUTS_IN_CELL))
+    # A hundred outputs in a cell, both sides together, or their shares would be mostly noise.
+    most = min(MOST_CELLS, max(2, judge.size // 100))
     scores = np.unique(numbers)
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
     cells, many = np.searchsorted(scores[at], numbers, side="left"), len(at) + 1

@@ -190,10 +190,6 @@ def _allowed(epsilon: float, free: _Rates) -> _Rates:
     return (1 + free * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 
 
-# The least that a rule is taken to show before it is seen to show more: a claim of ε = 0 allows nothing.
-LEAST_SIZE = 1e-3
-
-
 @dataclass(frozen=True, slots=True)
 class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
@@ -207,7 +203,7 @@ class Guesses(_EpsilonMethod):
 
     def with_prior(self) -> Self:
         """See Method; the prior takes rules to show about as much as the claim allows, until outputs show more."""
-        return replace(self, prior=2 / max(self.claim.relative_size, LEAST_SIZE) ** 2)
+        return replace(self, prior=2 / max(self.claim.relative_size, 1e-3) ** 2)  # a claim of ε = 0 allows nothing
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_epsilon(counts, self.claim.delta, self.alpha)

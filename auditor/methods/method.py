@@ -25,9 +25,6 @@ K = TypeVar("K", bound=Claim)
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-# Rules are compared at rates this number of standard errors below those seen. Else a rule that was seen seldom would win by luck.
-CAUTION = 3.0
-
 
 class Test(Protocol[C]):
     """A test of outputs. It is frozen before the outputs that it counts are drawn. Counts add up over batches."""
@@ -94,7 +91,7 @@ class Method(ABC, Generic[K, T, C]):
     claim: K
     alpha: float
     planned: int
-    caution: float = CAUTION
+    caution: float = 3.0  # else a rule that was seen seldom would win by luck
     events: tuple[str, ...] = (VALUES,)
 
     name: ClassVar[str]  # how its bounds are called in reports

@@ -25,7 +25,6 @@ from auditor.neighbours.pair import Pair, Relation, Side, check_neighbours, dist
 MOST_CORNERS = 400
 # Enough for each of a hundred values alone, and next to one of its kind.
 MOST_SIMPLE = 256
-FIRST_CORNERS = 6
 # How many of the simplest pairs are looked at with more outputs than the others.
 CLOSELY = 6
 # The numbers of one data set. The corners alone hold several hundred data sets.
@@ -56,7 +55,7 @@ class Domain(Protocol):
 
         Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
         """
-        return self.corners()[:FIRST_CORNERS]
+        return self.corners()[:6]
 
     def each_value(self) -> Iterable[Pair]:
         """Yield pairs in which each value of a column with few stands once in the row that differs."""
@@ -257,10 +256,6 @@ def _alone(pair: Pair) -> tuple[Pair, Pair]:
     return left, right
 
 
-# Changes of a pair that are tried before it stays as it is; the seed of the first pair, if no corner is valid.
-TRIES, SEED = 100, 0
-
-
 class Valid(Domain):
     """The pairs of another domain whose data sets a function accepts.
 
@@ -281,7 +276,7 @@ class Valid(Domain):
             raise InvalidInputError(f"valid says which pairs of a domain count; {domain!r} is not a domain")
         self.domain, self.is_valid = domain, is_valid
         self.relation = getattr(domain, "relation", "")
-        self._corners = self._all(domain.corners()) or [self.random(np.random.default_rng(SEED))]
+        self._corners = self._all(domain.corners()) or [self.random(np.random.default_rng(0))]
 
     def __str__(self) -> str:
         return f"{self.domain}, if {getattr(self.is_valid, '__name__', 'a function')} accepts them"
@@ -307,7 +302,7 @@ class Valid(Domain):
         return self._if_valid(self.domain.random(rng))
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        changed = (self._if_valid(self.domain.mutate(pair, rng)) for _ in range(TRIES))
+        changed = (self._if_valid(self.domain.mutate(pair, rng)) for _ in range(100))
         return next((one for one in changed if one is not None), pair)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:

@@ -199,15 +199,12 @@ def pair_words(pair: Pair | None) -> str:
     return f"{data_words(left, near=right)} and {data_words(right, near=left)}"
 
 
-LEAST_RUN = 4  # shorter runs are written out
-
-
 def _parts(data: list[Any]) -> list[str]:
     """Write the records, those of a long run once."""
-    parts: list[str] = []
+    parts = list[str]()
     for words, run in itertools.groupby(map(_all_words, data)):
         times = len(list(run))
-        parts += [f"{words} × {times}"] if times >= LEAST_RUN else [words] * times
+        parts += [f"{words} × {times}"] if times >= 4 else [words] * times
     return parts
 
 

@@ -24,7 +24,7 @@ from auditor.errors import InvalidInputError, did_you_mean
 # Stands in a question for the last answer.
 LAST_ANSWER = {"answer": "last"}
 KEYS_OF_STEP = ("ask", "if", "else", "session")
-WITHOUT_NUMBER, WITH_NUMBER = ("refused", "answered"), ("above", "at_most")
+WITHOUT_NUMBER = ("refused", "answered")
 
 
 class Unasked(Enum):
@@ -172,7 +172,7 @@ def _condition_of(written: Any) -> IfAnswer:
         return IfAnswer(written)
     if isinstance(written, Mapping) and len(written) == 1:
         [(kind, threshold)] = written.items()
-        if kind in WITH_NUMBER and isinstance(threshold, int | float) and not isinstance(threshold, bool):
+        if kind in ("above", "at_most") and isinstance(threshold, int | float) and not isinstance(threshold, bool):
             return IfAnswer(kind, threshold)
     raise InvalidInputError(
         f"the condition of a step is {written!r}; it must be refused, answered, {{above: number}} or {{at_most: number}}"

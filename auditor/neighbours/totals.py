@@ -20,9 +20,6 @@ from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
-# Limits on what one person changes: keys, the total change in L1 or L2, and the change of one key.
-LIMITS = ("l0", "l1", "l2", "linf")
-
 TotalsVector = tuple[Number, ...]
 Crowd = TotalsVector  # how many people there are of each kind
 Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that arrives
@@ -408,7 +405,7 @@ class TotalsByKey(VectorOfTotals):
             raise InvalidInputError(
                 f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
             )
-        if not {"l0", "linf"} <= contribution.keys() <= {*LIMITS}:
+        if not {"l0", "linf"} <= contribution.keys() <= {"l0", "linf", "l1", "l2"}:
             raise InvalidInputError(
                 f"contribution is {dict(contribution)!r}; it must be {{l0: k, linf: m}}, with l1 or l2 as well if these are limited"
             )

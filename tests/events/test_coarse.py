@@ -27,7 +27,7 @@ def test_every_output_is_counted_once_and_where_it_lies() -> None:
         for row, column in enumerate(columns):
             codes = np.full(1_000, -1) if column.codes is None else column.codes
             numbers = column.numbers[begin : begin + size][codes[begin : begin + size] < 0]
-            seen = blocks.of_column(part, row)
+            seen = blocks.counts[part, blocks.owner == row]
             cells = blocks.edges.shape[1] + 1
             expected = np.bincount(np.searchsorted(blocks.edges[row], numbers, side="left"), minlength=cells)
             assert seen[:cells].tolist() == expected.tolist()

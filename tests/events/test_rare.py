@@ -9,10 +9,9 @@ import pytest
 from auditor.blackbox.outputs import OutputColumn
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import Table
-from auditor.events.cells import LEFT
+from auditor.events.cells import LEFT, SortedColumn
 from auditor.events.features import Place
 from auditor.events.rare import RareChoice, rare_choice
-from auditor.events.sorted_column import SortedColumn
 from auditor.methods.guessing import Guesses
 
 METHOD = Guesses(PureDP(1.0), 0.05, planned=10_000)

@@ -183,8 +183,8 @@ def test_a_description_is_the_rule_itself() -> None:
 
 
 def test_merging_keeps_only_differences_that_the_counts_support() -> None:
-    assert merge_cells(np.array([100, 101, 99, 100]), np.array([99, 100, 101, 100])) == [3]
-    assert merge_cells(np.array([100, 101, 20, 21]), np.array([20, 21, 100, 99])) == [1, 3]
+    assert merge_cells(np.array([100, 101, 99, 100]), np.array([99, 100, 101, 100]))[0] == [3]
+    assert merge_cells(np.array([100, 101, 20, 21]), np.array([20, 21, 100, 99]))[0] == [1, 3]
 
 
 def test_with_identical_sides_nothing_is_forecast() -> None:

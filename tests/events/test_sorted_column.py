@@ -10,8 +10,7 @@ import pytest
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import OutputColumn
 from auditor.events.blocks import Blocks
-from auditor.events.cells import Cells
-from auditor.events.sorted_column import SortedColumn
+from auditor.events.cells import Cells, SortedColumn
 
 RNG = np.random.default_rng(0)
 KINDS: dict[str, list[Any]] = {
