@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.claims import Claim, claim_from_dict
-from auditor.door import Door
+from auditor.door import Door, found
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Relation, relation_named
-from auditor.plugins import found
 
 GROUP = "auditor.adapters"
 # Those that a claim may depend on.

@@ -13,12 +13,8 @@ from auditor.errors import InvalidInputError, did_you_mean, require_number
 
 # Metadata of a field: the range of the number, as in a JSON schema; STRONGER_IF_LARGER where a larger number promises more.
 STRONGER_IF_LARGER = "stronger_if_larger"
-NOT_BELOW_0 = {"minimum": 0}
 # A loss (nats), or the number that it follows from. Beyond this, e^ε is near the end of floats, and nothing is promised.
 LOSS = {"minimum": 0, "maximum": 500}
-SHARE = {"minimum": 0, "maximum": 1}
-# At δ = 1 a claim would promise nothing.
-BELOW_1 = {"minimum": 0, "exclusiveMaximum": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +163,7 @@ class ApproximateDP(PrivacyClaim):
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     epsilon: float = field(metadata=LOSS)
-    delta: float = field(metadata=BELOW_1)
+    delta: float = field(metadata={"minimum": 0, "exclusiveMaximum": 1})  # at δ = 1 it would promise nothing
 
     def total_variation(self) -> float:
         """Return δ + (1 − δ) tanh(ε/2): the output is revealed with probability δ (Kairouz, Oh & Viswanath 2015)."""
@@ -337,7 +333,7 @@ class Sensitivity(QueryClaim):
 
     quantity: ClassVar[str] = "sensitivity"
     symbol: ClassVar[str] = "sensitivity"
-    sensitivity: float = field(metadata=NOT_BELOW_0)
+    sensitivity: float = field(metadata={"minimum": 0})
     norm: Norm = "l1"
 
     def __post_init__(self) -> None:
@@ -389,7 +385,7 @@ class Probability(Claim):
 
     quantity: ClassVar[str] = "probability"
     symbol: ClassVar[str] = "probability"
-    probability: float = field(metadata=SHARE)
+    probability: float = field(metadata={"minimum": 0, "maximum": 1})
     at_most: bool = False
     at_least: bool = False
 
@@ -450,6 +446,7 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
     return kind(**numbers)
 
 
-_PRIVACY = (PureDP, ApproximateDP, RenyiDP, ZeroConcentratedDP, GaussianDP, PrivacyProfile)
-for _kind in (*_PRIVACY, Sensitivity, Monotone, Probability):
-    register_claim(_kind)
+for _privacy in (PureDP, ApproximateDP, RenyiDP, ZeroConcentratedDP, GaussianDP, PrivacyProfile):
+    register_claim(_privacy)
+for _other in (Sensitivity, Monotone, Probability):
+    register_claim(_other)

@@ -1,12 +1,15 @@
 """The one door to code of others: a user's, a library's, an adapter's, a prover's, a form's of a report.
 
 Whatever such code raises, SystemExit and KeyboardInterrupt too, is a value (``outcome``) or an error that says where (``Door``).
-Only ``Stopped`` passes: the person, or the system, ends the work.
+Only ``Stopped`` passes: the person, or the system, ends the work. What is found by its entry point (``found``) is imported by
+nobody: adapters and provers, of this distribution and of others.
 """
 
 import contextlib
 import errno
+import functools
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,7 +17,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from auditor.errors import AuditorError, CodeError
+from auditor.errors import AuditorError, CodeError, InvalidInputError
 
 _OWN = str(Path(__file__).parent)
 # What a system says that has no room, or gives no right.
@@ -22,8 +25,6 @@ OF_THE_MACHINE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
     *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
 )
-# How Python and its libraries say the same in other errors.
-TOO_LITTLE = ("can't start new thread", "failed to map segment", "annot allocate memory")
 
 
 class Stopped(KeyboardInterrupt):
@@ -126,10 +127,45 @@ def refused_by_machine(error: BaseException | None) -> BaseException | None:
     """Return the thing that the machine refused in an error, or in an earlier error that led to it: room, memory, a right, a
     thread. None if nothing.
     """
+    # As Python and its libraries say it in other errors.
+    too_little = ("can't start new thread", "failed to map segment", "annot allocate memory")
     while error is not None:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             return error
-        if isinstance(error, MemoryError) or any(words in str(outcome(str, error)) for words in TOO_LITTLE):
+        if isinstance(error, MemoryError) or any(words in str(outcome(str, error)) for words in too_little):
             return error
         error = error.__cause__ or error.__context__
     return None
+
+
+def found(group: str) -> dict[str, Any]:
+    """Return what the entry points of a group name, loaded, by "module" or "module:attribute".
+
+    Those of other distributions come first, so that they can replace what this one has. A module that is not there, since somebody
+    took it out, is passed over.
+
+    Raises InvalidInputError if one cannot be loaded for another reason.
+    """
+    return _found(group, tuple(sys.path))
+
+
+@functools.cache
+def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
+    from importlib.metadata import entry_points  # which takes long to load
+
+    points = sorted(
+        entry_points(group=group), key=lambda one: (getattr(one.dist, "name", "") == "dp-auditor", one.value)
+    )
+    loaded = dict[str, Any]()
+    for point in points:
+        plugin = outcome(point.load)
+        missing = plugin.name if isinstance(plugin, ModuleNotFoundError) else None
+        if missing and f"{point.module}.".startswith(f"{missing}."):
+            continue
+        if isinstance(plugin, BaseException):
+            raise InvalidInputError(
+                f"the entry point {point.value} of {group} cannot be loaded: {told(plugin)}; repair or uninstall "
+                "the package that has it"
+            ) from plugin
+        loaded[point.value] = plugin
+    return loaded

@@ -37,10 +37,6 @@ class MachineError(AuditorError):
     """The machine cannot keep the data of an audit: the disk is full, a limit is reached, or a folder cannot be written."""
 
 
-# Control characters, signs that turn the direction of writing, halves of surrogate pairs, what is in no font, and breaks of lines.
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-
-
 def visible(text: object, most: int | None = None) -> str:
     """Spell out characters that cannot be seen, or cannot be written to a file; line breaks are spaces.
 
@@ -49,9 +45,11 @@ def visible(text: object, most: int | None = None) -> str:
     >>> visible("a\\x00b\\nc\\ud800"), visible("abc", most=1)
     ('a\\\\x00b c\\\\ud800', 'a… (3 letters)')
     """
+    # Control characters, signs that turn the direction of writing, halves of surrogate pairs, what is in no font, breaks of lines.
+    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     whole = str(text)
     shown = "".join(
-        " " if c in "\n\t" else c.encode("unicode_escape").decode() if unicodedata.category(c) in _HIDDEN else c
+        " " if c in "\n\t" else c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden else c
         for c in whole[:most]
     )
     return shown if most is None or len(whole) <= most else f"{shown}… ({len(whole):,} letters)"

@@ -48,11 +48,6 @@ _LATE = pytest.StashKey[list[str]]()
 # Whether the running test was reported as failed, or failed as its xfail mark says.
 _IS_TOLD = pytest.StashKey[bool]()
 
-# In the test's own process fixtures and monkeypatches hold, and a debugger works.
-_DEFAULTS: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
-# A test should take seconds, if an output takes 50 µs, as those of libraries do.
-_SAMPLES = 200_000
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the ini setting for the session's confidence."""
@@ -236,8 +231,9 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
-
-    chosen = {**_DEFAULTS, "strict": item.config.stash[_STRICT]}
+    # In the test's own process fixtures and monkeypatches hold, and a debugger works.
+    chosen: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
+    chosen["strict"] = item.config.stash[_STRICT]
     for marker in reversed(list(item.iter_markers(FIXTURE))):
         if marker.args:
             raise InvalidInputError(
@@ -256,7 +252,8 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     ends = ("no_violation_found", "violation")
     if chosen["expect"] not in ends:
         raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
-    return chosen if {"samples", "outputs", "seconds"} & set(chosen) else {**chosen, "samples": _SAMPLES}
+    # A test should take seconds, if an output takes 50 µs, as those of libraries do.
+    return chosen if {"samples", "outputs", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 
 
 def _again(item: pytest.Item, share: float) -> str:

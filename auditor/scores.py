@@ -44,8 +44,6 @@ ASSUMED: dict[_Origin, tuple[str, ...]] = {
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 # Of alpha, for the case that coins ask for more scores of one side than there are; and of the rest, for equal scores.
 SPARED = 0.01
-# Coins as uneven as this are not fair: the chance is below one in a million.
-UNFAIR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ def audit_scores(
         from scipy.stats import binomtest
 
         known_in, known_out = map(len, sides)
-        if binomtest(known_in, known_in + known_out).pvalue < UNFAIR:
+        if binomtest(known_in, known_in + known_out).pvalue < 1e-6:
             raise InvalidInputError(
                 f"{known_in:,} canaries are inside and {known_out:,} outside; in one run, a fair coin for each canary must decide "
                 'this. Scores of separate runs have the origin "independent-runs"'

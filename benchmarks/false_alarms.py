@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 
 import auditor
 from auditor import auditing
-from auditor.auditing.earlier import remeasured
+from auditor.auditing.flow import remeasured
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Unclaimed

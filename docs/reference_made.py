@@ -15,8 +15,7 @@ from typing import Any
 
 import auditor
 from auditor.cli.options import all_commands
-from auditor.config.json_schema import json_schema
-from auditor.config.schema import Shared
+from auditor.config.schema import Shared, json_schema
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDEST = 110

@@ -20,7 +20,7 @@ import auditor
 from auditor import claims, methods
 from auditor.auditing.consistent import read_report, recounted
 from auditor.cli import main
-from auditor.config.json_schema import json_schema
+from auditor.config.schema import json_schema
 from auditor.report import formats
 from auditor.report.ci import annotations
 from auditor.report.compare import compare

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from auditor.door import found
 from auditor.errors import InvalidInputError
-from auditor.plugins import found
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str, distribution: str = "other") -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from auditor.auditing import Plan, run
-from auditor.auditing.finish import exact_value
+from auditor.auditing.flow import exact_value
 from auditor.blackbox.sampling import Execution
 from auditor.config import load_configuration
 from auditor.neighbours.domains import Domain

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.auditing import Ended, Plan, settle
-from auditor.auditing.concurrent import run_concurrently
+from auditor.auditing.flow import run_concurrently
 from auditor.auditing.outcome import Evidence, Outcome, Seen
 from auditor.auditing.plan import Listener
 from auditor.blackbox.mechanism import PythonSource

@@ -24,8 +24,6 @@ from auditor.neighbours.canaries import Canaries
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
 
-PROFILE_POINTS = 17
-
 
 def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     """Audit a claim by the guesses that scores of canaries make, all runs together.
@@ -151,5 +149,5 @@ class CanaryEvidence(Evidence):
         )
 
     def _profile(self, alpha: float) -> tuple[tuple[float, float], ...]:
-        epsilons = np.linspace(0.0, max(1.0, 2 * self.claim.value), PROFILE_POINTS).tolist()
+        epsilons = np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
         return tuple(zip(epsilons, self.looks.deltas(epsilons, alpha), strict=True))

@@ -1,19 +1,21 @@
-"""A first look at a mechanism, before any audit: can it be had, and what does it return?"""
+"""A first look at a mechanism: can it be had, what does it return, and is all its randomness the auditor's?"""
 
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
-from auditor.blackbox.sample import SIDES, TRIAL, Origin
-from auditor.blackbox.sampling import audit_key
+from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Origin
+from auditor.blackbox.sampling import Sampler, audit_key
 from auditor.door import text_of
-from auditor.errors import duration, how_many
+from auditor.errors import MechanismError, duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 
 
@@ -26,8 +28,8 @@ def check(plan: Plan) -> None:
 RANDOM = 50
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
-# More outputs are timed unless the first two took longer.
-CALL_SECONDS = 1.0
+# Seconds of an output of which a trial of many takes longer than one waits without a word.
+SLOW = 0.05
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -61,7 +63,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
 
 def _trial(plan: Plan, drawer: Origin, pair: Pair, seconds: float) -> Trial:
     """Time some outputs; only one, where two calls took so long that more would be tedious."""
-    size = TRIAL if seconds < CALL_SECONDS else 1
+    size = TRIAL if seconds < 1 else 1
     return draw_twice(drawer, plan.settings.seed, audit_key(plan.name), Batch(pair, size, Phase.CHECK, (0,)))
 
 
@@ -134,3 +136,66 @@ def _outcome(output: object) -> str:
 def raised_words(error: BaseException) -> str:
     """Return the kind of an exception and its message."""
     return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else text_of(error)}"
+
+
+# --- Before an audit draws ---
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """Whether all randomness comes from the auditor. If every call failed, the failure."""
+
+    reproducible: bool = True
+    failure: str = ""
+
+
+def first_look(plan: Plan, draw: Draw) -> FirstLook:
+    """Look at a mechanism for the first time, or recall that look."""
+    return FirstLook(**plan.store.recall("start", lambda: asdict(_look(plan, draw))))
+
+
+def _look(plan: Plan, draw: Draw) -> FirstLook:
+    source = plan.source
+    if plan.kind == "canaries":
+        return FirstLook(plan.drawer().takes_rng)
+    sampler, pair = draw.sampler(), plan.domain.corners()[0]
+    origin, is_program = sampler.origin(), isinstance(source, Program)
+    one, repeats = Trial(False), plan.drawer().takes_rng
+    if isinstance(source, Program):
+        with suppress(MechanismError):  # of which the next lines say more
+            one = _timed(sampler, pair, draw)
+        repeats = source.drawer(plan.settings.execution.timeout).repeats_itself(pair)
+    failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
+    if failure is not None:
+        return FirstLook(repeats or not is_program, failure.message())
+    draw.reproducible = repeats
+    if not is_program:
+        one = _timed(sampler, pair, draw)
+    if one.seconds > SLOW and (is_program or not repeats):
+        return FirstLook(repeats)
+    trial = sampler.trial(pair)
+    draw.foretell(trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
+    return FirstLook(repeats and (is_program or trial.same))
+
+
+def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
+    """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
+    one = sampler.trial(pair, 1)
+    if one.seconds > SLOW and one.numbers:  # a failure may be that a program takes long to start
+        draw.foretell(one)
+    return one
+
+
+def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
+    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
+
+    This is checked first, since each output of the search would take as long as the limit.
+    """
+    rng = rng_at(plan.settings.seed, Phase.CHECK)
+    failure = None
+    for _ in range(ALWAYS):
+        for side in SIDES:
+            failure = drawer.call_once(pair, side, rng)
+            if not isinstance(failure, ProcessFailure):
+                return None
+    return failure

@@ -32,13 +32,12 @@ from auditor.events.observed import (
 )
 from auditor.methods import method_for
 from auditor.methods.guessing import TwoIntervals
-from auditor.results.reader import parsed_report
-from auditor.results.recount import as_read, fitting, not_as_reported
+from auditor.results.reader import as_read, fitting, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, Judgement, RunResult
 from auditor.verdict import Verdict
 
-# Audits that share a budget, and canaries: more than anybody has, and what computes with them ends.
-MOST_SHARING, MOST_CANARIES = 100_000, 10_000_000
+# More than anybody has, and what computes with them ends.
+MOST_CANARIES = 10_000_000
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -71,8 +70,8 @@ def recounted(run: RunResult) -> RunResult:
     with fitting("its counts prove nothing"):
         p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]
         smallest = min(filter(None, (audit.alpha for audit in run.audits)), default=1.0)
-        # The smallest level is that of all. A report of `--only` lacks audits that share the budget.
-        sharing = round(min(MOST_SHARING, (1 - run.confidence) / smallest))
+        # The smallest level is that of all. A report of `--only` lacks audits that share the budget. Nobody has 100,000 of them.
+        sharing = round(min(100_000, (1 - run.confidence) / smallest))
         levels = levels_of(p_values, 1 - run.confidence, max(sharing, len(p_values) - p_values.count(None)))
         return replace(run, audits=list(map(_judged, run.audits, found, levels)))
 

@@ -20,10 +20,6 @@ from auditor.results.result import OutputsSpent, Stage
 
 T = TypeVar("T")
 
-# What is kept: after how many outputs the time was over, and who drew.
-TIME, DRAWN_BY = "time", "drawn by"
-# Seconds: a run that is killed loses no more of what it counted.
-KEPT_EVERY = 0.5
 STATE = (
     "outputs depend on the call in which they were drawn: outputs of one call are more alike than those of the next call on the "
     "same data set, by a state, a cache, or noise that a call draws once. They are not independent, and bounds would be invalid. "
@@ -135,8 +131,8 @@ class Draw:
                     tally.add(*one.seen)
                 waiting += group if remembers else ()
                 more, remembers = goes_on(), self.guard.remembers
-                # All that was counted is written anew each time.
-                if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > KEPT_EVERY:
+                # All that was counted is written anew each time. A run that is killed loses no more than half a second of it.
+                if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > 0.5:
                     self._keep(batches.first, waiting, tally)
                     waiting, kept_at = [], time.monotonic()
                 if not more:
@@ -189,7 +185,7 @@ class Draw:
 
     def drawn_by(self) -> str:
         """Return who drew the outputs."""
-        return self.plan.store.recall(DRAWN_BY, self.pace.drawn_by)
+        return self.plan.store.recall("drawn by", self.pace.drawn_by)
 
     def elapsed(self) -> float:
         """Return the seconds since the audit began."""
@@ -200,7 +196,7 @@ class Draw:
         In a replay, whether it was over in the recorded run.
         """
         seconds = self.plan.settings.seconds
-        name = TIME if first is None else f"{TIME} of {first.name}"
+        name = "time" if first is None else f"time of {first.name}"
         return seconds is not None and self.plan.store.happens(name, outputs, lambda: self.elapsed() > seconds)
 
 

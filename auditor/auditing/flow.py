@@ -1,25 +1,48 @@
-"""One audit from its plan to its end, or several at once."""
+"""One audit from its plan to its end, or several at once; and the event of an earlier report in outputs of today."""
 
+import queue
 import signal
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
 from auditor.auditing.canary_flow import audit_one_run
-from auditor.auditing.concurrent import run_concurrently
+from auditor.auditing.check import first_look
 from auditor.auditing.draw import Draw
-from auditor.auditing.finish import finished
-from auditor.auditing.first_look import first_look
-from auditor.auditing.outcome import Ended, Outcome, Seen, no_answer
+from auditor.auditing.health_checks import (
+    cut_short,
+    drift,
+    exceptions,
+    nearly_all_alike,
+    nothing_differs,
+    smaller_noise,
+)
+from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
+from auditor.auditing.probe import probe
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
+from auditor.blackbox.command import Program
 from auditor.blackbox.host import held
+from auditor.blackbox.process import kill_all
+from auditor.blackbox.store import AuditStore
+from auditor.blackbox.workers import close_all, processes
+from auditor.bounds.digits import error_bound
+from auditor.claims import PrivacyClaim
+from auditor.defaults import FEWEST
 from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
-from auditor.errors import AuditorError, MechanismError, WorkerLostError
-from auditor.results.result import AuditResult
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, WorkerLostError
+from auditor.events.selection import VALUES
+from auditor.methods import method_for
+from auditor.methods.method import Truth
+from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import Pair, Relation
+from auditor.results.reader import fitting, frozen_test
+from auditor.results.result import AuditResult, ExactValue, Smallest
 
 
 def no_listener(progress: Any) -> None:
@@ -57,6 +80,62 @@ def _apart(plan: Plan, listener: Listener) -> Ended:
     return Ended.of(Outcome(plan, no_answer(why)), Draw(plan, listener))
 
 
+def run_concurrently(
+    plans: Sequence[Plan], run: Callable[[Plan, Listener], Ended], listener: Listener
+) -> Iterator[Ended]:
+    """Yield the result of ``run`` for each plan, in the order of the plans. Raises what it raises.
+
+    The audits share the workers, each in a thread of its own. So a slow one does not hold the others back. The draws of an audit
+    follow from its name and seed. So the results are those of one audit after the other.
+    """
+    if len(plans) == 1 or any(processes(plan.settings.execution.workers) == 1 for plan in plans):
+        yield from (run(plan, listener) for plan in plans)
+        return
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Ended | BaseException]] = queue.SimpleQueue()
+    lock, under_way, part, since = threading.Lock(), 0, 0.0, time.monotonic()
+    for i in range(len(plans)):
+        todo.put(i)
+
+    def passed(begun: int) -> float:
+        """Return the seconds of an audit that has had an equal part of every moment; now ``begun`` more are under way."""
+        nonlocal under_way, part, since
+        with lock:
+            part += (time.monotonic() - since) / max(1, under_way)
+            since, under_way = time.monotonic(), under_way + begun
+            return part
+
+    def work() -> None:
+        while not todo.empty():
+            i, began = todo.get(), passed(begun=1)
+            try:
+                ended = run(plans[i], listener)
+                seconds = passed(begun=-1) - began
+                done.put((i, replace(ended, provenance=replace(ended.provenance, seconds=seconds))))
+            except BaseException as error:  # it is raised where results are waited for
+                done.put((i, error))
+
+    for _ in range(min(6, len(plans))):  # each keeps in memory what it learns from
+        threading.Thread(target=work, daemon=True).start()
+    known = dict[int, Ended]()
+    for i in range(len(plans)):
+        while i not in known:
+            j, result = done.get()
+            if isinstance(result, BaseException):
+                raise result
+            known[j] = result
+        yield known.pop(i)
+
+
+def stop_all() -> None:
+    """End all workers and processes at once, even if they are at work."""
+    close_all()
+    kill_all()
+
+
+# --- One audit ---
+
+
 def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> Ended:
     """Carry out a plan.
 
@@ -73,26 +152,21 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> Ended:
-    draw = Draw(plan, listener)
-
-    def without_answer(reason: str) -> Ended:
-        return Ended.of(Outcome(plan, no_answer(reason)), draw)
-
+    draw, how = Draw(plan, listener), plan.settings.execution
     try:
         with plan.store.blamed():
             return Ended.of(_outcome(plan, draw, proof), draw)
-    except WorkerLostError as error:
-        how = plan.settings.execution
-        if not how.isolate:
-            plan.store.end(str(error))
-            return without_answer(str(error))
-        # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
-        # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
-        return _sampled(plan.with_settings(execution=replace(how, isolate=True, lost=True)), listener, proof, refuse)
     except MechanismError as error:
-        if not refuse:
+        is_lost = isinstance(error, WorkerLostError)
+        if is_lost and how.isolate:
+            # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
+            # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
+            return _sampled(plan.with_settings(execution=replace(how, lost=True)), listener, proof, refuse)
+        if is_lost:
+            plan.store.end(str(error))
+        elif not refuse:
             raise
-        return without_answer(str(error))
+        return Ended.of(Outcome(plan, no_answer(str(error))), draw)
     finally:
         plan.source.close()
 
@@ -121,3 +195,99 @@ def _seen(plan: Plan, draw: Draw) -> Seen:
         case "pairwise":
             return audit_pairwise(plan, draw)
     assert_never(plan.kind)
+
+
+def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
+    """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
+
+    This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
+    only Holm's larger level refutes has neither.
+    """
+    refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
+    has_evidence = isinstance(seen.found, Evidence)
+    smallest, warnings = None, [*plan.assumptions, *drift(seen.tables), *seen.warnings]
+    # What a claim implies is not worth more time where that is limited.
+    if has_evidence and sample is not None and not refuted and not limited:
+        warnings += smaller_noise(plan, seen, draw)
+    # Limited time, and outputs that fail by costing time, are not worth a smaller pair.
+    if refuted and plan.settings.shrink and not limited and seen.shrink and not (sample and sample.failures):
+        smallest, stopped = _without_harm(plan, seen.shrink)
+        warnings += stopped
+    # The exact value is known over the reals, and says nothing about bits.
+    is_exact = has_evidence and plan.settings.events == (VALUES,)
+    return Outcome(
+        plan,
+        seen,
+        exact_value(plan, seen.pair) if is_exact and seen.pair else None,
+        smallest,
+        (*warnings, *nothing_differs(plan, seen)),
+        exceptions(plan, seen),
+        (*cut_short(plan, draw), *nearly_all_alike(plan, sample)) if has_evidence else (),
+        planted=probe(plan, seen, draw) if has_evidence and not refuted else None,
+    )
+
+
+def _without_harm(plan: Plan, find: Callable[[], Smallest | None]) -> tuple[Smallest | None, list[str]]:
+    """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
+
+    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
+    the same audit to be drawn again: its verdict is the same, and so is the smallest pair, with any workers.
+    """
+    try:
+        return find(), []
+    except MechanismError as error:
+        if plan.settings.execution.isolate and isinstance(error, WorkerLostError):
+            raise
+        message = str(error)
+        plan.store.end(message)
+        return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]
+
+
+def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
+    """Return the exact value of the claim's quantity on the pair. It is kept, since a replay has no specimen."""
+    kept = plan.store.recall("exact", lambda: _computed(plan, pair))
+    return None if kept is None else ExactValue(*kept)
+
+
+def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
+    if isinstance(plan.source, Program) or not isinstance(plan.claim, PrivacyClaim):
+        return None
+    make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
+    if make is None:
+        return None
+    method = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples)
+    found = method.exact(make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
+    return None if found is None else (found.value, error_bound(found.error))
+
+
+# --- The event of an earlier report ---
+
+
+def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
+    """Return what the rule of an earlier result counts on its pair, in this many outputs of the plan's mechanism.
+
+    The result is inconclusive if the mechanism gives no answer there. Raises InvalidInputError if the earlier result has no pair or
+    no rule that can be counted again, or if its rule does not fit the outputs: somebody else may have written it.
+    """
+    pair = earlier.pair
+    if pair is None or earlier.event is None:
+        raise InvalidInputError("the earlier report holds no event")
+    test = frozen_test(earlier.event)
+    if test is None and isinstance(plan.claim, PrivacyClaim):
+        raise InvalidInputError("the earlier report holds no rule that can be counted again")
+    domain = Pairs.only(pair.left, pair.left if pair.relation is Relation.ALONE else pair.right, plan.domain)
+    # The rule is counted on its pair, and nothing else is done.
+    settings = replace(
+        plan.settings,
+        samples=max(FEWEST, outputs),
+        outputs=None,
+        seconds=None,
+        search=None,
+        method="two-intervals" if plan.settings.method == "two-intervals" else "fixed",
+        shrink=False,
+        prove=False,
+        planted=0,
+    )
+    measuring = replace(plan, settings=settings, neighbours=domain, store=AuditStore(), test=test)
+    with fitting("the earlier rule does not fit the outputs of today"):
+        return run(measuring, refuse=True)

@@ -20,8 +20,6 @@ from auditor.neighbours.canaries import Canaries
 SHARES = (1.0, 0.1, 0.01)
 # A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
 EXCESS = 1 / 9
-MOST_OUTPUTS = 10**13
-MOST_CANARIES = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +76,14 @@ def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float,
 def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool) -> float:
     """Return the number of canaries, of all runs together, that detects a loss of ``most`` or less; by default, any loss at all.
 
-    It is right to 1 %, and infinite beyond MOST_CANARIES.
+    It is right to 1 %, and infinite beyond 10⁷.
     """
 
     def catches(number: int) -> bool:
         caught = _canaries_caught(plan, canaries, number, chance, apart=apart)
         return caught <= most and math.isfinite(caught)
 
-    ends = doubled(catches, 0, 1, MOST_CANARIES)
+    ends = doubled(catches, 0, 1, 10**7)
     return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]
 
 
@@ -103,7 +101,7 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
-    """Return the outputs at which a violation by EXCESS is caught; infinite beyond MOST_OUTPUTS."""
+    """Return the outputs at which a violation by EXCESS is caught; infinite beyond 10¹³."""
     claim = plan.claim
     if isinstance(claim, Probability):
         towards = 1.0 if claim.at_most else 0.0
@@ -116,5 +114,5 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)
         return caught >= wanted if isinstance(claim, Probability) and claim.at_least else caught <= wanted
 
-    ends = doubled(catches, 100, 200, MOST_OUTPUTS)
+    ends = doubled(catches, 100, 200, 10**13)
     return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]

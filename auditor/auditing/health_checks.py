@@ -1,4 +1,4 @@
-"""Health checks: what looks like a mistake in how an audit was written, not in its mechanism.
+"""Health checks: what looks like a mistake in how an audit was written, and noise that looks smaller than promised.
 
 Warnings only: no verdict and no number depends on them.
 """
@@ -13,23 +13,23 @@ from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.command import Program
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
+from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
-from auditor.claims import PrivacyClaim
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
 from auditor.errors import MechanismError
+from auditor.events.features import varies
+from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 
-# The names of kept notes: how data sets arrived, and whether outputs differed.
-ARRIVE, ALIKE = "arrive", "alike"
 # Of objects that show nothing in their text, such as a fitted model of scikit-learn.
 ATTRIBUTES = "; if it returns an object that holds the result, look into it with `observe: [attributes]`"
 # Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
 # sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
 PAIRS, MOST = 10, 10_000
-# A share of identical outputs, from which on an audit is weak; and the factor by which outputs are far fewer.
-NEARLY_ALL, FAR_FEWER = 0.995, 10
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
@@ -108,7 +108,7 @@ def all_alike(outputs: int) -> str:
 def nearly_all_alike(plan: Plan, sample: Sample | None) -> tuple[str, ...]:
     """Return a warning, for the case of no violation, if nearly all outputs are identical."""
     share = commonest(sample) if sample is not None else 0.0
-    if share < NEARLY_ALL:
+    if share < 0.995:
         return ()
     return (
         f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the few "
@@ -121,7 +121,7 @@ def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
     settings, spent, warnings = plan.settings, draw.spent, list[str]()
     if plan.kind == "canaries":  # it draws no outputs but runs
         return ()
-    if settings.seconds is not None and spent.bound < settings.samples / FAR_FEWER:
+    if settings.seconds is not None and spent.bound < settings.samples / 10:
         warnings.append(
             f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
         )
@@ -136,7 +136,7 @@ def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
 
 def _arrive(plan: Plan, pair: Pair) -> str:
     # A replay does not know whether the mechanism is a program.
-    return plan.store.recall(ARRIVE, lambda: data_arrive(plan, pair))
+    return plan.store.recall("arrive", lambda: data_arrive(plan, pair))
 
 
 def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 
-    same = plan.store.recall(ALIKE, ask)
+    same = plan.store.recall("alike", ask)
     return (f"{same}, for one {pair_words(pair)}: {NO_EFFECT}",) if same else ()
 
 
@@ -207,3 +207,52 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     asked = len({pair.key() for pair in pairs})
     many = f"all {asked} pairs that were tried" if asked > 1 else "the pair"
     return f"with the same seed, outputs were identical on both data sets of {many}"
+
+
+def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
+    """Return a warning where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
+
+    With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As
+    Gaussian privacy it shows in a few thousand. That does not prove a violation of the claim.
+
+    Fresh outputs on the pair are drawn for the bound on μ if the earlier outputs forecast that μ is too large. It exceeds the
+    truth with probability at most the plan's alpha. Raises what sampling raises.
+    """
+    claim, pair, sample = plan.claim, seen.pair, seen.sample
+    if pair is None or sample is None:
+        return ()
+    if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1 or not looks_gaussian(sample):
+        return ()
+    allowed = implied_mu(claim.epsilon, claim.delta)
+    outputs = 3 * min(sample.size, 150_000)  # for the bound, three times as many as it is learned from
+    method = GaussianGuesses(GaussianDP(allowed), plan.alpha, outputs)
+    learned = method.learn(sample)
+    if learned.forecast <= allowed:
+        return ()
+    fresh = draw.draw(draw.batches(pair, outputs, Phase.CONFIRM, number=(2,), like=sample))
+    mu = method.bound(learned.test, learned.test.count(fresh))
+    if mu <= allowed:
+        return ()
+    return (
+        f"the noise looks Gaussian, and is smaller than Gaussian noise for {claim}: it has μ ≥ {mu:.3g}, and the claim allows "
+        f"Gaussian noise with μ ≤ {allowed:.3g} (this warning is false with probability {plan.alpha:.2g} at most). This does not "
+        "prove that the claim is violated. Check the scale of the noise; to test it, claim μ",
+    )
+
+
+def looks_gaussian(sample: Sample) -> bool:
+    """Return whether each varying place of the output looks normally distributed on each side."""
+    sides = [[column for column in side.columns if varies(column)] for side in (sample.left, sample.right)]
+    return all(sides) and all(_is_normal(column) for side in sides for column in side)
+
+
+def _is_normal(column: OutputColumn) -> bool:
+    x = column.numbers
+    # With fewer outputs or values, nothing can be said of a shape.
+    if column.codes is not None or len(x) < 500 or not np.all(np.isfinite(x)) or len(np.unique(x[:500])) < 20:
+        return False
+    x = x / np.abs(x).max()  # of the largest floats the mean would overflow
+    z = (x - x.mean()) / x.std()
+    skewness, kurtosis = float((z**3).mean()), float((z**4).mean()) - 3
+    # A normal sample goes beyond 5.3 standard errors once in ten million times.
+    return bool(abs(skewness) < 5.3 * np.sqrt(6 / len(x)) and abs(kurtosis) < 5.3 * np.sqrt(24 / len(x)))

@@ -1,4 +1,4 @@
-"""The plan of an audit, and how it reports its progress."""
+"""The plan of an audit, where its outputs are kept or come from, and how it reports its progress."""
 
 import math
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
-from auditor.blackbox.store import AuditStore
+from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
 from auditor.defaults import MOST
-from auditor.errors import InvalidInputError
+from auditor.errors import InvalidInputError, MechanismError
 from auditor.events.selection import ANSWERS
 from auditor.methods import method_for
 from auditor.methods.method import AnyMethod, Test
@@ -30,8 +30,8 @@ from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
-# Seconds that a worker and the learning need for a number of an output; and seconds of an audit from which on it is told.
-A_NUMBER, LONG = 3e-6, 10.0
+# Seconds of an audit from which on it is told.
+LONG = 10.0
 
 AuditKind = Literal["query", "canaries", "probability", "pairwise"]
 
@@ -127,7 +127,8 @@ class Plan:
         """
         workers = workers or processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
-        return min(self.settings.seconds or math.inf, outputs * (trial.seconds + trial.numbers * A_NUMBER) / workers)
+        each = trial.seconds + 3e-6 * trial.numbers  # which a worker and the learning need for a number
+        return min(self.settings.seconds or math.inf, outputs * each / workers)
 
     def with_more(self, times: float = GROWTH) -> str:
         """Say which setting gives so many times the outputs, and to what to raise it; by default, for one round more."""
@@ -164,3 +165,29 @@ class Progress:
 
 
 Listener = Callable[[Progress], None]
+
+
+def journalled(plan: Plan, store: Store) -> Plan:
+    """Return the plan with a file that keeps its finished work. Work that the file has already is not done again."""
+    return replace(plan, store=AuditStore(Mode.RESUME, store, plan.name))
+
+
+def recorded(plan: Plan, store: Store) -> Plan:
+    """Return the plan with all outputs kept in a file."""
+    kept = AuditStore(Mode.RECORD, store, plan.name)
+    return replace(plan, store=kept, rerun=kept.recall("rerun", lambda: plan.rerun))
+
+
+def replayed(plan: Plan, store: Store) -> Plan:
+    """Return the plan with the outputs that ``recorded`` kept. Nothing is imported or started."""
+    kept = AuditStore(Mode.REPLAY, store, plan.name)
+    execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
+    source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
+    # A replay says how to repeat the audit that was recorded.
+    with kept.blamed():
+        rerun = tuple(map(str, kept.recall("rerun", lambda: plan.rerun)))
+    return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
+
+
+def _only_recorded(dataset: Any, rng: Any, **parameters: Any) -> None:
+    raise MechanismError("a replay does not run mechanisms")

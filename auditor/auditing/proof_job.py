@@ -18,11 +18,9 @@ from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
-BRIEFLY = "briefly"
 # The processor's time for an attempt, by what `prove` says. Its process is killed after LATE times as long.
-SECONDS: dict[Any, float] = {BRIEFLY: 3.0, True: 10.0, "only": 60.0}
+SECONDS: dict[Any, float] = {"briefly": 3.0, True: 10.0, "only": 60.0}
 LATE = 4
-PROOF = "proof"
 
 # Each job has a processor to itself: the clock decides which proofs are found.
 _ONE_AT_A_TIME = threading.Lock()
@@ -38,7 +36,7 @@ class ProofJob:
         self._plan, self._found = plan, dict[str, Any]()
         self.dropped = False  # nobody waits for the result
         self._thread: threading.Thread | None = None
-        attempt = None if plan.store.recalls(PROOF) else outcome(_attempt_for, plan)
+        attempt = None if plan.store.recalls("proof") else outcome(_attempt_for, plan)
         if isinstance(attempt, BaseException):
             self._found = _failed(attempt)
         elif attempt is not None:
@@ -58,13 +56,13 @@ class ProofJob:
         """
         if not self._plan.settings.prove:
             return None
-        kept: dict[str, Any] = self._plan.store.recall(PROOF, self._waited, {})
+        kept: dict[str, Any] = self._plan.store.recall("proof", self._waited, {})
         return ProofFound(**kept) if kept else None
 
     def _waited(self) -> dict[str, Any]:
         if self._thread is not None:
             self._thread.join()
-        is_brief, proved = self._plan.settings.prove == BRIEFLY, self._found.get("status") == Status.PROVED
+        is_brief, proved = self._plan.settings.prove == "briefly", self._found.get("status") == Status.PROVED
         return {} if is_brief and not proved else self._found
 
 
@@ -80,7 +78,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
     ``seconds``, and none in this process.
     """
     settings, source, asked = plan.settings, plan.source, prover()
-    is_brief, isolate = settings.prove == BRIEFLY, settings.execution.isolate
+    is_brief, isolate = settings.prove == "briefly", settings.execution.isolate
     if not settings.prove or asked is None or isinstance(source, Program):
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):

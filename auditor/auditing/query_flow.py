@@ -33,14 +33,8 @@ from auditor.neighbours.shrink import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 
-# Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
-# and with the answers themselves (a sum of 10⁴ records errs by at most 10⁴ units in its last place, 2·10⁻¹² of it).
-ROUNDING = 1e-9
-ROUNDING_OF_ANSWERS = 1e-11
 # A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
 MOST_PAIRS = 20_000
-# Under which it is kept whether a query takes what only mechanisms take.
-RANDOM = "takes size or rng"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,9 @@ def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | 
     """
     claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
     assert isinstance(claim, QueryClaim)
-    if isinstance(plan.source, PythonSource) and store.recall(RANDOM, lambda: query().batched or query().takes_rng):
+    if isinstance(plan.source, PythonSource) and store.recall(
+        "takes size or rng", lambda: query().batched or query().takes_rng
+    ):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
 
@@ -148,7 +144,9 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
         size = _fall(pair, float(a), float(b))
     if math.isnan(size):
         raise MechanismError(f"{answered}; their difference is not a number")
-    rounding = ROUNDING * (1 + claim.value) + ROUNDING_OF_ANSWERS * float(np.abs(a).sum() + np.abs(b).sum())
+    # Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
+    # and with the answers themselves (a sum of 10⁴ records errs by at most 10⁴ units in its last place, 2·10⁻¹² of it).
+    rounding = 1e-9 * (1 + claim.value) + 1e-11 * float(np.abs(a).sum() + np.abs(b).sum())
     # Infinite answers have no rounding.
     excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)
     return _Difference(pair, left, right, size, excess)

@@ -33,21 +33,14 @@ from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
 from auditor.verdict import Verdict, judge
 
-# The share of the samples that is spent, but as many outputs as that at least; and the most, for each output of the audit, where
-# outputs are not cheap.
-OF_SAMPLES, SHARE, OF_SPENT = 0.06, 80_000, 4
 # Shares of these outputs: to look at the pair found where no outputs are at hand, to screen candidates, for a last look at the
 # simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
 # smaller one could not show. Together they are never more than all.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
-# The smallest of all is tried; where it does not hold up on more outputs, the one before it.
-TRIES = 2
 # Shares of the forecast excess over the claim that must be kept: by a smaller pair, of that of the first one; by a simpler event,
 # of that of the best event on the smallest pair. More would keep large pairs and many digits. Less would report what is hardly
 # above the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
-# Standard errors on the safe side for the forecast that says whether it is worth the outputs.
-BOLD = 1.0
 # Outputs to screen a candidate: the fewest that show the violation on the pair found, and as many again. From fewer than 128 an
 # event that is learned is mostly luck; one that is given needs no such floor.
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
@@ -62,9 +55,9 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
     where outputs are not ``cheap``, no more than a few times what the audit spent.
     """
     claim, domain = plan.claim, plan.domain
-    outputs = min(plan.settings.samples, max(SHARE, round(OF_SAMPLES * plan.settings.samples)))
+    outputs = min(plan.settings.samples, max(80_000, round(0.06 * plan.settings.samples)))
     if not cheap:
-        outputs = min(outputs, OF_SPENT * draw.spent.total)
+        outputs = min(outputs, 4 * draw.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
     # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
@@ -83,8 +76,8 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
 
     screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
-    smaller = list(reversed(path))[:TRIES]
-    for number, pair in enumerate([*smaller, found] if len(smaller) < TRIES else smaller):
+    # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
+    for number, pair in enumerate([*reversed(path), found][:2]):
         if pair is not found:
             sample = draw.draw(draw.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
@@ -117,8 +110,8 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
         forecast = Forecast(method, alone=isinstance(claim, Probability))
-        # A forecast that fails costs outputs only; a violation that is not tried is not found.
-        excess = claim.excess(replace(forecast, method=method.with_margin(BOLD))(sample))
+        # One standard error on the safe side. A forecast that fails costs outputs only; a violation that is not tried is not found.
+        excess = claim.excess(replace(forecast, method=method.with_margin(1.0))(sample))
         if excess > 0:
             return _Strategy(method, forecast, KEPT_BY_PAIR * excess, confirming)
     return None

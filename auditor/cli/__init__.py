@@ -22,8 +22,6 @@ from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS,
 from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MachineError, visible
 
-# Letters of a line of a message.
-LONGEST_LINE = 5_000
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
     "probe": "`auditor run --planted 20`",
@@ -141,7 +139,7 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
         lines = (f"{where}{refused.strerror}; {go_on}",)
     elif refused:
         lines = ("there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run",)
-    print("auditor: " + "\n".join(visible(line, LONGEST_LINE) for line in lines), file=sys.stderr)
+    print("auditor: " + "\n".join(visible(line, 5_000) for line in lines), file=sys.stderr)
     return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
 

@@ -1,4 +1,4 @@
-"""`auditor init`, `schema`, `check` and `plan`: a configuration is written, and looked at before it is run."""
+"""Commands without an audit: `init` and `schema` write, `check` and `plan` look ahead, `prove` and `check-proof` prove."""
 
 import argparse
 import json
@@ -12,14 +12,19 @@ from auditor.auditing.pair_search import SEARCH
 from auditor.auditing.plan import CHANCES
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.stages import planned_stages
-from auditor.claims import QueryClaim
-from auditor.cli.common import load_all, naming, open_console, say, write_to
-from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER
-from auditor.config.json_schema import json_schema
+from auditor.blackbox.command import Program
+from auditor.claims import PrivacyClaim, QueryClaim, Unclaimed
+from auditor.cli.common import load_all, make_folder, naming, open_console, say, write_to
+from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
+from auditor.config.schema import json_schema
+from auditor.door import outcome, told
 from auditor.errors import InvalidInputError, how_many, visible
 from auditor.neighbours.canaries import Canaries
+from auditor.prover import GROUP, Attempted, Prover, Status, prover
 from auditor.report.phrases import number, relation_words
 from auditor.report.terminal import escaped, table_for
+from auditor.strangers import read_json
+from auditor.verdict import Verdict
 
 
 def init(options: argparse.Namespace) -> int:
@@ -127,3 +132,67 @@ def _stages(plan: Plan) -> Table | str:
         size = "the rest" if stage.share is None else f"{share:,.0f}"
         table.add_row("  " * depth + stage.name, size, stage.why, stage.only or "always")
     return table
+
+
+# --- Proofs ---
+
+
+def prove(options: argparse.Namespace) -> int:
+    """Try to prove the claims of configurations."""
+    console, asked = open_console(), _prover()
+    status = AS_EXPECTED
+    for configuration in load_all(options):
+        table = table_for(("audit", "claim", "proof"), configuration.name)
+        for place, plan in enumerate(configuration.plans, 1):
+            with naming(configuration, plan):
+                proof = _attempt(asked, plan, options.seconds)
+            ended, words = Status.NOT_PROVED, "– only privacy claims of Python mechanisms are tried"
+            if isinstance(proof, BaseException):  # of the prover
+                words = f"not proved: the attempt ended in an error, {told(proof)}"
+            elif proof is not None:
+                ended, words = proof.status, str(proof)
+            table.add_row(escaped(plan.name), str(plan.claim), escaped(words))
+            if proof is None:
+                continue
+            # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
+            if ended != Status.PROVED and plan.expect is not Verdict.VIOLATION:
+                is_for_pairs = ended == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
+                status = PROVED_FOR_PAIRS if is_for_pairs else UNEXPECTED
+            if options.out is not None and not isinstance(proof, BaseException) and proof.certificate is not None:
+                folder = options.out / configuration.name
+                make_folder(folder)
+                write_to(str(folder / f"proof-{place}.json"), json.dumps(proof.certificate, indent=1) + "\n")
+        console.print(table)
+    return status
+
+
+def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
+    if (
+        isinstance(plan.source, Program)
+        or not isinstance(plan.claim, PrivacyClaim)
+        or isinstance(plan.claim, Unclaimed)
+    ):
+        return None
+    mechanism = plan.source.drawer()
+    ended: Attempted | BaseException = outcome(asked.attempt, mechanism, plan.claim, plan.domain, seconds)
+    return ended
+
+
+def check_proof(options: argparse.Namespace) -> int:
+    """Check certificates."""
+    asked = _prover()
+    for file in options.certificates:
+        certificate = read_json(file, 200_000_000, "a certificate")
+        try:
+            words = asked.checked(certificate, options.retrace)
+        except ValueError as error:
+            say(f"{file}: refused: {visible(error, 500)}")
+            return UNEXPECTED
+        say(f"{file}: holds: {words}")
+    return AS_EXPECTED
+
+
+def _prover() -> Prover:
+    if (asked := prover()) is None:
+        raise InvalidInputError(f"no prover is installed; dp-auditor has one, at its entry point of the group {GROUP}")
+    return asked

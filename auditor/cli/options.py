@@ -161,11 +161,11 @@ def _checks(add: _Add) -> None:
 
 def _proofs(add: _Add) -> None:
     words = "try to prove the claims of a configuration's Python mechanisms"
-    prove = _configs(add("prove", "prove_command:prove", words))
+    prove = _configs(add("prove", "before:prove", words))
     prove.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time limit for each audit")
     prove.add_argument("--out", type=Path, metavar="DIR", help="write certificates to DIR/<config name>/")
     words = "check certificates, without the mechanism and without the prover"
-    check = add("check-proof", "prove_command:check_proof", words)
+    check = add("check-proof", "before:check_proof", words)
     check.add_argument("certificates", nargs="+", type=Path, metavar="FILE")
     retrace = "read the function again, which imports its module, and compare the paths"
     check.add_argument("--retrace", action="store_true", help=retrace)
@@ -173,7 +173,7 @@ def _proofs(add: _Add) -> None:
 
 def _compare(add: _Add) -> None:
     words = "compare two reports: changes for the worse and for the better; fails if something got worse"
-    compare = add("compare", "release:compared", words)
+    compare = add("compare", "stored:compared", words)
     compare.add_argument("old", type=Path, metavar="OLD.json")
     compare.add_argument("new", type=Path, metavar="NEW.json")
     _may_rise(compare)

@@ -22,8 +22,6 @@ from auditor.errors import duration, visible
 LINE = 60.0
 # Seconds of a phase after which the first line says how long it may go on, if that is as long at least.
 FIRST = 5.0
-# Columns of a terminal that leave room for a name next to a bar.
-ROOM_FOR_BAR = 80
 
 
 class ProgressLines:
@@ -35,7 +33,7 @@ class ProgressLines:
             # On a narrow terminal the bar is left out, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
-            *([BarColumn(bar_width=12)] if console.width >= ROOM_FOR_BAR else []),
+            *([BarColumn(bar_width=12)] if console.width >= 80 else []),
             TextColumn("{task.fields[done]}"),
             TimeRemainingColumn(compact=True, table_column=Column(width=5)),
             console=console,

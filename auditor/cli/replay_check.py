@@ -1,8 +1,10 @@
 """`auditor replay --check`: a report made again from the outputs that were recorded, and compared with what it says."""
 
 import contextlib
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,7 @@ from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
 from auditor.config import Configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
-from auditor.results.reader import parsed_report
-from auditor.results.recount import as_read, counted, fitting, frozen_test, not_as_reported
+from auditor.results.reader import as_read, fitting, frozen_test, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, RunResult
 
 # What rests on a domain that code makes, and so is not made again without this code.
@@ -33,7 +34,6 @@ BY_CODE = (
     "code"
 )
 UNFIT = "its rule does not fit the outputs"
-BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
         if plan.name not in reported:
             yield Recount(plan.name, ("the recording has this audit, but the report does not",))
             continue
-        unchecked: tuple[str, ...] = (BY_PROOF,) if plan.settings.prove == "only" else ()
+        by_proof = "the proof, on which this verdict rests: `auditor prove` repeats it"
+        unchecked: tuple[str, ...] = (by_proof,) if plan.settings.prove == "only" else ()
         try:
             if plan.name in ended:
                 again = ended[plan.name].result(levels[plan.name])
@@ -128,7 +129,9 @@ def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tup
     method = plan.method(sum(sample.size for sample in samples), plan.claim)
     with fitting(UNFIT):
         assert isinstance(plan.claim, PrivacyClaim)
-        counts, found = counted(test, samples), FoundPair(audit.pair, plan.claim)
+        if not samples:
+            raise InvalidInputError("there are no outputs to count")
+        counts, found = reduce(operator.add, map(test.count, samples)), FoundPair(audit.pair, plan.claim)
         again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
         judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
     # The plots show what the run saw in other rounds.

@@ -13,14 +13,13 @@ from pathlib import Path
 from rich.console import Console
 
 from auditor.auditing import Store, check, run_all, settle
-from auditor.auditing.concurrent import stop_all
-from auditor.auditing.earlier import remeasured
-from auditor.auditing.kept import journalled
+from auditor.auditing.flow import remeasured, stop_all
+from auditor.auditing.plan import journalled
 from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, write_to
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
-from auditor.cli.release import annotate, annotate_failures, read_baselines, show_changes
 from auditor.cli.replay_check import check_report
+from auditor.cli.stored import annotate, annotate_failures, read_baselines, show_changes
 from auditor.config import Configuration
 from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from auditor.blackbox.mechanism import load
-from auditor.config.strict import LowHigh, Strict
+from auditor.config.strict import Strict
 from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
@@ -25,8 +25,13 @@ RelationName = Literal["add_remove", "substitute"]
 MOST_PAIRS = 100_000
 
 
-# Keys whose value, if it is a text, names a function.
-CODE = ("generator", "strategy", "canaries", "records", "score")
+class LowHigh(Strict):
+    """The two ends of a range, both inside it."""
+
+    low: Number
+    """The least."""
+    high: Number
+    """The greatest."""
 
 
 class NeighbourForm(Strict):
@@ -38,7 +43,8 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
-        return [name for key in CODE if isinstance(name := getattr(self, key, None), str)]
+        keys = ("generator", "strategy", "canaries", "records", "score")
+        return [name for key in keys if isinstance(name := getattr(self, key, None), str)]
 
     def needs_code(self) -> bool:
         """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""

@@ -30,9 +30,6 @@ from auditor.neighbours.domains import Domain, Pairs, Valid
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each, expected_of
 
-# The keys of a claim that comes from code.
-CLAIM_FROM = ("from", "relation")
-
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -238,8 +235,8 @@ def _stated(part: _Part) -> Claim:
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
     for key in keys:
-        if key not in CLAIM_FROM:
-            raise InvalidInputError(f'a claim from code has the key "{key}"; {did_you_mean(key, CLAIM_FROM)}')
+        if key not in (known := ("from", "relation")):
+            raise InvalidInputError(f'a claim from code has the key "{key}"; {did_you_mean(key, known)}')
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
@@ -383,10 +380,9 @@ def _problem(problem: Any, document: Document) -> str:
     if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
     name = ".".join(str(step) for step in path)
-    return f"{where}: {name} is {visible(repr(given), MOST_LETTERS)}; {_what_it_must_be(problem, path, given)}"
+    return f"{where}: {name} is {visible(repr(given), 500)}; {_what_it_must_be(problem, path, given)}"
 
 
-MOST_LETTERS = 500  # of a value in an error
 # What to write instead of keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
     "further": "fix the violation that is found, and run again",

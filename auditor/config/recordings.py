@@ -11,7 +11,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import Field
 
 from auditor import __version__
-from auditor.auditing.kept import recorded, replayed
+from auditor.auditing.plan import recorded, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.strict import Strict, validated

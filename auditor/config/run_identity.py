@@ -20,28 +20,23 @@ from auditor.errors import MechanismError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
 
-# Settings of where outputs are drawn. They change no number.
-WHERE = ("workers", "backend", "address")
 # Files that say which versions a program is built of, or runs with.
 LOCKS = (
     *("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pixi.lock", "conda-lock.yml", "requirements.lock"),
     *("requirements.txt", "Cargo.lock", "go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "renv.lock"),
     *("Manifest.toml", "Gemfile.lock"),
 )
-# Hexadecimal digits of a file's SHA-256: enough to detect a change, few enough to read.
-DIGITS = 16
-# Of a larger file (bytes), size and time of the last change stand for the content.
-LARGE = 1 << 28
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
     """Return what must be equal in two runs for one to go on with the other, as plain data; their inputs come on top."""
     file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
+    where = ("workers", "backend", "address")  # outputs are drawn, which changes no number
     return {
         "version": auditor.__version__,
         "Python": platform.python_version(),
-        "command line": {key: value for key, value in configuration.overrides.items() if key not in WHERE},
+        "command line": {key: value for key, value in configuration.overrides.items() if key not in where},
         "audits run": [plan.name for plan in configuration.plans],
         "claims": configuration.claims,
         "file": {**file, "audits": by_name},
@@ -68,10 +63,11 @@ def inputs(configuration: Configuration) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     status = path.stat()
-    if status.st_size > LARGE:
+    if status.st_size > 1 << 28:  # size and time of the last change stand for the content
         return f"{status.st_size} bytes of {status.st_mtime_ns}"
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+        # 16 digits are enough to detect a change, and few enough to read.
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _imported(configuration: Configuration, sources: Sequence[Source]) -> tuple[list[str], dict[str, str]]:

@@ -1,17 +1,22 @@
-"""The shape of a configuration: names, kinds and defaults, checked by pydantic. What numbers mean is checked later."""
+"""The shape of a configuration: names, kinds and defaults, checked by pydantic; and its JSON Schema, made of the same models.
 
-from collections.abc import Callable, Container
-from typing import Annotated, Any, Literal, TypeVar
+What numbers mean is checked later, and so are the keys of claims. The JSON Schema has these from the kinds of claims.
+"""
+
+import dataclasses
+from collections.abc import Callable, Container, Iterable
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import Discriminator, Field, Tag, create_model
 
+from auditor.adapters import RELATIONS
+from auditor.claims import KINDS, STRONGER_IF_LARGER
 from auditor.config.domain_schema import Neighbours
-from auditor.config.strict import Strict, limited
+from auditor.config.strict import Strict
 from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
 from auditor.neighbours.numbers import Number
 
 M = TypeVar("M", bound=Strict)
-OF_AN_AUDIT = SettingsKeywords.__annotations__
 
 
 def with_settings(
@@ -52,7 +57,8 @@ class Shared(Strict):
 
     def settings(self) -> dict[str, Any]:
         """Return the settings given here, with the settings of the execution below one key."""
-        given = {key: value for key, value in self.given().items() if key == "execution" or key in OF_AN_AUDIT}
+        known = {"execution", *SettingsKeywords.__annotations__}
+        given = {key: value for key, value in self.given().items() if key in known}
         return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
 
 
@@ -123,7 +129,87 @@ class File(Shared):
 
     version: Literal[1]
     """The version of this format."""
-    confidence: Annotated[float, limited(exclusiveMinimum=0, exclusiveMaximum=1)] = CONFIDENCE
+    confidence: float = Field(CONFIDENCE, json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1})
     """The chance that sound mechanisms raise no alarm, of the whole file."""
     audits: Annotated[list[Audit], Field(min_length=1)]
     """The audits, under one error budget."""
+
+
+# --- The JSON Schema, with which editors complete and check YAML ---
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema, in the dialect of 2020-12."""
+    schema = File.model_json_schema()
+    definitions = schema["$defs"]
+    definitions["Claim"] = _claim()
+    keys = definitions["Audit"]["properties"]
+    one = {"$ref": "#/$defs/Claim"}
+    several = {"type": "array", "items": one, "minItems": 1}
+    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
+    keys["neighbours"].pop("default")
+    is_object = {"description": "An object.", "type": "object", "required": ["object"]}
+    # An object says its claim and neighbours itself. All else needs neighbours, and is measured without a claim.
+    definitions["Audit"]["anyOf"] = [
+        {"required": ["neighbours"], "dependentRequired": {"expect": ["claim"]}},
+        {"properties": {"mechanism": is_object}},
+    ]
+    for key in Shared.model_fields:  # what an audit does not set is set by the file
+        keys[key].pop("default")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_for_editors(schema)}
+
+
+def _claim() -> dict[str, Any]:
+    """Return the schema of a claim: one form for each set of keys that claims have."""
+    forms = [
+        {
+            "description": (kind.__doc__ or "").splitlines()[0],
+            "type": "object",
+            "properties": {parameter.name: _parameter(parameter) for parameter in _named(kind, keys)},
+            "required": sorted(keys),
+            "additionalProperties": False,
+        }
+        for keys, kind in KINDS.items()
+    ]
+    stated = {
+        "description": "What a function or an object states: a claim, its keys, or an event or accountant of dp-accounting.",
+        "type": "object",
+        "properties": {"from": {"type": "string"}, "relation": {"enum": [*RELATIONS]}},
+        "required": ["from"],
+        "additionalProperties": False,
+    }
+    return {"description": "The promise, with numbers in nats.", "anyOf": [*forms, stated]}
+
+
+def _named(kind: type[Any], keys: Iterable[str]) -> list[dataclasses.Field[Any]]:
+    return [parameter for parameter in dataclasses.fields(kind) if parameter.name in keys]
+
+
+def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
+    """Return the schema of a number in its range, of a key that is always true, or of a list of points."""
+    if parameter.type is bool:
+        return {"const": True}
+    if get_origin(parameter.type) is Literal:
+        return {"enum": [*get_args(parameter.type)]}
+    if parameter.type is float:
+        number = {"type": "number"} | {key: v for key, v in parameter.metadata.items() if key != STRONGER_IF_LARGER}
+        if parameter.name != "sensitivity":
+            return number
+        by_distance = {"patternProperties": {"^[1-9][0-9]*$": number}, "additionalProperties": False}
+        return {"anyOf": [number, {"type": "object", "minProperties": 1, **by_distance}]}
+    numbers = [_parameter(number) for number in dataclasses.fields(get_args(parameter.type)[0])]
+    point = {"type": "array", "prefixItems": numbers, "minItems": len(numbers), "maxItems": len(numbers)}
+    return {"type": "array", "items": point, "minItems": 1}
+
+
+def _for_editors(schema: Any) -> Any:
+    """Let integers have underscores. Remove titles, which repeat names, and discriminators, which only OpenAPI reads."""
+    if isinstance(schema, list):
+        return [_for_editors(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _for_editors(value) for key, value in schema.items() if key not in ("title", "discriminator")}
+    if made.get("type") == "integer":
+        # The auditor reads 1_000_000 as a number, as YAML 1.1 did; for editors, which follow YAML 1.2, it is text.
+        made |= {"type": ["integer", "string"], "pattern": r"^[-+]?[0-9][0-9_]*$"}
+    return made

@@ -5,10 +5,9 @@ The text below a key is its description in the JSON Schema.
 
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.numbers import Number
 
 T = TypeVar("T")
 
@@ -33,31 +32,14 @@ def validated(kind: type[T], data: Any, what: str) -> T:
         raise InvalidInputError(f"{what}: {place}: {plain_message(first)}") from None
 
 
-# What pydantic calls by the names of Python's types.
-_KINDS = {
-    "dict_type": "a mapping, {key: value}",
-    "list_type": "a list, [value, value]",
-    "string_type": "text: write it in quotes",
-    "bool_type": "true or false",
-}
-
-
 def plain_message(problem: Any) -> str:
     """Say what a value must be, of a problem that pydantic found."""
-    known = _KINDS.get(problem["type"])
+    # What pydantic calls by the names of Python's types.
+    known = {
+        "dict_type": "a mapping, {key: value}",
+        "list_type": "a list, [value, value]",
+        "string_type": "text: write it in quotes",
+        "bool_type": "true or false",
+    }.get(problem["type"])
     message = f"it must be {known}" if known else problem["msg"].replace("Input should be", "it must be")
     return str(message[0].lower() + message[1:])
-
-
-def limited(**limits: Any) -> Any:
-    """Put a limit into the JSON Schema only. The code that uses the number checks it."""
-    return Field(json_schema_extra=limits)
-
-
-class LowHigh(Strict):
-    """The two ends of a range, both inside it."""
-
-    low: Number
-    """The least."""
-    high: Number
-    """The greatest."""

@@ -289,11 +289,9 @@ def _rule(event: Observed | None) -> object:
 
 def _bounds(old: AuditResult, new: AuditResult) -> str:
     """Write both bounds, and in what the audits differ."""
+    other = "on a different pair"
     same = old.pair is not None and new.pair is not None and to_json(old.pair.to_dict()) == to_json(new.pair.to_dict())
-    return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else ANOTHER_PAIR}"
-
-
-ANOTHER_PAIR = "on a different pair"
+    return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else other}"
 
 
 def _is_worse_if_larger(claim: Claim) -> bool:

@@ -17,12 +17,10 @@ from auditor.verdict import Verdict
 MOST = 60
 # Columns of a row, and records, that it shows.
 MOST_COLUMNS = 3
-LEAST_RATIO = 1.005
 _PERSONS = (
     *("id", "user", "person", "patient", "customer", "client", "member", "household", "student", "voter", "owner"),
     *("device", "account", "name"),
 )
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def first_sentence(audit: AuditResult) -> str:
@@ -95,7 +93,7 @@ def _odds(event: ObservedRule, is_right: bool) -> str:
     if min(before, after) == 0:
         return f"makes {shown} {'appear, never seen otherwise' if after else 'disappear'}"
     ratio = max(before, after) / min(before, after)
-    if ratio < LEAST_RATIO:
+    if ratio < 1.005:
         return "hardly changes the outputs"
     return f"makes {shown} {ratio:,.3g} times {'as' if after >= before else 'less'} likely"
 
@@ -226,7 +224,8 @@ def _values(records: list[Any]) -> str:
 
 
 def _count(many: int) -> str:
-    return _NUMBERS[many] if many < len(_NUMBERS) else f"{many:,}"
+    words = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
+    return words[many] if many < len(words) else f"{many:,}"
 
 
 def _owner(rows: list[dict[str, Any]], others: list[Any]) -> str | None:

@@ -12,10 +12,8 @@ from auditor.results.result import AuditResult, Turn
 BOTH, LEFT, RIGHT, DIFFERENT = "", "left only", "right only", "differs"
 DIFFERS = (LEFT, RIGHT, DIFFERENT)
 MOST_LETTERS = 400
-# Of more rows on both sides in a row than this, the first two and the last two are shown.
-MOST_IN_A_ROW = 6
 MOST_ROWS = 40
-PAIR, SMALLEST = "the pair", "the smallest pair that still breaks the claim"
+PAIR = "the pair"
 
 _Cells = tuple[str, ...]
 
@@ -102,7 +100,8 @@ def pair_tables(audit: AuditResult) -> list[tuple[str, PairTable]]:
     """Return the tables of the pair that the verdict rests on, and of the smallest pair if it is another, each with a caption."""
     tables = [(PAIR, pair_table(audit.pair, audit.illustration.dialogue))]
     if audit.smallest is not None and audit.smallest.pair != audit.pair:
-        tables.append((SMALLEST, pair_table(audit.smallest.pair, audit.smallest.dialogue)))
+        smallest = pair_table(audit.smallest.pair, audit.smallest.dialogue)
+        tables.append(("the smallest pair that still breaks the claim", smallest))
     return [(caption, table) for caption, table in tables if table is not None]
 
 
@@ -130,8 +129,8 @@ def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple
 
 
 def _shortened(rows: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
-    """Yield rows of both sides. Of many in a row, the middle ones are counted only."""
-    if len(rows) <= MOST_IN_A_ROW:
+    """Yield rows of both sides. Of more than six in a row, the middle ones are counted only."""
+    if len(rows) <= 6:
         yield from ((BOTH, row) for row in rows)
         return
     yield from ((BOTH, row) for row in rows[:2])

@@ -82,14 +82,15 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
-PASS = Verdict.NO_VIOLATION_FOUND
 # The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "audit": lambda audit: audit.name,
     "claim": lambda audit: str(audit.claim),
     "proved": _both_ends,
     "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
-    "would catch": lambda audit: number(audit.power["95%"]) if audit.power and audit.verdict is PASS else "",
+    "would catch": lambda audit: (
+        number(audit.power["95%"]) if audit.power and audit.verdict == "no_violation_found" else ""
+    ),
     "faults": lambda audit: f"{len(audit.planted.found)}/{audit.planted.all}" if audit.planted else "",
 }
 
@@ -129,9 +130,6 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
     return sorted(audits, key=lambda audit: audit.passed)
 
 
-WEAK_PASS = "weak: "
-
-
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
@@ -140,12 +138,8 @@ def finding(audit: AuditResult) -> str:
 
 def weak_words(audit: AuditResult) -> str:
     """Say why a pass is weak."""
-    reasons = [warning.removeprefix(WEAK_PASS) for warning in audit.warnings if warning.startswith(WEAK_PASS)]
+    reasons = [warning.removeprefix("weak: ") for warning in audit.warnings if warning.startswith("weak: ")]
     return "; ".join(reasons) or finding(audit)
-
-
-# Planted faults that are named if they were missed.
-MOST_NAMED = 3
 
 
 def planted_words(audit: AuditResult) -> str | None:
@@ -153,7 +147,7 @@ def planted_words(audit: AuditResult) -> str | None:
     planted = audit.planted
     if planted is None:
         return None
-    missed = list(planted.missed[:MOST_NAMED]) + ["others"] * (len(planted.missed) > MOST_NAMED)
+    missed = [*planted.missed[:3], *["others"] * (len(planted.missed) > 3)]
     not_seen = f"; not seen: {'; '.join(missed)}" if missed else ""
     return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
 

@@ -29,9 +29,6 @@ INK, MUTED, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(
 VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
 SIDES = {"left": LEFT, "right": RIGHT}
 CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
-SHARE = "share of outputs"
-# Where all δ that are proved are smaller, a profile has a logarithmic scale.
-RARE = 0.01
 
 # Inches. Two plots stand next to each other on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
@@ -139,12 +136,12 @@ def histogram_plot(name: str, shown: Histogram) -> Markup:
 
     def draw(figure: "Figure") -> None:
         if shown.edges:
-            labels = _label(shown.feature), SHARE
+            labels = _label(shown.feature), "share of outputs"
             _draw_cells(_axes(figure, bars + 0.45, height - 0.1, 0.68, labels), shown)
         if shown.bars:
             values = [_label(bar.label) for bar in shown.bars]
             left = max(0.68, 0.25 + 0.078 * max(map(len, values)))
-            bottom, top, label = (0.3, bars, "") if shown.edges else (0.45, bars + 0.15, SHARE)
+            bottom, top, label = (0.3, bars, "") if shown.edges else (0.45, bars + 0.15, "share of outputs")
             _draw_bars(_axes(figure, bottom, top, left, (label, "")), shown, values)
 
     return svg(name, "Outputs on the two data sets", _description(shown), height, draw)
@@ -371,7 +368,7 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         axes.plot(epsilons, allowed, **CLAIMED)
         axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)
         axes.set_xlim(epsilons[0], epsilons[-1])
-        if 0 < max(proved) < RARE:  # it would lie flat on the axis
+        if 0 < max(proved) < 0.01:  # it would lie flat on the axis
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter("")

@@ -1,21 +1,25 @@
-"""Read report.json back into results. What decides reads it in auditing/consistent.py."""
+"""Read report.json back into results, and compare it with a report made again. What decides reads it in auditing/consistent.py."""
 
+import contextlib
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean
+from auditor.events.event import Event
+from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
+from auditor.methods.divergence import ScoreTest
+from auditor.methods.guessing import ProfileTest
+from auditor.methods.method import Test
 from auditor.results.fields import KIND_OF_EVENT
+from auditor.results.files import to_json
 from auditor.results.result import FORMAT, RunResult
 from auditor.strangers import read_json
-
-# Of one file.
-MOST_BYTES, WHAT = 1 << 26, "a report of this program"
 
 # What a value must be, by the first word of pydantic's kind of error.
 _WANTED = {
@@ -40,11 +44,12 @@ def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
     Nothing says that the report agrees with itself; see auditor.auditing.consistent. Raises InvalidInputError if the file cannot be
     read, is not a report, or has another version. The message names the file and the place in it.
     """
-    data = read_json(Path(file), MOST_BYTES, WHAT)
+    what = "a report of this program"
+    data = read_json(Path(file), 1 << 26, what)
     try:
         return _run(data), data
     except InvalidInputError as error:
-        raise InvalidInputError(f"{file} is not {WHAT}: {error}") from None
+        raise InvalidInputError(f"{file} is not {what}: {error}") from None
 
 
 def _run(data: Any) -> RunResult:
@@ -90,7 +95,7 @@ def _sentence(error: dict[str, Any]) -> str:
         wanted = did_you_mean(str(error["input"]), [name.strip("'") for name in allowed])
     else:
         wanted = f"it must be {_WANTED.get(kind.split('_', maxsplit=1)[0], 'a list')}"
-    return f"{_place(steps)} is {_short(error['input'])}; {wanted}"
+    return f"{_place(steps)} is {_short(error['input'], 40, ensure_ascii=True)}; {wanted}"
 
 
 def _steps(location: Sequence[str | int]) -> list[str]:
@@ -109,6 +114,65 @@ def _place(steps: Sequence[str]) -> str:
     return " of ".join(reversed(steps)) or "the file"
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= 40 else f"{text[:40]}…"
+def _short(value: Any, most: int = 60, *, ensure_ascii: bool = False) -> str:
+    text = json.dumps(value, ensure_ascii=ensure_ascii, default=repr)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+# --- A report made again ---
+
+
+def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str]:
+    """Yield a line for each value of a report that differs from the value made again: its place, and both values.
+
+    Both arguments hold report.json as JSON reads it. NaN is written as text there, so equal values are the same.
+
+    >>> list(not_as_reported({"bound": {"value": 1.2}, "seed": 1}, {"bound": {"value": 1.1}, "seed": 1}))
+    ['bound.value: reported 1.2, made again 1.1']
+    """
+    if isinstance(reported, dict) and isinstance(remade, dict):
+        for key in dict.fromkeys([*remade, *reported]):
+            inner = f"{place}.{key}" if place else str(key)
+            if key not in reported:
+                yield f"{inner}: not in the report, made again {_short(remade[key])}"
+            elif key not in remade:
+                yield f"{inner}: reported {_short(reported[key])}, not in the report made again"
+            else:
+                yield from not_as_reported(reported[key], remade[key], inner)
+    elif isinstance(reported, list) and isinstance(remade, list) and len(reported) == len(remade):
+        for number, (one, again) in enumerate(zip(reported, remade, strict=True), start=1):
+            yield from not_as_reported(one, again, f"{place}[{number}]")
+    elif type(reported) is not type(remade) or reported != remade:
+        yield f"{place}: reported {_short(reported)}, made again {_short(remade)}"
+
+
+def as_read(data: Any) -> Any:
+    """Return plain data as report.json holds it, read back."""
+    return json.loads(to_json(data))
+
+
+def frozen_test(event: Observed) -> Test[Any] | None:
+    """Return the test of a report, which can count in any outputs. None if its event is not a learned rule.
+
+    Raises InvalidInputError if the report lacks the rule.
+    """
+    match event:
+        case ObservedRule():
+            return Event.of(event)
+        case ObservedProfile():
+            return ProfileTest(tuple(map(Event.of, event.points)))
+        case ObservedScore():
+            return ScoreTest.of(event)
+        case _:
+            return None
+
+
+@contextlib.contextmanager
+def fitting(what: str) -> Iterator[None]:
+    """Blame the rule of a report for any error: it may be whatever somebody wrote. Raises InvalidInputError then."""
+    try:
+        yield
+    except (AuditorError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidInputError(f"{what} ({type(error).__name__}: {error})") from error

@@ -27,8 +27,6 @@ KEYS = (
     *("reproduce", "exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible"),
     *("seed", "illustration"),
 )
-# Entries that were computed. What was chosen, counted or given is written in full: bounds are computed from it again.
-DERIVED = ("bound", "exact", "proof", "tried", "power", "illustration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +336,9 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
-        flat |= {key: with_significant_digits(flat[key]) for key in DERIVED}
+        # What was computed. What was chosen, counted or given is written in full: bounds are computed from it again.
+        derived = ("bound", "exact", "proof", "tried", "power", "illustration")
+        flat |= {key: with_significant_digits(flat[key]) for key in derived}
         if self.smallest is not None:
             flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
         flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}

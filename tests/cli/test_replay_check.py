@@ -15,7 +15,7 @@ from auditor.cli.replay_check import Recount, _recounts
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
 from auditor.events.observed import ObservedRule
-from auditor.results.recount import frozen_test, not_as_reported
+from auditor.results.reader import frozen_test, not_as_reported
 
 PROJECT = Path(__file__).parent.parent.parent
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from plain_data import places
 
 from auditor.cli import main
-from auditor.config.json_schema import json_schema
+from auditor.config.schema import json_schema
 
 SCHEMA = json_schema()
 # What is drawn for a key; the later mechanisms and generators are none.

@@ -14,8 +14,8 @@ import pytest
 
 from auditor.cli import main
 from auditor.config import scaffold
-from auditor.config.json_schema import json_schema
 from auditor.config.load import load_configuration
+from auditor.config.schema import json_schema
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import AuditorError
 

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor import auditing
-from auditor.auditing.earlier import remeasured
+from auditor.auditing.flow import remeasured
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import Bound, ScoreCounts
 from auditor.claims import Claim, PrivacyClaim, Unclaimed
@@ -25,7 +25,7 @@ from auditor.events.observed import BothAnswers, Hits, ObservedReport, ObservedR
 from auditor.methods import method_for
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.compare import ChangeKind, compare, shown
-from auditor.results.recount import frozen_test
+from auditor.results.reader import frozen_test
 from auditor.results.result import AuditResult, OutputsSpent, Probed, RunResult, Tried
 from auditor.verdict import Verdict
 
