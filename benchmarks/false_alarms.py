@@ -24,7 +24,8 @@ from joblib import Parallel, delayed
 
 import auditor
 from auditor import auditing
-from auditor.auditing.flow import remeasured
+from auditor.auditing.flow import carry_out, remeasured
+from auditor.auditing.outcome import settle
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Unclaimed
@@ -152,14 +153,14 @@ def is_measured_beyond(seed: int, parameters: Parameters, **given: Any) -> bool:
 def any_is_refuted(seed: int, parameters: Parameters) -> bool:
     """Whether an audit of a file of three is refuted; only the first depends on the parameters."""
     ended = [
-        auditing.carry_out(_plan(seed, given, mechanism=mechanism, claim=claim, samples=500, name=mechanism.__name__))
+        carry_out(_plan(seed, given, mechanism=mechanism, claim=claim, samples=500, name=mechanism.__name__))
         for mechanism, given, claim in (
             (randomised_response, parameters, PURE),
             (discrete_laplace, AT_EPSILON, PURE),
             (gaussian, AT_SIGMA, GAUSSIAN),
         )
     ]
-    return any(result.verdict == "violation" for result in auditing.settle(ended, ALPHA, len(ended)))
+    return any(result.verdict == "violation" for result in settle(ended, ALPHA, len(ended)))
 
 
 def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:

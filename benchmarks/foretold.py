@@ -25,7 +25,7 @@ from auditor import auditing
 from auditor.auditing.looks import CHANCE
 from auditor.auditing.plan import Plan
 from auditor.blackbox.mechanism import PythonSource, signature_of
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.neighbours.pair import distinct, plain
 
 PLANTED, SEED = 40, 1

@@ -74,7 +74,7 @@ def audits() -> dict[str, Any]:
     from dataclasses import replace
 
     from auditor.auditing.flow import carry_out
-    from auditor.config import load_configuration
+    from auditor.config.load import load_configuration
 
     found = {}
     for file in [file for pattern in DOCUMENTS for file in sorted(Path("configs").glob(f"{pattern}.yaml"))]:

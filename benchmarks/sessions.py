@@ -14,7 +14,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from auditor.auditing import run
+from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import largest_bound
 from auditor.blackbox.sampling import Execution

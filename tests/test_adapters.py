@@ -19,7 +19,7 @@ import auditor
 from auditor.adapters import adapt, mechanism_of
 from auditor.auditing import planned
 from auditor.cli import main
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 
 PROJECT = Path(__file__).parent.parent

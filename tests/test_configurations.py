@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from auditor.auditing import run
-from auditor.config import load_configuration
+from auditor.auditing.flow import run
+from auditor.config.load import load_configuration
 
 CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing import Plan
-from auditor.config import load_configuration
+from auditor.auditing.plan import Plan
+from auditor.config.load import load_configuration
 from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.exact.known_continuous import gaussian_epsilon, laplace
 

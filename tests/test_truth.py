@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from auditor.auditing import Plan, run
-from auditor.auditing.flow import exact_value
+from auditor.auditing.flow import exact_value, run
+from auditor.auditing.plan import Plan
 from auditor.blackbox.sampling import Execution
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
 from auditor.verdict import Verdict

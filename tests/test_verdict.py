@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.auditing import Ended, Plan, settle
 from auditor.auditing.flow import run_concurrently
-from auditor.auditing.outcome import Evidence, Outcome, Seen
-from auditor.auditing.plan import Listener
+from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, settle
+from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Bound

@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from auditor.adapters import RELATIONS, adapt, claim_of
-from auditor.auditing.check import check, draw_once
-from auditor.auditing.flow import carry_out, run, run_all
-from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.plan import Plan, Progress, as_audited
+from auditor.auditing.flow import run
+from auditor.auditing.plan import Plan, as_audited
 from auditor.auditing.settings import Settings
 from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.store import Store
 from auditor.claims import Unclaimed
 from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
 from auditor.errors import InvalidInputError
@@ -19,23 +16,6 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
 from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each, expected_of
-
-__all__ = [
-    "Ended",
-    "Plan",
-    "Progress",
-    "Settings",
-    "SettingsKeywords",
-    "Store",
-    "audit",
-    "carry_out",
-    "check",
-    "draw_once",
-    "planned",
-    "run",
-    "run_all",
-    "settle",
-]
 
 
 def audit(

@@ -3,7 +3,7 @@
 import math
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
@@ -145,8 +145,9 @@ class Ended:
         if violated:
             warnings = (*outcome.warnings, *outcome.if_violated)
         else:
-            weak = _weak_power(plan, judgement) or _no_loss(plan, judgement)
-            warnings = (*outcome.if_passed, *weak, *_weak_search(plan, outcome.planted), *outcome.warnings)
+            warnings = (*outcome.if_passed, *_weaknesses(plan, judgement, outcome.planted), *outcome.warnings)
+        if violated and outcome.proof is not None and outcome.proof.proved:
+            warnings = (*warnings, CONTRADICTION)
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -158,54 +159,40 @@ class Ended:
             seen.pair,
             outcome.exact,
             smallest,
-            (*warnings, *_contradiction(judgement, outcome.proof)),
+            warnings,
             outcome.proof,
         )
 
 
-def _contradiction(judgement: Judgement, proof: ProofFound | None) -> tuple[str, ...]:
-    """Return a warning if a claim is both proved, for the whole domain, and refuted."""
-    if judgement.verdict is not Verdict.VIOLATION or proof is None or not proof.proved:
-        return ()
-    return (
-        "the claim is proved over the reals, and outputs refute it. Either one of the two is wrong, or floating point makes the "
-        "difference: check whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
-        "seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`",
-    )
+CONTRADICTION = (
+    "the claim is proved over the reals, and outputs refute it. Either one of the two is wrong, or floating point makes the "
+    "difference: check whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
+    "seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`"
+)
 
 
-def _weak_power(plan: Plan, judgement: Judgement) -> tuple[str, ...]:
-    """Return a warning if a violation of WEAK times the claim might have been missed."""
-    claim, power = plan.claim, judgement.power
-    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or power is None or not may_miss(claim, power):
-        return ()
-    more = _to_catch_more(plan, judgement)
-    if power["95%"] == math.inf:
-        return (f"weak: on this event the audit cannot detect any violation; {more}",)
-    return (
-        f"weak: the audit may miss {claim.symbol} of {WEAK:g} times the claim: the smallest violation it detects with 95 % "
-        f"probability is {power['95%']:.3g}; {more}",
-    )
-
-
-def _weak_search(plan: Plan, planted: Probed | None) -> tuple[str, ...]:
-    """Return a warning if the search finds too few of the faults that are planted in the mechanism."""
-    if planted is None or planted.share >= ENOUGH_FOUND:
-        return ()
-    return (
-        f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; "
-        f"{plan.with_more()}, or write a smaller domain",
-    )
-
-
-def _no_loss(plan: Plan, judgement: Judgement) -> tuple[str, ...]:
-    """Return a warning if a pass proves no loss at all."""
-    if judgement.verdict is not Verdict.NO_VIOLATION_FOUND or not saw_nothing(plan.claim, judgement.bound):
-        return ()
-    return (
-        "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
-        f"content that it reads, or {plan.with_more()}",
-    )
+def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iterator[str]:
+    """Yield why a pass may have missed much: a violation of WEAK times the claim, any loss at all, or planted faults."""
+    claim, power, is_pass = plan.claim, judgement.power, judgement.verdict is Verdict.NO_VIOLATION_FOUND
+    if is_pass and power is not None and may_miss(claim, power):
+        more = _to_catch_more(plan, judgement)
+        if power["95%"] == math.inf:
+            yield f"weak: on this event the audit cannot detect any violation; {more}"
+        else:
+            yield (
+                f"weak: the audit may miss {claim.symbol} of {WEAK:g} times the claim: the smallest violation it detects with 95 % "
+                f"probability is {power['95%']:.3g}; {more}"
+            )
+    elif is_pass and saw_nothing(claim, judgement.bound):
+        yield (
+            "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
+            f"content that it reads, or {plan.with_more()}"
+        )
+    if planted is not None and planted.share < ENOUGH_FOUND:
+        yield (
+            f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; "
+            f"{plan.with_more()}, or write a smaller domain"
+        )
 
 
 def _to_catch_more(plan: Plan, judgement: Judgement) -> str:

@@ -6,10 +6,10 @@ import sys
 
 from rich.table import Table
 
-from auditor.auditing import Plan, draw_once
+from auditor.auditing.check import draw_once
 from auditor.auditing.foresight import EXCESS, canaries_needed, foresee
 from auditor.auditing.pair_search import SEARCH
-from auditor.auditing.plan import CHANCES
+from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.stages import planned_stages
 from auditor.blackbox.command import Program

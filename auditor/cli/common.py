@@ -11,9 +11,9 @@ from typing import Any
 
 from rich.console import Console
 
-from auditor.auditing import Plan
+from auditor.auditing.plan import Plan
 from auditor.cli.options import OPTIONS, STANDARD_OUTPUT
-from auditor.config import Configuration, load_configuration
+from auditor.config.load import Configuration, load_configuration
 from auditor.door import OF_THE_MACHINE, Door
 from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, visible
 from auditor.results.files import write_whole

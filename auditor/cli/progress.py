@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Column
 
-from auditor.auditing import Plan, Progress
+from auditor.auditing.plan import Plan, Progress
 from auditor.blackbox.batches import Phase
 from auditor.errors import duration, visible
 

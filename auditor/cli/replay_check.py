@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from auditor import __version__
-from auditor.auditing import Plan
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import levels_of
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence
+from auditor.auditing.plan import Plan
 from auditor.auditing.rounds import largest_share
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.claims import PrivacyClaim
 from auditor.cli.common import say
 from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
-from auditor.config import Configuration
+from auditor.config.load import Configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
 from auditor.results.reader import as_read, fitting, frozen_test, not_as_reported, parsed_report

@@ -12,15 +12,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from auditor.auditing import Store, check, run_all, settle
-from auditor.auditing.flow import remeasured, stop_all
+from auditor.auditing.check import check
+from auditor.auditing.flow import remeasured, run_all, stop_all
+from auditor.auditing.outcome import settle
 from auditor.auditing.plan import journalled
+from auditor.blackbox.store import Store
 from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, write_to
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
 from auditor.cli.stored import annotate, annotate_failures, read_baselines, show_changes
-from auditor.config import Configuration
+from auditor.config.load import Configuration
 from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door

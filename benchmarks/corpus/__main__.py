@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from auditor.auditing import carry_out, settle
+from auditor.auditing.flow import carry_out
+from auditor.auditing.outcome import settle
 from auditor.config.load import load_configuration
 from auditor.config.yaml_text import read_yaml
 from auditor.neighbours.pair import pair_words

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, Progress, Settings, SettingsKeywords, carry_out, planned, run
+from auditor.auditing import planned
+from auditor.auditing.flow import carry_out, run
+from auditor.auditing.plan import Plan, Progress
+from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.digits import significant
-from auditor.defaults import FEWEST, EventKind, ObserveKind, settings
+from auditor.defaults import FEWEST, EventKind, ObserveKind, SettingsKeywords, settings
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict

@@ -13,7 +13,7 @@ from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
 from auditor.claims import OUT_OF_REACH, Unclaimed
 from auditor.cli import main
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.records import Records
 from auditor.results.files import to_json

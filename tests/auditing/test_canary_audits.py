@@ -15,7 +15,7 @@ from auditor.auditing import planned
 from auditor.auditing.canary_flow import shares_of_looks
 from auditor.auditing.foresight import foresee
 from auditor.cli import main
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError, MechanismError
 
 NUMBER = 400

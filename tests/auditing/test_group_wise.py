@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from pairs_of_domains import pairs_of
 
-from auditor.auditing import run
+from auditor.auditing.flow import run
 from auditor.claims import PureDP, ZeroConcentratedDP
-from auditor.config import load_configuration
-from auditor.config.load import Configuration
+from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Value
 from auditor.neighbours.pair import Pair

@@ -9,7 +9,9 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import Ended, carry_out, planned
+from auditor.auditing import planned
+from auditor.auditing.flow import carry_out
+from auditor.auditing.outcome import Ended
 from auditor.blackbox.sample import TRIAL
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing import Plan, Settings, carry_out, settle
+from auditor.auditing.flow import carry_out
+from auditor.auditing.outcome import settle
+from auditor.auditing.plan import Plan
 from auditor.auditing.query_flow import rows_changed
+from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict

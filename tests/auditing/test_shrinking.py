@@ -13,8 +13,12 @@ from made_results import changed
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import Plan, Progress, Settings, carry_out, planned, run, settle
+from auditor.auditing import planned
 from auditor.auditing.consistent import read_report
+from auditor.auditing.flow import carry_out, run
+from auditor.auditing.outcome import settle
+from auditor.auditing.plan import Plan, Progress
+from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution

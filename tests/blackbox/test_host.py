@@ -29,7 +29,10 @@ from misbehaving import (
 from test_command import gone
 
 import auditor
-from auditor.auditing import Plan, Settings, check, draw_once, run
+from auditor.auditing.check import check, draw_once
+from auditor.auditing.flow import run
+from auditor.auditing.plan import Plan
+from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import Hosted, held, isolated
 from auditor.blackbox.mechanism import PythonSource

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing import Store
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.store import decode, encode
+from auditor.blackbox.store import Store, decode, encode
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError

@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 import auditor
-from auditor.auditing import Plan, Progress, carry_out
+from auditor.auditing.flow import carry_out
+from auditor.auditing.plan import Plan, Progress
 from auditor.auditing.settings import Settings
 from auditor.blackbox.batches import LONG_CALL, Phase
 from auditor.blackbox.command import Command, Program
@@ -27,7 +28,7 @@ from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
 from auditor.claims import PureDP
 from auditor.cli import INSTEAD, main, progress
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.neighbours.domains import Pairs
 
 pytestmark = pytest.mark.usefixtures("without_plots")

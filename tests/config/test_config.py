@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from auditor.auditing.settings import Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import PureDP
-from auditor.config import Configuration, load_configuration
-from auditor.config.load import search_path
+from auditor.config.load import Configuration, load_configuration, search_path
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict

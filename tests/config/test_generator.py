@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 
 TEXT = """

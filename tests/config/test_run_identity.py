@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from auditor.blackbox.mechanism import PythonSource
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.config.run_identity import inputs
 
 FILES = {

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 import auditor
-from auditor.auditing import run
 from auditor.auditing.consistent import read_report
+from auditor.auditing.flow import run
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError

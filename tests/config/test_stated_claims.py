@@ -7,7 +7,7 @@ import pytest
 import auditor
 from auditor.adapters import claim_of
 from auditor.cli import main
-from auditor.config import load_configuration
+from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 
 CODE = """
