@@ -21,8 +21,8 @@ from auditor.auditing.sizes import search_of
 from auditor.blackbox.batches import rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import Hosted
-from auditor.blackbox.mechanism import Mechanism, PythonSource, are_rows
-from auditor.blackbox.sample import Answers
+from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.sample import Answers, are_rows
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError, how_many

@@ -39,8 +39,6 @@ from auditor.errors import MechanismError, how_many
 Columns = list[OutputColumn]
 _Values = Sequence[Any]
 
-# Types whose equal values have equal leaves. Each distinct value is taken apart once.
-DISTINCT = (str, bytes, type(None), JsonNumber)
 # Numbers that NumPy holds as they are.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 
@@ -159,7 +157,7 @@ def _first_row(column: OutputColumn) -> int:
 def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
     if kind in NUMBERS:
         return _of_numbers(place, values, kind)
-    if kind in DISTINCT:
+    if kind in (str, bytes, type(None), JsonNumber):  # equal values have equal leaves
         return _of_distinct(place, values, kind)
     known = output_kind(values[0])
     forms = known.forms(values)

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,18 +20,15 @@ from auditor.blackbox.mechanism import PythonSource, named_files
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
-from auditor.blackbox.sample import SIDES, TRIAL, Answers, Drawer, Labels, Sample, Stream, calls_of, sides_of
+from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Labels, Sample, Stream, calls_of, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
 
-LONGEST_SHOWN = 200
 TRIAL_SECONDS = 10.0
 LONGER = "; if it only needs longer, set `execution: {timeout: seconds}`"
 # The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
-# Seeds are below this, so that they are exact in a language whose numbers are doubles.
-SEEDS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +155,6 @@ class Program(Drawer):
                 output = failure
             yield output
 
-    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair, to requests of one output each."""
-        rng, labels = np.random.default_rng(0), np.array([True, True, False, False])
-        for pair in pairs:
-            left, again, right, right_again = self.each(pair, labels, rng)
-            yield left, again, right, right_again
-
     def repeats_itself(self, pair: Pair) -> bool:
         """Ask a new process of the program for the same outputs twice; return whether they are equal.
 
@@ -240,7 +230,7 @@ class Program(Drawer):
     def _ask(self, process: Process, asked: bytes, size: int, rng: Stream) -> None:
         if unasked := process.has_output():
             raise self._wrong("wrote more lines than it was asked for", process, unasked.split(b"\n")[0])
-        process.send(asked % (size, int(rng.integers(SEEDS))))
+        process.send(asked % (size, int(rng.integers(2**53))))  # exact in a language whose numbers are doubles
 
     def _answer(self, process: Process, size: int) -> bytes:
         deadline = None if self.limit is None else time.monotonic() + self.limit
@@ -263,7 +253,7 @@ Source = PythonSource | Program
 
 def _shown(line: bytes) -> str:
     text = line.decode("utf-8", "backslashreplace")
-    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " …")
+    return repr(text if len(text) <= 200 else text[:200] + " …")
 
 
 # --- From lines to outputs ---

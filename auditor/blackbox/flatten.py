@@ -22,7 +22,6 @@ from auditor.errors import MechanismError
 
 Leaves = dict[str, Leaf]
 
-ARRAY_OF_NUMBERS = "array of numbers"
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 # Places of one output in lists, dicts and the like, and letters of an exception's text. What is beyond is refused, or cut off.
@@ -32,13 +31,9 @@ _NESTED = "return numbers, text, or lists and dicts of these, in which nothing h
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
-# Letters of the longest text of which it is remembered whether it is a word.
-LONGEST_KNOWN = 64
-# Parts of the scalars of pandas that are not numbers themselves.
-PANDAS = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "closed")}
 # The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
-_DAY, _EPOCH = timedelta(days=1) // timedelta(microseconds=1), date(1970, 1, 1).toordinal()
+_DAY = timedelta(days=1) // timedelta(microseconds=1)
 
 
 class _Reading(Door):
@@ -162,7 +157,11 @@ def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     order: Leaves = {f"position of {place}[{name}]": float(at) for at, name in _positions(value)}
-    return {f"length of {place}": float(len(value)), **order}
+    return {**_length(place, value), **order}
+
+
+def _length(place: str, value: Any) -> Leaves:
+    return {f"length of {place}": float(len(value))}
 
 
 def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable] | None:
@@ -170,29 +169,19 @@ def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable] | Non
     return [*map(tuple, values)] if set(map(type, itertools.chain.from_iterable(values))) <= {str} else None
 
 
-def _set_leaves(place: str, value: Any) -> Leaves:
-    return {f"length of {place}": float(len(value)), **{f"{spelled(item)} in {place}": "yes" for item in value}}
-
-
-def _failure_leaves(place: str, error: BaseException) -> Leaves:
-    return {place: f"raises {type(error).__name__}", f"message of {place}": spelled(error, str)}
-
-
 def _names_of(value: Any) -> tuple[str, ...]:
     """Return the names of a record's fields."""
     if is_dataclass(type(value)):
         return tuple(field.name for field in fields(value))
-    names = PANDAS.get(type(value).__name__, ())
+    # Parts of the scalars of pandas that are not numbers themselves.
+    scalars = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "closed")}
+    names = scalars.get(type(value).__name__, ())
     return names if all(hasattr(value, name) for name in names) else ()
 
 
 def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
     columns = [map(operator.attrgetter(name), values) for name in _names_of(values[0])]
     return itertools.chain.from_iterable(zip(*columns, strict=True))
-
-
-def _record_forms(values: Sequence[Any]) -> Sequence[Hashable] | None:
-    return [()] * len(values) if is_dataclass(values[0]) else None
 
 
 def _is_array_like(value: Any) -> bool:
@@ -222,9 +211,8 @@ def type_name(value: Any) -> str:
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, np.ndarray):
-        return (
-            ARRAY_OF_NUMBERS if is_number_array(value) else f"array of {KIND.get(value.dtype.kind, str(value.dtype))}"
-        )
+        kind = "numbers" if is_number_array(value) else KIND.get(value.dtype.kind, str(value.dtype))
+        return f"array of {kind}"
     if isinstance(value, JsonNumber):
         return "float" if set(value) & set(".eE") else "int"
     return str(value.dtype) if isinstance(value, np.generic) else type(value).__name__
@@ -294,7 +282,7 @@ def _time_leaves(place: str, value: Any) -> Leaves:
         case timedelta():
             number = value.days * _DAY + value.seconds * 10**6 + value.microseconds
         case _:
-            number = value.toordinal() - _EPOCH if isinstance(value, date) else 0
+            number = value.toordinal() - date(1970, 1, 1).toordinal() if isinstance(value, date) else 0
             if isinstance(value, datetime | time):
                 seconds = (value.hour * 60 + value.minute) * 60 + value.second
                 number = number * _DAY + seconds * 10**6 + value.microsecond
@@ -321,16 +309,14 @@ def _text_leaves(place: str, text: str | bytes) -> Leaves:
 
 def is_word(text: str) -> bool:
     """Whether a text spells no number, and holds none among its fields."""
-    return _is_known_word(text) if len(text) <= LONGEST_KNOWN else not _parsed("", text)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _is_known_word(text: str) -> bool:
-    return not _parsed("", text)
+    return not (_parsed_once(text) if len(text) <= 64 else _parsed("", text))
 
 
 def _parsed(place: str, text: str) -> Leaves:
     return number_leaves(place, text) or _field_leaves(place, text)
+
+
+_parsed_once = functools.lru_cache(maxsize=1 << 16)(functools.partial(_parsed, ""))
 
 
 def _field_leaves(place: str, text: str) -> Leaves:
@@ -394,13 +380,19 @@ KINDS = (
     ),
     OutputKind(
         _is(list, tuple),
-        lambda place, value: {f"length of {place}": float(len(value))},
+        _length,
         lambda place, value: [f"{place}[{at}]" for at, _ in zip(range(len(value)), value, strict=False)],
         itertools.chain.from_iterable,
         lambda values: [*map(len, values)],
     ),
-    OutputKind(_is(set, frozenset), _set_leaves),
-    OutputKind(_is(BaseException), _failure_leaves),
+    OutputKind(
+        _is(set, frozenset),
+        lambda place, value: {**_length(place, value), **{f"{spelled(item)} in {place}": "yes" for item in value}},
+    ),
+    OutputKind(
+        _is(BaseException),
+        lambda place, e: {place: f"raises {type(e).__name__}", f"message of {place}": spelled(e, str)},
+    ),
     OutputKind(
         _is(complex, np.complexfloating),
         places=lambda place, value: (f"{place}.real", f"{place}.imag"),
@@ -412,7 +404,7 @@ KINDS = (
         lambda value: bool(_names_of(value)),
         places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
         parts=_fields_in_turn,
-        forms=_record_forms,
+        forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else None,
     ),
     OutputKind(_is_array_like, _array_like_leaves),
     OutputKind(_is(int, float, np.floating), leaves_of_number),
@@ -427,6 +419,6 @@ def output_kind(value: Any) -> OutputKind:
 
 
 # Found without a search, since outputs are full of them.
-_FREQUENT: tuple[Any, ...] = (0.5, 1, True, "", b"", None, [], (), {})
 _COMMON: dict[type, OutputKind] = {}
+_FREQUENT: tuple[Any, ...] = (0.5, 1, True, "", b"", None, [], (), {})
 _COMMON.update({type(value): output_kind(value) for value in _FREQUENT})

@@ -316,7 +316,6 @@ def _able_to_travel(output: Any) -> Any:
 
 # --- What a mechanism imports: the files of modules, and the versions of installed packages ---
 
-_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # Python's own modules and the auditor's, whose versions are known.
 _OWN = tuple(
     f"{folder}{os.sep}"
@@ -337,7 +336,7 @@ def imported(sources: Sequence[PythonSource], dataset: None) -> tuple[list[str],
         file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         if not isinstance(file, str):
             continue
-        if any(part in file for part in _PACKAGES):
+        if any(f"{os.sep}{part}{os.sep}" in file for part in ("site-packages", "dist-packages")):
             packages.add(name.partition(".")[0])
         elif not file.startswith(_OWN):
             files.append(file)

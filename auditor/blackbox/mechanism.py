@@ -10,7 +10,7 @@ import inspect
 import os.path
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,10 +19,10 @@ import numpy as np
 
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
 from auditor.blackbox.outputs import concatenate
-from auditor.blackbox.sample import SIDES, Answers, Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
+from auditor.blackbox.sample import Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
-from auditor.neighbours.pair import Pair, plain
+from auditor.neighbours.pair import Pair
 
 CONTAINERS = (list, dict, set, bytearray, np.ndarray)
 
@@ -298,32 +298,3 @@ class Mechanism(Drawer):
 
     def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
         return self.function(dataset, **self._given(rng, size))
-
-    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield the answers of a query on each pair."""
-        rng = np.random.default_rng(0)
-        for pair in pairs:
-            (a, b), (c, d) = ((self.call_once(pair, side, rng), self.call_once(pair, side, rng)) for side in SIDES)
-            yield rows_of(a), rows_of(b), rows_of(c), rows_of(d)
-
-
-# --- What a query answers, where it is a frame: its rows, as data that can be stored and compared ---
-
-
-def rows_of(answer: Any) -> Any:
-    """Return a frame of pandas, polars or Arrow as a list of rows, each a dict of plain values; any other answer as it is."""
-    if hasattr(answer, "collect_schema") and hasattr(answer, "collect"):
-        answer = answer.collect()
-    if hasattr(answer, "to_dicts"):
-        return plain(answer.to_dicts())
-    if hasattr(answer, "to_pylist") and hasattr(answer, "schema"):
-        return plain(answer.to_pylist())
-    if hasattr(answer, "to_dict") and hasattr(answer, "columns"):
-        return plain(answer.to_dict("records"))
-    return answer
-
-
-def are_rows(*answers: Any) -> bool:
-    """Whether all answers are lists of rows, and at least one has a row."""
-    lists = [answer for answer in answers if isinstance(answer, list) and all(isinstance(row, dict) for row in answer)]
-    return len(lists) == len(answers) and any(lists)

@@ -27,9 +27,6 @@ from auditor.defaults import ObserveKind
 from auditor.door import outcome
 from auditor.errors import InvalidInputError
 
-# Levels of objects in the attributes of an object, and the length of what is read of a file.
-DEPTH, MOST_READ = 3, 1 << 16
-
 _Read = Callable[[], Any]
 
 
@@ -83,8 +80,8 @@ class ObservedCall:
         return value[0] if "size" in given else value
 
 
-def attributes_of(value: Any, depth: int = DEPTH) -> Any:
-    """Return the attributes of an object by name, those of objects in them too; of anything else, nothing.
+def attributes_of(value: Any, depth: int = 3) -> Any:
+    """Return the attributes of an object by name, those of objects in them too, ``depth`` levels deep; of anything else, nothing.
 
     Of an exception, its arguments and what it was raised from are among them.
     """
@@ -218,7 +215,7 @@ def _content(name: str) -> dict[str, Any]:
         about = path.lstat()
         shown |= {"bytes": about.st_size if path.is_file() else None, "mode": about.st_mode}
     with contextlib.suppress(OSError), path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
+        file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16)))
         shown["content"] = file.read().decode("utf-8", "backslashreplace")
     return shown
 

@@ -15,14 +15,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 # What a system says that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-# Bytes of standard error that are kept for messages.
-STANDARD_ERROR = 2_000
 CHUNK = 1 << 20
 # Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
 LATE = "no answer within the time limit"
-# A shell that ends a group of processes when the shell's own parent is gone: then its input ends.
-GUARD = 'read -r dismissed || kill -s KILL -- "-$0"'
 
 
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
@@ -173,7 +169,7 @@ class Process:
         with contextlib.suppress(BlockingIOError, KeyError):
             # Not until there is none: a process may write faster than it is read.
             if chunk := os.read(self._err, CHUNK):
-                self._errors = (self._errors + chunk)[-STANDARD_ERROR:]
+                self._errors = (self._errors + chunk)[-2_000:]
             else:
                 self._poll.unregister(self._err)
 
@@ -196,8 +192,9 @@ class Process:
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":
-    """Start a shell that ends a group of processes when its own input ends."""
-    arguments, nowhere = ["/bin/sh", "-c", GUARD, str(group)], subprocess.DEVNULL
+    """Start a shell that ends a group of processes when its own input ends, as it does when its parent is gone."""
+    arguments = ["/bin/sh", "-c", 'read -r dismissed || kill -s KILL -- "-$0"', str(group)]
+    nowhere = subprocess.DEVNULL
     return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
@@ -205,7 +202,14 @@ def lead_a_group() -> None:
     """Make this process the leader of a group. The group ends with it, and with its parent, even if they are killed."""
     os.setsid()
     _OWN.append(_guard(os.getpid()))
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    parent = os.getppid()
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def print_nowhere() -> None:
@@ -213,12 +217,6 @@ def print_nowhere() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os.killpg(0, signal.SIGKILL)
 
 
 _OWN: list["subprocess.Popen[bytes]"] = []  # guards, whose input is open for as long as this process lives

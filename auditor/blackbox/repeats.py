@@ -25,13 +25,12 @@ SHOWN = 256  # outputs at the start of each side of a batch that the guard looks
 # Lengths of windows at the start of a batch. Windows elsewhere have the first length.
 WINDOWS = (32, 64, 128, 256)
 ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen by their keys and not by their places
-STARTS = 8  # the most windows elsewhere than at the start of a batch
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
 CERTAIN = 64  # bits
 LONGEST = 128  # calls, after which a mechanism may begin anew
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
-ODD, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+ODD = np.uint64(0x9E3779B97F4A7C15)
 ADVICE = (
     "repeated outputs are not independent, and bounds would be invalid. Draw all randomness, anew for each output, from the `rng` "
     "that is passed in (a program: from the seed of each request). Seed nothing inside. If the mechanism has entropy of its own, "
@@ -102,7 +101,7 @@ def _mixed(column: OutputColumn, n: int) -> Keys | np.uint64:
 
 def _mix(keys: Keys) -> Keys:
     keys = keys * ODD
-    keys ^= keys >> SHIFT
+    keys ^= keys >> np.uint64(32)
     return keys * ODD
 
 
@@ -166,7 +165,7 @@ class RepeatGuard:
         """
         for keys in (left, right):
             remembers, batch, self.batches = self.remembers, self.batches, self.batches + 1
-            starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:STARTS] + 1
+            starts = np.flatnonzero(keys[1 : max(1, 1 + len(keys) - WINDOWS[0])] * ODD < ONE_IN)[:8] + 1
             at_start = [(0, width) for width in WINDOWS if width <= len(keys)]
             self.windows += len(at_start) + len(starts)
             heads = keys[starts].tolist() + keys[:1].tolist()

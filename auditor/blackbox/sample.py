@@ -14,10 +14,12 @@ from auditor.blackbox.flatten import row_of
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair, Side
+from auditor.neighbours.pair import Pair, Side, rows_of
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
 Stream = np.random.Generator
+# Of a query on a pair, or exceptions: on the left data set, there again, on the right, there again.
+Answers = tuple[Any, Any, Any, Any]
 
 T = TypeVar("T")
 
@@ -32,8 +34,6 @@ TRIAL = 32
 ALWAYS = 3  # a mechanism always fails if it fails this often on each side, and gives nothing else
 # What a difference counts at most, in units of the noise; so does one without noise, or of a number and anything else.
 MOST = 8.0
-# What two atoms count that differ.
-ATOMS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +220,19 @@ class Drawer(Protocol):
         row_of(output)
         return output
 
+    def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
+        """Yield what a query answers on each pair. A frame is its rows, which can be stored and compared."""
+        rng = np.random.default_rng(0)
+        for pair in pairs:
+            left, again, right, right_again = (rows_of(self.call_once(pair, s, rng)) for s in SIDES for _ in range(2))
+            yield left, again, right, right_again
+
+
+def are_rows(*answers: Any) -> bool:
+    """Whether all answers are lists of rows, and at least one has a row."""
+    lists = [answer for answer in answers if isinstance(answer, list) and all(isinstance(row, dict) for row in answer)]
+    return len(lists) == len(answers) and any(lists)
+
 
 class Origin(Protocol):
     """The origin of outputs: a source that each worker imports, or an object that draws in a process of its own."""
@@ -230,10 +243,6 @@ class Origin(Protocol):
 
     def drawer(self) -> Drawer:
         """Return the object that draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
-
-
-# Of a query on a pair, or exceptions: on the left data set, there again, on the right, there again.
-Answers = tuple[Any, Any, Any, Any]
 
 
 # --- How far apart outputs with the same noise are: this ranks pairs, and proves nothing ---
@@ -274,4 +283,4 @@ def _of_atoms(parts: NDArray[np.float64], one: OutputColumn, other: OutputColumn
     for i in range(len(parts)):
         a, b = (None if c.codes is None or c.codes[i] < 0 else c.atoms[c.codes[i]] for c in (one, other))
         if a is not None or b is not None:
-            parts[i] = 0.0 if a == b else MOST if None in (a, b) else ATOMS
+            parts[i] = 0.0 if a == b else MOST if None in (a, b) else 1.0

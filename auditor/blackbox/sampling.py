@@ -47,9 +47,6 @@ GROWTH = 4
 # A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds, and at
 # most so many tasks a second. Many workers have longer tasks.
 TASK, A_SECOND = 0.25, 200
-# Tasks that are queued for each worker.
-AHEAD = 3
-
 
 # A worker takes 100 MB and more, and more of them than cores gain nothing. And seconds of a year.
 MOST_OF_A_CORE, MOST_SECONDS = 32, 31_536_000
@@ -138,11 +135,6 @@ class Pace:
         """Forget the seconds, for batches that may take longer or shorter than those before."""
         self.workers, self.worker, self.seconds = workers, worker, None
 
-    @property
-    def ahead(self) -> int:
-        """The most tasks that are queued at a time."""
-        return AHEAD * self.workers
-
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
         if self.seconds is None:
@@ -170,8 +162,6 @@ class Pace:
 PROGRAM_SECONDS = 4.0
 # Pairs of a task that compares outputs with the same noise.
 COMPARED = 32
-# Stands in the address of a single output that is timed.
-TIMED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +238,7 @@ class Sampler:
         how, origin = self.execution, self.origin()
         if size == 1 and isinstance(self.source, Program):
             origin = self.source.drawer(min(how.timeout or PROGRAM_SECONDS, PROGRAM_SECONDS))
-        batch = Batch(pair, size, Phase.CHECK, (TIMED if size == 1 else 0,))
+        batch = Batch(pair, size, Phase.CHECK, (2 if size == 1 else 0,))
         task = draw_twice, (origin, self.seed, audit_key(self.name), batch)
         [trial] = how.workers_for(waiting=origin.isolated).run(iter([task]), 1)
         return Trial(*trial)
@@ -305,7 +295,9 @@ class Sampler:
         first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
         return Batches(first, outputs, range(math.ceil(outputs / size)))
 
-    def _run(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> "Generator[_Group[T], None, None]":
+    def _run(
+        self, batches: Sequence[Batch], observe: Callable[[Sample], T]
+    ) -> "Generator[tuple[list[DrawnBatch[T]], MechanismError | None], None, None]":
         """Yield the batches in order, those of one task together, with the error that ended a task."""
         how, pace, origin = self.execution, self.pace, self.origin()
         is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
@@ -320,13 +312,10 @@ class Sampler:
                 yield draw_all, (origin, self.seed, audit_key(self.name), observe, batches[begun:ends])
                 begun = ends
 
-        with contextlib.closing(workers.run(tasks(), pace.ahead)) as results:
+        with contextlib.closing(workers.run(tasks(), 3 * pace.workers)) as results:
             for group, error, seconds in results:
                 pace.note(max(1, len(group)), seconds)
                 yield group, error
-
-
-_Group = tuple[list[DrawnBatch[T]], MechanismError | None]
 
 
 def audit_key(name: str) -> int:

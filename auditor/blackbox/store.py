@@ -48,8 +48,6 @@ SPOILT = (sqlite3.Error, UnicodeDecodeError)
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
 KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
-FAILURE = "raised"
-ZIP = b"PK"
 # Of one sample. A few bytes of an archive can stand for any number of zeros.
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
@@ -444,7 +442,7 @@ def decode(content: bytes) -> Any:
 
     Raises some Exception for other bytes, as the readers of archives, arrays and JSON do.
     """
-    if content.startswith(ZIP):
+    if content.startswith(b"PK"):  # an archive
         return unpacked(content)
     require_shallow(content, 3 * DEEPEST)  # a dict is an object and two lists
     return json.loads(content, object_hook=_untagged)
@@ -458,7 +456,7 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, dict):
         return {"dict": [[key, _tagged(item)] for key, item in value.items()]}
     if isinstance(value, BaseException):
-        return {FAILURE: [type(value).__name__, str(value)]}
+        return {"raised": [type(value).__name__, str(value)]}
     if type(value).__name__ in KINDS:
         return {type(value).__name__: [_tagged(getattr(value, field)) for field in value.__slots__]}
     return value.item() if isinstance(value, np.generic) else value

@@ -25,12 +25,6 @@ from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 
 # A function and its arguments.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
-# New workers that are started for a task, if others ended before they took it.
-ATTEMPTS = 10
-# Seconds after which an idle worker ends.
-IDLE = 300
-# Seconds for tasks that nobody waits for to end.
-MOMENT = 0.5
 # Seconds for a Dask scheduler to answer, and for its first worker.
 WAIT = 30
 # There is a worker for each core, so libraries must not start threads of their own. The memory of one batch is kept for the next
@@ -113,7 +107,7 @@ class Threads:
         with self._counting:
             self._runs -= 1
             self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
-            if self._left and not self._runs and wait(self._left, MOMENT).not_done:
+            if self._left and not self._runs and wait(self._left, 0.5).not_done:
                 self.stop()
 
     def stop(self) -> None:
@@ -164,12 +158,13 @@ class Processes(Threads):
         from loky import ProcessPoolExecutor
 
         task = cloudpickle.dumps((function, arguments))
-        for _ in range(ATTEMPTS):
+        for _ in range(10):  # again with new workers, if others ended before they took the task
             with self._changing:
                 if self._executor is None:
                     try:
+                        # A worker that is idle for five minutes ends.
                         self._executor = ProcessPoolExecutor(
-                            self.size, timeout=IDLE, env=ENVIRONMENT, initializer=_begin
+                            self.size, timeout=300, env=ENVIRONMENT, initializer=_begin
                         )
                     except OSError as error:
                         raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None

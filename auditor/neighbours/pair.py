@@ -159,23 +159,20 @@ def plain(data: Any) -> Any:
         return {str(plain(key) if type(key) is int else key): plain(item) for key, item in data.items()}
     if isinstance(data, bool | int | float | str):
         return hex(data) if isinstance(data, int) and not -LONG < data < LONG else data
-    rows = _rows_of(data)
-    return repr(data) if rows is None else plain(rows)
+    rows = rows_of(data)
+    return rows if isinstance(rows, list) else repr(data)
 
 
-def _rows_of(data: Any) -> Any:
-    """Return the rows of a frame of pandas, polars or Arrow; None for anything else."""
-    library, kind = type(data).__module__.partition(".")[0], type(data).__name__
-    match library, kind:
-        case "pandas", "DataFrame":
-            return data.to_dict("records")
-        case "polars", "DataFrame":
-            return data.to_dicts()
-        case "polars", "LazyFrame":
-            return data.collect().to_dicts()
-        case "pyarrow", "Table":
-            return data.to_pylist()
-    return None
+def rows_of(data: Any) -> Any:
+    """Return a frame of pandas, polars or Arrow as a list of rows, each a dict of plain values; anything else as it is."""
+    frame = data.collect() if hasattr(data, "collect_schema") and hasattr(data, "collect") else data
+    if hasattr(frame, "to_dicts"):
+        rows = frame.to_dicts()
+    elif hasattr(frame, "to_pylist") and hasattr(frame, "schema"):
+        rows = frame.to_pylist()
+    else:
+        rows = frame.to_dict("records") if hasattr(frame, "to_dict") and hasattr(frame, "columns") else None
+    return plain(rows) if isinstance(rows, list) else frame
 
 
 def pair_words(pair: Pair | None) -> str:
