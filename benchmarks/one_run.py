@@ -25,10 +25,9 @@ from scipy.sparse import csr_matrix, vstack
 from scipy.special import ndtr
 
 import auditor
-from auditor.bounds.conversions import gaussian_delta
+from auditor.bounds.conversions import Tradeoff, gaussian_delta, tradeoff
 from auditor.bounds.intervals import Floats, clopper_pearson_upper
 from auditor.bounds.one_run import GuessLooks, RightGuesses, p_value_apart, refutes_any, surest_guesses, usual_guesses
-from auditor.bounds.tradeoff import Tradeoff, tradeoff
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 
 ALPHA, DELTA, RUNS = 0.05, 1e-5, 20_000

@@ -125,7 +125,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "markupsafe": ("auditor.report",),
     "pandas": ("auditor.results.result", "auditor.neighbours.frame_forms"),
     "polars": ("auditor.neighbours.frame_forms",),
-    "hypothesis": ("auditor.neighbours.strategies",),
+    "hypothesis": ("auditor.neighbours.domains",),
     "pyarrow": ("auditor.neighbours.frame_forms", "auditor.scores"),
     "shtab": ("auditor.cli",),
 }

@@ -5,19 +5,20 @@ fair coin that picks the side of each trial, which the mechanism cannot touch, a
 holds therefore depends on the root seed and its address alone.
 """
 
+import functools
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Generic, NamedTuple, TypeVar, overload
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from auditor.blackbox.repeats import SHOWN, Calls, Keys, shown_keys
 from auditor.blackbox.sample import Drawer, Labels, Origin, Patience, Sample, calls_of, changed_form
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Lazy, Pair, Relation
 
 T = TypeVar("T")
 
@@ -72,28 +73,22 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Batches(Sequence[Batch]):
-    """A number of outputs on one pair, in batches of one size, each made when it is asked for. The last may be smaller."""
+class Batches(Lazy[Batch]):
+    """A number of outputs on one pair, in batches of one size. The last may be smaller."""
 
     first: Batch
     outputs: int
-    numbers: range
 
-    def __len__(self) -> int:
-        return len(self.numbers)
+    @classmethod
+    def of(cls, first: Batch, outputs: int) -> Self:
+        """Return so many outputs in batches like the first."""
+        numbers = range(math.ceil(outputs / first.size))
+        return cls(numbers, functools.partial(_batch_at, first, outputs), first, outputs)
 
-    @overload
-    def __getitem__(self, at: int) -> Batch: ...
 
-    @overload
-    def __getitem__(self, at: slice) -> "Batches": ...
-
-    def __getitem__(self, at: int | slice) -> "Batch | Batches":
-        if isinstance(at, slice):
-            return replace(self, numbers=self.numbers[at])
-        one, number = self.first, self.numbers[at]
-        size = min(one.size, self.outputs - number * one.size)
-        return replace(one, size=size, number=(*one.number[:-1], number))
+def _batch_at(first: Batch, outputs: int, number: int) -> Batch:
+    size = min(first.size, outputs - number * first.size)
+    return replace(first, size=size, number=(*first.number[:-1], number))
 
 
 class DrawnBatch(NamedTuple, Generic[T]):

@@ -14,24 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.flatten import (
-    KIND,
-    LARGEST,
-    READING,
-    Leaves,
-    OutputKind,
-    array_leaves,
-    flatten,
-    is_number_array,
-    is_word,
-    items_at,
-    items_in_turn,
-    output_kind,
-    require_few,
-    require_unmasked,
-    spelled,
-    type_name,
-)
+from auditor.blackbox import flatten
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column, require_alike
 from auditor.errors import MechanismError, how_many
@@ -48,7 +31,7 @@ def from_batch(batch: Any, size: int) -> Outputs:
 
     Raises MechanismError if the batch has another length, or no length.
     """
-    with READING:
+    with flatten.READING:
         return _read_batch(batch, size)
 
 
@@ -66,8 +49,8 @@ def _read_batch(batch: Any, size: int) -> Outputs:
         raise MechanismError(
             f"the mechanism returned {how_many(length, 'output')} for a batch of {size}; the first axis of the result must be size"
         )
-    require_unmasked(batch)
-    if is_number_array(batch):
+    flatten.require_unmasked(batch)
+    if flatten.is_number_array(batch):
         return _from_array(batch)
     is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US" and batch.ndim == 1
     outputs = batch.tolist() if is_text else list(batch)
@@ -84,7 +67,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
     Raises MechanismError if an object in them does not say what it holds.
     """
-    with READING:
+    with flatten.READING:
         return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 
 
@@ -159,7 +142,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
         return _of_numbers(place, values, kind)
     if kind in (str, bytes, type(None), JsonNumber):  # equal values have equal leaves
         return _of_distinct(place, values, kind)
-    known = output_kind(values[0])
+    known = flatten.output_kind(values[0])
     forms = known.forms(values)
     if forms is None:
         return _by_row(place, values)
@@ -169,19 +152,19 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _by_row(place: str, values: _Values) -> Columns:
-    rows: list[Leaves] = [{} for _ in values]
+    rows: list[flatten.Leaves] = [{} for _ in values]
     for value, leaves in zip(values, rows, strict=True):
-        flatten(place, value, leaves)
+        flatten.flatten(place, value, leaves)
     return [*from_rows(rows).columns]
 
 
-def _of_parts(place: str, values: _Values, kind: OutputKind, forms: Sequence[Hashable]) -> Columns:
+def _of_parts(place: str, values: _Values, kind: flatten.OutputKind, forms: Sequence[Hashable]) -> Columns:
     """Return the columns of values of one type. What is their own follows from their form; their parts are taken apart in turn."""
-    types = constant_column(f"type of {place}", type_name(values[0]), len(values))
+    types = constant_column(f"type of {place}", flatten.type_name(values[0]), len(values))
     if len(set(forms)) == 1:
         own = from_rows([kind.own(place, values[0])])[np.zeros(len(values), np.intp)].columns
         places = [*kind.places(place, values[0])]
-        return [types, *own, *_in_turn(places, items_in_turn(kind, values, len(places)))]
+        return [types, *own, *_in_turn(places, flatten.items_in_turn(kind, values, len(places)))]
     examples = dict(zip(forms, values, strict=True))
     number = {form: at for at, form in enumerate(examples)}
     which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))
@@ -189,7 +172,7 @@ def _of_parts(place: str, values: _Values, kind: OutputKind, forms: Sequence[Has
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, example in zip(by_form, examples.values(), strict=True):
         places = [*kind.places(place, example)]
-        parts = items_in_turn(kind, [values[row] for row in rows.tolist()], len(places))
+        parts = flatten.items_in_turn(kind, [values[row] for row in rows.tolist()], len(places))
         for at, inside in enumerate(places):
             found.setdefault(inside, []).append((rows, parts[at :: len(places)]))
     require_alike(found, max(len([*kind.places(place, value)]) for value in examples.values()))
@@ -210,7 +193,7 @@ def _in_turn(places: Sequence[str], items: _Values) -> Columns:
     columns = Columns()
     for at, place in enumerate(places):
         columns += _columns(place, items[at :: len(places)])
-        require_few(columns)
+        flatten.require_few(columns)
     return columns
 
 
@@ -244,21 +227,21 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
         length = OutputColumn(f"length of {place}", np.fromiter(map(len, group), np.float64, len(group)))
         if known == "word":
             codes = np.arange(len(group), dtype=np.int32)
-            return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(spelled, group))), length]
+            return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(flatten.spelled, group))), length]
         numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
         value, *sign = number_columns(place, np.array(numbers))
         return [types, value, OutputColumn(f"decimals of {place}", np.array(decimals, np.float64)), *sign, length]
 
-    kinds = ["number" if plain[text] is not None else "word" if is_word(text) else "field" for text in texts]
+    kinds = ["number" if plain[text] is not None else "word" if flatten.is_word(text) else "field" for text in texts]
     return _by_group(texts, kinds, columns_of)
 
 
 def _of_arrays(place: str, arrays: Any) -> Columns:
     """Return the columns of arrays of one form."""
-    if not is_number_array(arrays[0]):
-        return _of_parts(place, arrays, output_kind(arrays[0]), [()] * len(arrays))
-    about = {f"type of {place}": type_name(arrays[0]), **array_leaves(place, arrays[0])}
-    names = items_at(place, arrays[0])
+    if not flatten.is_number_array(arrays[0]):
+        return _of_parts(place, arrays, flatten.output_kind(arrays[0]), [()] * len(arrays))
+    about = {f"type of {place}": flatten.type_name(arrays[0]), **flatten.array_leaves(place, arrays[0])}
+    names = flatten.items_at(place, arrays[0])
     return [
         *[constant_column(name, str(atom), len(arrays)) for name, atom in about.items()],
         *_matrix_columns(names, np.asarray(arrays).reshape(len(arrays), len(names))),
@@ -269,7 +252,7 @@ def batch_form(batch: Any) -> str:
     """Return the form of a batch in words. An output that changed the form would change the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
-    kind = "numbers" if batch.dtype.kind in "biuf" else KIND.get(batch.dtype.kind, "objects")
+    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.KIND.get(batch.dtype.kind, "objects")
     return f"an array of {kind} with {batch.ndim} axes"
 
 
@@ -307,7 +290,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
                 _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
     # Smaller integers than those of 64 bits are floats.
-    elif values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+    elif values.dtype.itemsize == flatten.LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER

@@ -293,7 +293,7 @@ class Sampler:
         pieces = PIECES_TO_LEARN if first.learning else PIECES
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
         first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
-        return Batches(first, outputs, range(math.ceil(outputs / size)))
+        return Batches.of(first, outputs)
 
     def _run(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T]

@@ -40,8 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.conversions import Tradeoff, at_value, tradeoff
 from auditor.bounds.intervals import Floats
-from auditor.bounds.tradeoff import Tradeoff, at_value, tradeoff
 from auditor.claims import PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError
 

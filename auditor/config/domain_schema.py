@@ -12,12 +12,11 @@ from auditor.config.strict import Strict
 from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.neighbours.domains import Domain, Pairs, Value, drawn_pairs
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
-from auditor.neighbours.strategies import drawn_pairs
 from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
 RelationName = Literal["add_remove", "substitute"]

@@ -3,17 +3,8 @@
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from auditor.claims import (
-    ApproximateDP,
-    Claim,
-    GaussianDP,
-    PrivacyProfile,
-    Probability,
-    PureDP,
-    RenyiDP,
-    Unclaimed,
-    ZeroConcentratedDP,
-)
+from auditor import claims
+from auditor.claims import Claim, Probability
 from auditor.errors import InvalidInputError
 from auditor.events.selection import VALUES
 from auditor.methods.divergence import Divergence
@@ -31,13 +22,13 @@ class Methods:
 
 
 METHODS: dict[type[Claim], Methods] = {
-    PureDP: Methods(Guesses, TwoIntervals),
-    ApproximateDP: Methods(Guesses, TwoIntervals),
-    GaussianDP: Methods(GaussianGuesses),
-    Unclaimed: Methods(Guesses, TwoIntervals),
-    PrivacyProfile: Methods(ProfileGuesses),
-    RenyiDP: Methods(Divergence),
-    ZeroConcentratedDP: Methods(Divergence),
+    claims.PureDP: Methods(Guesses, TwoIntervals),
+    claims.ApproximateDP: Methods(Guesses, TwoIntervals),
+    claims.GaussianDP: Methods(GaussianGuesses),
+    claims.Unclaimed: Methods(Guesses, TwoIntervals),
+    claims.PrivacyProfile: Methods(ProfileGuesses),
+    claims.RenyiDP: Methods(Divergence),
+    claims.ZeroConcentratedDP: Methods(Divergence),
     Probability: Methods(Rate),
 }
 

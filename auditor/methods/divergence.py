@@ -255,7 +255,13 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
 
         def estimate(margin: float) -> float:
-            return self._estimate(order, values, weights_p, weights_q, margin)
+            """Return the divergence at which the payoff's mean is ``margin``."""
+            if order == 1:
+                return float(weights_p @ values - weights_q @ np.expm1(values)) - margin
+            q = order / (order - 1)
+            above = float(weights_p @ np.exp((order - 1) * values)) - (1 - 1 / q) - margin
+            below = float(weights_q @ np.exp(order * values)) / q
+            return math.log(above / below) if above > 0 and below > 0 else -math.inf
 
         loss = divergence = estimate(0.0)
         level = math.sqrt(-2 * math.log(self.alpha) / self.planned)
@@ -269,16 +275,6 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         wager = Wager(order, written, swapped, significant(wager.stake), significant(wager.tilt))
         shown = loss, loss - estimate(spread / math.sqrt(trials)), divergence
         return wager, _Shown(*(value / self.claim.scale(order) for value in shown))
-
-    @staticmethod
-    def _estimate(order: float, values: Floats, weights_p: Floats, weights_q: Floats, margin: float) -> float:
-        """Return the divergence at which the payoff's mean is ``margin``."""
-        if order == 1:
-            return float(weights_p @ values - weights_q @ np.expm1(values)) - margin
-        q = order / (order - 1)
-        above = float(weights_p @ np.exp((order - 1) * values)) - (1 - 1 / q) - margin
-        below = float(weights_q @ np.exp(order * values)) / q
-        return math.log(above / below) if above > 0 and below > 0 else -math.inf
 
 
 def score_event(counts: ScoreCounts, share: float) -> GuessCounts:

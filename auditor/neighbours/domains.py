@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -222,6 +223,41 @@ class Pairs(Domain):
         yield from self._pairs
 
 
+def drawn_pairs(strategy: Any, seed: int = 0) -> list[tuple[Any, Any]]:
+    """Return different pairs (left, right) that a strategy draws, the same for the same seed.
+
+    Raises InvalidInputError if Hypothesis is not installed, or if it draws something that is not a pair.
+    """
+    if find_spec("hypothesis") is None:
+        raise InvalidInputError("a strategy needs hypothesis, which is not installed: pip install hypothesis")
+    import hypothesis
+
+    if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
+        raise InvalidInputError(
+            f"a strategy of Hypothesis is needed, such as hypothesis.strategies.tuples(...); got {strategy!r}"
+        )
+    found: dict[str, tuple[Any, Any]] = {}
+
+    def keep(drawn: Any) -> None:
+        if not isinstance(drawn, tuple | list) or len(drawn) != 2:
+            raise InvalidInputError(f"the strategy drew {drawn!r}; it must draw pairs (left, right)")
+        if repr(drawn[0]) != repr(drawn[1]):
+            found.setdefault(repr(drawn), (drawn[0], drawn[1]))
+
+    settings = hypothesis.settings(
+        max_examples=MOST_CORNERS,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    collect: Callable[[], None] = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(keep)))
+    collect()
+    if not found:
+        raise InvalidInputError("the strategy drew no pair of different data sets")
+    return list(found.values())
+
+
 class DataSets(Domain):
     """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here stands for its left side
     only.
@@ -276,7 +312,7 @@ class Valid(Domain):
             raise InvalidInputError(f"valid says which pairs of a domain count; {domain!r} is not a domain")
         self.domain, self.is_valid = domain, is_valid
         self.relation = getattr(domain, "relation", "")
-        self._corners = self._all(domain.corners()) or [self.random(np.random.default_rng(0))]
+        self._corners = [*filter(self._accepts, domain.corners())] or [self.random(np.random.default_rng(0))]
 
     def __str__(self) -> str:
         return f"{self.domain}, if {getattr(self.is_valid, '__name__', 'a function')} accepts them"
@@ -288,7 +324,7 @@ class Valid(Domain):
         return list(self._corners)
 
     def simplest(self) -> list[Pair]:
-        return self._all(self.domain.simplest()) or self.corners()[:1]
+        return [*filter(self._accepts, self.domain.simplest())] or self.corners()[:1]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         path = self.domain.rearranged(rng)
@@ -310,9 +346,6 @@ class Valid(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         return filter(self._accepts, self.domain.simpler(pair))
-
-    def _all(self, pairs: Sequence[Pair]) -> list[Pair]:
-        return [pair for pair in pairs if self._accepts(pair)]
 
     def _if_valid(self, pair: Pair | None) -> Pair | None:
         return pair if pair is not None and self._accepts(pair) else None

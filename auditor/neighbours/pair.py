@@ -2,10 +2,10 @@
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from auditor.errors import InvalidInputError, did_you_mean, how_many
 from auditor.neighbours.scripts import is_dialogue, script_words
 from auditor.strangers import LONGEST_NUMBER
 
+T = TypeVar("T")
 Side = Literal["left", "right"]
 
 
@@ -302,6 +303,27 @@ def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair
             break
         found.setdefault(pair.key(), pair)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy(Sequence[T]):
+    """A sequence whose items are made when they are looked at: of most paths of neighbours only the ends are compared."""
+
+    numbers: range
+    item: Callable[[int], T]
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+
+    def __getitem__(self, place: int | slice) -> T | Self:
+        found = self.numbers[place]
+        return self.item(found) if isinstance(found, int) else replace(self, numbers=found)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:

@@ -10,16 +10,15 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar, cast, overload
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import MOST_NUMBERS, Domain, retried
 from auditor.neighbours.numbers import FEW_VALUES, Range, with_value
-from auditor.neighbours.pair import Pair, Relation, relation_named, same
+from auditor.neighbours.pair import Lazy, Pair, Relation, relation_named, same
 
-T = TypeVar("T")
 Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
 NO_ROW = object()  # no row on this side; None may be a row
 Rows = tuple[Row, ...]
@@ -87,27 +86,6 @@ class Made:
     right: Rows
     moves: Moves = ()
     turned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Lazy(Sequence[T]):
-    """A sequence whose items are made when they are looked at: of most paths of neighbours only the ends are compared."""
-
-    steps: range
-    make: Callable[[int], T]
-
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> "Lazy[T]": ...
-
-    def __getitem__(self, place: int | slice) -> "T | Lazy[T]":
-        found = self.steps[place]
-        return self.make(found) if isinstance(found, int) else replace(self, steps=found)
-
-    def __len__(self) -> int:
-        return len(self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom
 
+from auditor.bounds.conversions import Tradeoff, tradeoff
 from auditor.bounds.one_run import (
     GuessLooks,
     RightGuesses,
@@ -19,7 +20,6 @@ from auditor.bounds.one_run import (
     surest_guesses,
     usual_guesses,
 )
-from auditor.bounds.tradeoff import Tradeoff, tradeoff
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 
@@ -180,7 +180,7 @@ def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> N
 @pytest.mark.parametrize("claim", [*CLAIMS, ZeroConcentratedDP(0.02)])
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart: bool) -> None:
-    from auditor.bounds.tradeoff import at_value
+    from auditor.bounds.conversions import at_value
 
     looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 90)), apart)
     bound = looks.bound(claim, 0.05)
@@ -212,7 +212,7 @@ def test_points_of_a_profile_are_bounds_on_delta() -> None:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
     assert isinstance(claim, PrivacyClaim)
-    from auditor.bounds.tradeoff import at_value
+    from auditor.bounds.conversions import at_value
 
     looks = GuessLooks((RightGuesses(500, 250, 0),), apart=True)
     caught = looks.detectable(claim, 0.01, 0.8)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from auditor.bounds.tradeoff import Tradeoff, at_value, tradeoff
+from auditor.bounds.conversions import Tradeoff, at_value, tradeoff
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 
 

@@ -17,12 +17,11 @@ from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import Column
-from auditor.neighbours.domains import MOST_SIMPLE, Pairs
+from auditor.neighbours.domains import MOST_SIMPLE, Pairs, drawn_pairs
 from auditor.neighbours.frame_forms import FORMS
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import simpler
-from auditor.neighbours.strategies import drawn_pairs
 from auditor.results.fields import PairField
 from auditor.results.files import to_json
 
