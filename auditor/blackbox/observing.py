@@ -171,25 +171,21 @@ CHANGES = {
 }
 
 
-class _Changed(threading.local):
-    """The files that the calling thread opened to write, made, renamed or removed, while they are listed."""
-
-    names: list[str] | None = None
-
-
-_CHANGED = _Changed()
+# In ``names`` the files that the calling thread opened to write, made, renamed or removed, while they are listed.
+_CHANGED = threading.local()
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     """Note a file that is opened to write, or changed otherwise."""
-    if _CHANGED.names is None:
+    names: list[str] | None = getattr(_CHANGED, "names", None)
+    if names is None:
         return
     paths = arguments[: CHANGES.get(event, 0)]
     if event == "open":
         name, mode, flags = arguments
         writes = any(letter in (mode or "") for letter in "wax+") or bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
         paths = (name,) if writes else ()
-    _CHANGED.names += [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
+    names += [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
 
 
 @functools.cache

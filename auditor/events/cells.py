@@ -194,7 +194,10 @@ def readable_edges(column: SortedColumn, most: int) -> list[float]:
         return []
     lows = column.distinct(most)
     if lows is None:
-        targets = np.concatenate([np.arange(1, most) * entries / most, _tails(entries, most)])
+        # Ever smaller numbers of outputs at either end, so that a few that lie far out are not lost in a large cell.
+        few = 4 * 2.0 ** np.arange(max(0, int(np.log2(max(1.0, entries / most / 4)))) + 1)
+        few = few[few < entries / most]
+        targets = np.concatenate([np.arange(1, most) * entries / most, few, entries - few])
         # One of these positions lies in every run of more than entries / most.
         heavy = np.unique(numbers[:: entries // most + 1])
         begin, end = column.ends(heavy)
@@ -218,13 +221,6 @@ def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
     others = few[np.minimum(np.searchsorted(few, values), len(few) - 1)] != values
     few = np.union1d(few, values[others])
     return few, np.searchsorted(few, values)
-
-
-def _tails(numbers: int, most: int) -> NDArray[np.float64]:
-    """Return ever smaller numbers of outputs at either end, so that a few that lie far out are not lost in a large cell."""
-    few = 4 * 2.0 ** np.arange(max(0, int(np.log2(max(1.0, numbers / most / 4)))) + 1)
-    few = few[few < numbers / most]
-    return np.concatenate([few, numbers - few])
 
 
 def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]:

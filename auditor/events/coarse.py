@@ -70,17 +70,6 @@ class CoarseBlocks:
             one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
         return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
 
-    def of_column(self, row: int) -> Ints:
-        """Return the outputs of the fit half in each block of a column, of shape (sides, blocks)."""
-        begin, end = self.owner.searchsorted([row, row + 1])
-        return np.asarray(self.counts[:2, begin:end])
-
-    def padded(self, blocks: int) -> Ints:
-        """Return the outputs of the fit half in the first blocks of each column, of shape (sides, columns, ``blocks``)."""
-        at = self.begin[:, None] + np.arange(blocks)
-        end = np.append(self.begin[1:], len(self.owner))
-        return np.where(at < end[:, None], self.counts[:2, np.minimum(at, len(self.owner) - 1)], 0)
-
     def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
         """Return for each column the best forecast of a few rules on its blocks.
 
@@ -183,8 +172,11 @@ TINY = 1e-12
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
     """Return the places that separate the sides, with the estimated ln P[left]/P[right] (nats) of their values, by the fit half."""
-    left, right = blocks.padded(blocks.edges.shape[1] + 1 + MOST_ATOMS)
-    seen, total = blocks.counts[:2], left + right
+    seen, end = blocks.counts[:2], np.append(blocks.begin[1:], len(blocks.owner))
+    # As many blocks for each column; beyond its last one they are empty.
+    at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_ATOMS)
+    left, right = np.where(at < end[:, None], seen[:, np.minimum(at, len(blocks.owner) - 1)], 0)
+    total = left + right
     share = seen[0].sum() / max(1, seen.sum())
     own = _stands_alone(seen[0], seen[1], share, blocks)
     weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
@@ -267,8 +259,8 @@ def _shrunk(seen: Floats) -> Floats:
 
 def _alone(blocks: CoarseBlocks, row: int) -> Cells:
     """Return the evidence of a column by itself."""
-    left, right = blocks.of_column(row)
-    cells = blocks.edges.shape[1] + 1
+    begin, end = blocks.owner.searchsorted([row, row + 1])
+    (left, right), cells = blocks.counts[:2, begin:end], blocks.edges.shape[1] + 1
     ends, ratios = merge_cells(left[:cells], right[:cells])
     atoms = log_ratios(left[cells:], right[cells:])
     edges = tuple(blocks.edges[row, ends[:-1]].tolist())

@@ -161,10 +161,16 @@ class Labelled:
         ``penalty`` holds the ridge of each column. No weight changes by more than ``longest`` in a step, since a full step
         overshoots on separable data.
         """
+        from scipy.linalg.lapack import dposv
+
         across, ridge = design.T, np.diag(penalty + TINY)
         for _ in range(25):
             weight, rest = self.weights(design, beta)
-            step = _solved((across * weight) @ design + ridge, across @ rest - penalty * beta)
+            curvature, slope = (across * weight) @ design + ridge, across @ rest - penalty * beta
+            # NumPy's own solver takes ten times as long for a few columns.
+            _, step, failed = dposv(curvature, slope)
+            if failed:  # the curvature is not positive definite
+                step = np.linalg.solve(curvature, slope)
             largest = float(np.abs(step).max())
             beta = beta + step * min(1.0, longest / max(largest, 1e-12))
             yield beta, largest
@@ -206,14 +212,6 @@ class Labelled:
         # A quarter of an output more keeps columns that nothing was seen on from dividing by zero.
         spread = weight @ columns**2 - (across * explained).sum(axis=0) + 0.25
         return np.asarray((rest @ columns) ** 2 / (2 * spread))
-
-
-def _solved(curvature: Floats, slope: Floats) -> Floats:
-    """Return the step for a positive definite curvature. NumPy's own solver takes ten times as long for a few columns."""
-    from scipy.linalg.lapack import dposv
-
-    _, step, failed = dposv(curvature, slope)
-    return np.asarray(np.linalg.solve(curvature, slope) if failed else step)
 
 
 def ridge_for(columns: int, ridge: float) -> Floats:

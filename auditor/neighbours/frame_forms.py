@@ -214,16 +214,17 @@ def _spelled(values: Any) -> str:
     return repr(values.to_pydatetime() if hasattr(values, "to_pydatetime") else values)
 
 
-def _lazy(columns: Columns, values: ColumnLists) -> Any:
-    return _polars(columns, values).lazy()
-
-
 FORMS = {
     "rows": Container("lists of dicts", _rows, _spelled, is_json=True),
     "columns": Container("dicts of NumPy arrays", _arrays, _spelled),
     "pandas": Container("pandas DataFrames", _pandas, _pandas_code, "pandas"),
     "polars": Container("polars DataFrames", _polars, _polars_code, "polars"),
-    "lazy": Container("polars LazyFrames", _lazy, lambda built: f"{_polars_code(built.collect())}.lazy()", "polars"),
+    "lazy": Container(
+        "polars LazyFrames",
+        lambda columns, values: _polars(columns, values).lazy(),
+        lambda built: f"{_polars_code(built.collect())}.lazy()",
+        "polars",
+    ),
     "arrow": Container("Arrow tables", _arrow, _arrow_code, "pyarrow"),
     "csv": Container("CSV text", _csv, _spelled, is_json=True),
 }
