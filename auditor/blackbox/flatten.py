@@ -24,8 +24,6 @@ Leaves = dict[str, Leaf]
 
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-# Places of one output in lists, dicts and the like, and letters of an exception's text. What is beyond is refused, or cut off.
-MOST_PLACES, MOST_LETTERS = 100_000, 1_000
 DEEPEST = 500  # levels of lists in lists
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of a number that NumPy holds as it is
@@ -33,7 +31,6 @@ LARGEST = 8  # bytes of a number that NumPy holds as it is
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
 # The default repr of objects: a memory address.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
-_DAY = timedelta(days=1) // timedelta(microseconds=1)
 
 
 class _Reading(Door):
@@ -80,8 +77,8 @@ def flatten(place: str, value: Any, leaves: Leaves, depth: int = 0) -> None:
 
 def require_few(places: Collection[Any]) -> None:
     """Raise MechanismError if an output has too many places: a list that holds one list again and again has soon."""
-    if len(places) > MOST_PLACES:
-        raise MechanismError(f"an output has more than {MOST_PLACES:,} places; return one array, or fewer; {_NESTED}")
+    if len(places) > 100_000:
+        raise MechanismError(f"an output has more than 100,000 places; return one array, or fewer; {_NESTED}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,16 +273,17 @@ def _time_leaves(place: str, value: Any) -> Leaves:
     if str(value) == "NaT":
         return {place: "NaT"}
     leaves: Leaves = {}
+    day = 86_400 * 10**6  # microseconds
     match value:
         case np.datetime64() | np.timedelta64():
             number = int(value.astype(np.int64))
         case timedelta():
-            number = value.days * _DAY + value.seconds * 10**6 + value.microseconds
+            number = value.days * day + value.seconds * 10**6 + value.microseconds
         case _:
             number = value.toordinal() - date(1970, 1, 1).toordinal() if isinstance(value, date) else 0
             if isinstance(value, datetime | time):
                 seconds = (value.hour * 60 + value.minute) * 60 + value.second
-                number = number * _DAY + seconds * 10**6 + value.microsecond
+                number = number * day + seconds * 10**6 + value.microsecond
                 if value.tzinfo is not None:
                     leaves[f"time zone of {place}"] = f"{spelled(value.tzinfo)}, {value.utcoffset()}"
                 if value.fold:
@@ -341,7 +339,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
-        return repr(found if len(found) <= MOST_LETTERS else f"{found[:MOST_LETTERS]}… ({len(found):,} letters)")
+        return repr(found if len(found) <= 1_000 else f"{found[:1_000]}… ({len(found):,} letters)")
     if not isinstance(value, str | bytes) and _ADDRESS.search(found):
         raise MechanismError(f"an output is {found}, which does not show what it holds; {_instead(value)}")
     return found

@@ -37,8 +37,6 @@ T = TypeVar("T")
 
 # An import may take this long, even if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
-# The process has the auditor's search path, so that it finds the same modules.
-START = "import sys; sys.path[:] = {path!r}; from auditor.blackbox.host import serve; serve()"
 
 
 def isolated(source: Source, limit: float | None) -> "Program | Hosted":
@@ -191,7 +189,9 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
         lambda process: process.loaded is not None and process.loaded[0] == pickled,
         lambda process: process.loaded is None or process.loaded[0] not in _HELD,
     )
-    arguments = [sys.executable, "-c", START.format(path=sys.path)]
+    # The process has the auditor's search path, so that it finds the same modules.
+    start = f"import sys; sys.path[:] = {sys.path!r}; from auditor.blackbox.host import serve; serve()"
+    arguments = [sys.executable, "-c", start]
     with lent("host", lambda: Process(arguments), wishes) as process:
         if process.loaded is None or process.loaded[0] != pickled:
             conversation = _Conversation(process)

@@ -11,7 +11,6 @@ from auditor.errors import MechanismError, visible
 
 NUMBER = -1  # the code of a cell that holds a number
 ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
-MOST_VARIED = 4_096  # places that some outputs have and others do not; all outputs have a cell at each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,10 +105,10 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
 
 def require_alike(places: Collection[str], of_one: int) -> None:
     """Raise MechanismError if outputs have too many different places, while no more than ``of_one`` are in one of them."""
-    if len(places) > max(MOST_VARIED, of_one):
+    if len(places) > max(4_096, of_one):  # all outputs have a cell at each place that any of them has
         example = visible(list(places)[len(places) // 2], 80)
         raise MechanismError(
-            f"outputs have more than {MOST_VARIED:,} different places, such as {example}, and not always those; return dicts "
+            f"outputs have more than 4,096 different places, such as {example}, and not always those; return dicts "
             "with the same keys, or lists of keys and of values"
         )
 
@@ -133,8 +132,6 @@ def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:
 def constant_column(name: str, atom: str, size: int) -> OutputColumn:
     """Return a column of one atom, stored as one cell."""
     # The same as by numpy.broadcast_to, but faster.
-    numbers, codes = np.ndarray(size, np.float64, _ZERO, 0, (0,)), np.ndarray(size, np.int32, _ZERO, 0, (0,))
+    zero = bytes(8)
+    numbers, codes = np.ndarray(size, np.float64, zero, 0, (0,)), np.ndarray(size, np.int32, zero, 0, (0,))
     return OutputColumn(name, numbers, codes, (atom,))
-
-
-_ZERO = bytes(8)

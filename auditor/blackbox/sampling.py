@@ -158,12 +158,6 @@ class Pace:
         self.seconds = seconds / batches
 
 
-# Seconds that a program has for the output by which an audit's time is foretold.
-PROGRAM_SECONDS = 4.0
-# Pairs of a task that compares outputs with the same noise.
-COMPARED = 32
-
-
 @dataclass(frozen=True, slots=True)
 class Sampler:
     """Draws batches of one audit. ``name`` is the audit's, and part of every address.
@@ -237,7 +231,7 @@ class Sampler:
         """
         how, origin = self.execution, self.origin()
         if size == 1 and isinstance(self.source, Program):
-            origin = self.source.drawer(min(how.timeout or PROGRAM_SECONDS, PROGRAM_SECONDS))
+            origin = self.source.drawer(min(how.timeout or 4.0, 4.0))
         batch = Batch(pair, size, Phase.CHECK, (2 if size == 1 else 0,))
         task = draw_twice, (origin, self.seed, audit_key(self.name), batch)
         [trial] = how.workers_for(waiting=origin.isolated).run(iter([task]), 1)
@@ -246,7 +240,7 @@ class Sampler:
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return for each pair how far apart ``size`` outputs of either side are, with the same noise. Raises as ``map`` does."""
         origin, how, key = self.origin(), self.execution, audit_key(self.name)
-        parts = (pairs[at : at + COMPARED] for at in range(0, len(pairs), COMPARED))
+        parts = (pairs[at : at + 32] for at in range(0, len(pairs), 32))
         tasks = ((compare, (origin, self.seed, key, size, part)) for part in parts)
         found = how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))
         return [*itertools.chain.from_iterable(found)]

@@ -42,7 +42,6 @@ CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY K
 CREATE TABLE IF NOT EXISTS inputs (name TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID;
 """
 VERSION = 2
-DIGEST = hashlib.sha256().digest_size  # bytes for the pair, before the outputs of a batch
 # What SQLite raises for a spoilt file. The text of its error may quote bytes of the file.
 SPOILT = (sqlite3.Error, UnicodeDecodeError)
 # The note that says why a recorded run stopped drawing.
@@ -296,9 +295,10 @@ class AuditStore:
             yield self._of_pair(content, pair, f"batch {start}{batch}")
 
     def _of_pair(self, content: bytes, pair: Pair, what: str) -> Sample:
-        if content[:DIGEST] != _digest(pair):
+        digest = _digest(pair)  # stands before the outputs of a batch
+        if not content.startswith(digest):
             raise self._error(f"{what} was recorded on a pair other than {pair.to_dict()}")
-        sample = self._decoded(content[DIGEST:], what)
+        sample = self._decoded(content[len(digest) :], what)
         if not isinstance(sample, Sample):
             raise self._error(f"{what} holds no outputs")
         return sample

@@ -6,17 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from auditor import claims
 from auditor.bounds.intervals import Floats, finite_exp
-from auditor.claims import (
-    ApproximateDP,
-    Claim,
-    GaussianDP,
-    PrivacyClaim,
-    PrivacyProfile,
-    PureDP,
-    RenyiDP,
-    ZeroConcentratedDP,
-)
 from auditor.errors import InvalidInputError, require_number
 
 
@@ -62,7 +53,7 @@ def implied_mu(epsilon: float, delta: float) -> float:
 ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
 
 
-def implied_delta(claim: Claim, epsilon: float) -> float:
+def implied_delta(claim: claims.Claim, epsilon: float) -> float:
     """Return the largest δ at ``epsilon`` (nats) that any mechanism within the claim can have; of divergences, an upper limit.
 
     For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that
@@ -71,23 +62,23 @@ def implied_delta(claim: Claim, epsilon: float) -> float:
     than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its total variation, which is δ at
     ε = 0. Raises InvalidInputError for a claim that implies no δ.
 
-    >>> round(implied_delta(PureDP(1.0), 0.0), 6), implied_delta(ApproximateDP(1.0, 1e-5), 2.0)
+    >>> round(implied_delta(claims.PureDP(1.0), 0.0), 6), implied_delta(claims.ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)
     """
-    if isinstance(claim, PrivacyProfile):
+    if isinstance(claim, claims.PrivacyProfile):
         return min(implied_delta(point, epsilon) for point in claim.profile)
-    if isinstance(claim, GaussianDP):
+    if isinstance(claim, claims.GaussianDP):
         return gaussian_delta(claim.mu, epsilon)
-    if isinstance(claim, RenyiDP):
+    if isinstance(claim, claims.RenyiDP):
         return _delta_of_divergences(np.array([claim.order]), np.array([claim.epsilon]), epsilon)
-    if isinstance(claim, ZeroConcentratedDP):
+    if isinstance(claim, claims.ZeroConcentratedDP):
         return min(
             _delta_of_divergences(ORDERS, claim.rho * ORDERS, epsilon),
             math.sqrt(claim.rho / 2),  # of order 1, to which the others fall
         )
-    if not isinstance(claim, PrivacyClaim):
+    if not isinstance(claim, claims.PrivacyClaim):
         raise InvalidInputError(f"a claim of {claim} implies no δ; it must be a privacy claim")
-    if not isinstance(claim, PureDP | ApproximateDP):
+    if not isinstance(claim, claims.PureDP | claims.ApproximateDP):
         return claim.total_variation()  # δ at ε = 0, from which it falls
     below = min(epsilon, claim.epsilon) - claim.epsilon
     # (1 + e^ε)/(1 + e^ε₀), divided by e^ε₀ so that nothing overflows.
@@ -161,17 +152,17 @@ class Tradeoff:
 
 
 @functools.lru_cache(maxsize=64)
-def tradeoff(claim: PrivacyClaim) -> Tradeoff:
+def tradeoff(claim: claims.PrivacyClaim) -> Tradeoff:
     """Return the curve that a claim allows, or a curve that allows more.
 
     For μ and for divergences it has up to LINES lines. For divergences δ(ε) is an upper limit
     (:func:`implied_delta`), which makes bounds valid and not tight.
     """
-    if isinstance(claim, PureDP | ApproximateDP):
+    if isinstance(claim, claims.PureDP | claims.ApproximateDP):
         return Tradeoff.of(np.array([claim.epsilon]), np.array([claim.delta]))
-    if isinstance(claim, PrivacyProfile):
+    if isinstance(claim, claims.PrivacyProfile):
         return Tradeoff.of(*np.array([(point.epsilon, point.delta) for point in claim.profile]).T)
-    if isinstance(claim, GaussianDP):
+    if isinstance(claim, claims.GaussianDP):
         return _gaussian(claim.mu)
     reach = 2.0
     while implied_delta(claim, reach) > 1e-12 and reach < 500:
@@ -191,12 +182,12 @@ def _gaussian(mu: float) -> Tradeoff:
     return Tradeoff.of(mu * t, deltas)
 
 
-def at_value(claim: PrivacyClaim, value: float) -> PrivacyClaim:
+def at_value(claim: claims.PrivacyClaim, value: float) -> claims.PrivacyClaim:
     """Return the claim of the same kind whose quantity has this value. For a profile, add the value to every ε.
 
-    >>> at_value(ApproximateDP(1.0, 1e-5), 2.0)
+    >>> at_value(claims.ApproximateDP(1.0, 1e-5), 2.0)
     ApproximateDP(epsilon=2.0, delta=1e-05)
     """
-    if isinstance(claim, PrivacyProfile):
-        return PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in claim.profile])
+    if isinstance(claim, claims.PrivacyProfile):
+        return claims.PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in claim.profile])
     return replace(claim, **{claim.quantity: value})

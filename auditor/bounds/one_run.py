@@ -46,7 +46,6 @@ from auditor.claims import PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError
 
 CELLS = 2_000  # of the integral over T; each rounded up
-SPREAD = 9.0  # standard deviations of T that the cells cover
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
     if k == n:
         return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
     mean = (k + 1) / (n + 1)
-    spread = SPREAD * math.sqrt(mean * (1 - mean) / (n + 2))
+    spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # so many standard deviations of T
     ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), CELLS), 1.0]
     chances = np.diff(betainc(k + 1, n - k, ends))
     least = ends[:-1]

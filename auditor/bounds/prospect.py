@@ -33,8 +33,6 @@ WORTH_TO_EXPLORE = 0.01
 AS_MANY, STEPS = 100, 10
 # The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, no look counts.
 LEAST_SPREAD = 0.02
-# What has at most this chance where the claim is just kept is a hint, and worth more outputs to learn from.
-HINT = 0.2
 # Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
 STEP = 0.5
 NODES = np.arange(-6, 10, STEP)
@@ -164,14 +162,16 @@ class HeldOut(NamedTuple):
 
 
 def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
-    """Return whether some event shows a loss above the claim that luck explains with a chance of at most HINT.
+    """Return whether some event shows a loss above the claim that luck explains with a chance of at most 0.2.
+
+    That is worth more outputs to learn from.
 
     >>> some_hint([Prospect(1.1, 0.1, 0.0, 0.0)], 1.0), some_hint([Prospect(1.1, 0.2, 0.0, 0.0)], 1.0)
     (True, False)
     """
     from scipy.special import ndtri
 
-    return any(one.loss + float(ndtri(HINT)) * one.error > claimed for one in prospects)
+    return any(one.loss + float(ndtri(0.2)) * one.error > claimed for one in prospects)
 
 
 def utilities(outlook: tuple[Floats, Floats], claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:

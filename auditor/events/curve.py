@@ -19,9 +19,6 @@ CellNumbers = NDArray[np.intp]
 COARSE_ENDS = 33
 # ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
 MARGIN = 2.0
-# ln of likelihood given up for the widest ramp that is nearly as likely: two standard errors. A plateau that ends too early
-# loses some of its outputs. One that ends too late mixes in outputs that show less.
-GIVEN_UP = 2.0
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
 # Added to every weight and to every penalty (outputs), so that no system of equations is singular.
@@ -133,9 +130,11 @@ def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: 
                 if reached > best + 1e-6:
                     shape, best, moving = shape.moved(low, high), reached, True
     if not shape.is_box:
+        # Two standard errors are given up for the widest ramp: a plateau that ends too late mixes in outputs that show less. One
+        # that ends too early loses some of its outputs.
         for step in _steps(len(x)):
             for low, high in ((-step, step), (-step, 0), (0, step)):
-                while likelihood(shape.moved(low, high)) >= best - GIVEN_UP:
+                while likelihood(shape.moved(low, high)) >= best - 2.0:
                     shape = shape.moved(low, high)
     return shape, best
 

@@ -22,9 +22,6 @@ from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
 from auditor.events.vectors import WhereLargest
 
-# Characters of a list of values in a description. Of a longer list it names the first.
-LONGEST_LIST = 400
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -56,11 +53,11 @@ class Event:
 
     def describe(self, side: float) -> str:
         """Say in words on which outputs the rule guesses that side."""
-        feature, rule = self.feature, self.rule
+        feature, rule, longest = self.feature, self.rule, 400
         if isinstance(feature, WhereLargest) and feature.places[0] != "output[0]":
             held = rule.look_up(OutputColumn("", np.arange(len(feature.places), dtype=np.float64))) == side
             keys = dict.fromkeys(np.asarray(feature.places)[held].tolist(), side)
-            return Cells((), (ABSTAIN,), {**keys, **rule.atoms}).describe(feature.name, side, longest=LONGEST_LIST)
+            return Cells((), (ABSTAIN,), {**keys, **rule.atoms}).describe(feature.name, side, longest=longest)
         at_end = rule.edges and rule.values.count(side) == 1 and side in (rule.values[0], rule.values[-1])
         if self._looks_at() == "score" and at_end:
             # A score is ln of P[left]/P[right].
@@ -68,7 +65,7 @@ class Event:
             how = "more" if (rule.values[0] == side) == (edge <= 0) else "less"
             odds = significant(math.exp(min(abs(edge), 700.0)), 3)
             return f"{feature.name} for the {'left' if edge > 0 else 'right'} data set is {odds:,.10g} to 1 or {how}"
-        return rule.describe(feature.name, side, longest=LONGEST_LIST)
+        return rule.describe(feature.name, side, longest=longest)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
         """Return the event with its counts.

@@ -18,10 +18,6 @@ Guess = Literal["left", "right"] | None
 # Up to this number of distinct values, each is a bar of its own; beyond it, numbers lie in this number of cells.
 MOST_VALUES, CELLS = 12, 40
 MOST_ATOMS = 12
-# The share of outputs left to the open cell at either end.
-TAIL = 0.005
-# A threshold further out than this, in widths of where the outputs lie, is not shown.
-MOST_STRETCH = 3.0
 
 _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
 
@@ -125,7 +121,8 @@ def _edges(column: SortedColumn, marks: Sequence[Mark]) -> list[float]:
         near = ends[-1] - ends[0]
         low, high = max(low, ends[0] - near), min(high, ends[-1] + near)
     else:
-        reached = [end for end in ends if low - MOST_STRETCH * width <= end <= high + MOST_STRETCH * width]
+        # A threshold that is further out than three widths of where the outputs lie is not shown.
+        reached = [end for end in ends if low - 3.0 * width <= end <= high + 3.0 * width]
         low, high = min([low, *reached]), max([high, *reached])
     step = (high - low) / CELLS
     if column.is_whole:
@@ -141,7 +138,7 @@ def _middle(numbers: Floats) -> tuple[float, float]:
     """Return the ends between which most numbers lie, which are in rising order; (0, 0) of none."""
     if len(numbers) == 0:
         return 0.0, 0.0
-    at = np.rint(np.array([TAIL, 0.25, 0.75, 1 - TAIL]) * (len(numbers) - 1)).astype(np.intp)
+    at = np.rint(np.array([0.005, 0.25, 0.75, 0.995]) * (len(numbers) - 1)).astype(np.intp)
     low, first, third, high = numbers[at].tolist()
     # In interquartile ranges beyond the quartiles, or a heavy tail would squeeze most outputs into one cell.
     reach = 4.0 * (third - first)

@@ -20,8 +20,6 @@ BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
 MOST_ATOMS = 16  # of one place, the most frequent
 # Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
 RIDGE = 1.0
-# Bends lie within these numbers, of which no difference overflows.
-MOST_NUMBER = LARGEST / 4
 # A step that makes the labels no likelier than this (nats) is the last one.
 ENOUGH = 0.01
 # More outputs would hardly move a threshold that a few dozen weights decide.
@@ -96,7 +94,7 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         # about fifty weights cost time and improve little.
         fewer: tuple[float, ...] = (0.01, 0.15, 0.5, 0.85, 0.99) if places <= 10 else (BENDS[0], BENDS[-1])
         levels = BENDS if places <= 4 else fewer
-        finite = np.clip(numbers[np.isfinite(numbers)], -MOST_NUMBER, MOST_NUMBER)
+        finite = np.clip(numbers[np.isfinite(numbers)], -LARGEST / 4, LARGEST / 4)  # no difference overflows
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()

@@ -46,8 +46,6 @@ ANSWERS = "answers"
 # This number of outputs of a half screens all features, and all outputs decide between the best few.
 SCREENED = 40_000
 KEPT = 3
-# Places whose rare events are looked at, at most: those with most outputs that only one side gives.
-MOST_RARE_PLACES = 8
 # Below this many outputs, regression has nothing to add to the features themselves, and one threshold is all that can be learned.
 FEW_OUTPUTS = 500
 
@@ -55,8 +53,6 @@ FEW_OUTPUTS = 500
 ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
 # Features that are preferred to others that forecast hardly more.
 SIMPLE = (Place, LowestBit)
-# An odd number of 64 bits: 2⁶⁴ over the golden ratio.
-MULTIPLIER = np.int64(-7046029254386353131)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,9 +98,9 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
     places.sort(key=looks_at_types)
-    if len(places) > MOST_RARE_PLACES:
+    if len(places) > 8:  # those with most outputs that only one side gives
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
-        places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:MOST_RARE_PLACES]]
+        places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
     found = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
     best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
@@ -292,12 +288,13 @@ def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> boo
     """Whether whole outputs take at most so many values, and each of them often enough to learn from."""
     most = min(most, outputs.size // LEAST_IN_CELL)
     kinds = np.zeros(outputs.size, np.int64)
+    odd = np.int64(-7046029254386353131)  # 2⁶⁴ over the golden ratio
     for place in places:
         column = outputs.column(place)
         # A polynomial of the bits in wrapping arithmetic: two different outputs look alike with a chance of about 2⁻⁶⁴.
-        kinds = kinds * MULTIPLIER + column.numbers.view(np.int64)
+        kinds = kinds * odd + column.numbers.view(np.int64)
         if column.codes is not None:
-            kinds = kinds * MULTIPLIER + column.codes
+            kinds = kinds * odd + column.codes
     return len(np.unique(kinds)) <= most
 
 

@@ -41,9 +41,6 @@ MOST_EXPONENT = 100.0
 # Cells with fewer outputs on Q's side are also judged by what the score expects there.
 FEW = 8
 MANY = 5_000
-# An expectation is believed where cells of at least ENOUGH outputs make up at least BELIEVED_SHARE of it. That of a heavy tail, as
-# high orders have it, lies mostly in cells that were hardly seen.
-ENOUGH, BELIEVED_SHARE = 10, 0.8
 # Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
 FORESEEN_CUT = 3.0
 
@@ -345,10 +342,13 @@ def _expected(p: Floats, q: Floats, values: Floats) -> Floats:
 
 
 def _is_believed(order: float, values: Floats, p: Floats, q: Floats) -> bool:
-    """Whether enough of both expectations comes from cells that were seen often enough."""
+    """Whether enough of both expectations comes from cells that were seen often enough.
+
+    That of a heavy tail, as high orders have it, lies mostly in cells that were hardly seen.
+    """
     for counts, power in ((p, order - 1), (q, order)):
         terms = counts * np.exp(power * (values - values.max()))
-        if terms[counts >= ENOUGH].sum() < BELIEVED_SHARE * terms.sum():
+        if terms[counts >= 10].sum() < 0.8 * terms.sum():
             return False
     return True
 

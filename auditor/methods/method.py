@@ -203,16 +203,10 @@ def z_of(alpha: float) -> float:
     return -float(ndtri(alpha))
 
 
-# Points of a curve of δ over ε, and how far it is drawn: twice as far as the claim, but not less than LEAST_REACH (nats), or up
-# to MOST_REACH where a claim is small and δ above 0 further out.
-PROFILE_POINTS = 41
-LEAST_REACH, MOST_REACH = 0.01, 1.0
-
-
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
-    """Return (ε, δ) at many ε (nats) around ``near``."""
-    reach = 2.0 * max(near, LEAST_REACH / 2)
-    while reach < MOST_REACH and deltas(np.array([reach]))[0] > 0:
-        reach = min(2.0 * reach, MOST_REACH)
-    epsilons = np.linspace(0.0, reach, PROFILE_POINTS)
+    """Return (ε, δ) at many ε (nats), up to twice as far as ``near``, and further where that is small and δ above 0 there."""
+    reach = max(2.0 * near, 0.01)
+    while reach < 1.0 and deltas(np.array([reach]))[0] > 0:
+        reach = min(2.0 * reach, 1.0)
+    epsilons = np.linspace(0.0, reach, 41)
     return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))

@@ -52,7 +52,6 @@ TEXTS = (
 )
 # Sums of a few such floats still tell 1 apart; sums of their squares do not.
 LARGE = 2**50
-LETTERS = "abcxyzABC0159 éß,"
 LONGEST_TEXT = 8
 
 
@@ -267,7 +266,8 @@ class Column(Values):
         if self.choices is not None or self.type == "boolean" or rng.random() < 0.5:
             return corners[rng.integers(len(corners))]
         if self.type == "text":
-            return "".join(LETTERS[i] for i in rng.integers(len(LETTERS), size=rng.integers(LONGEST_TEXT + 1)))
+            letters = "abcxyzABC0159 éß,"
+            return "".join(letters[i] for i in rng.integers(len(letters), size=rng.integers(LONGEST_TEXT + 1)))
         return self._inside(self._range().draw(rng))
 
     def near(self, value: Any, rng: np.random.Generator) -> Any:

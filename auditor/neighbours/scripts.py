@@ -23,7 +23,6 @@ from auditor.errors import InvalidInputError, did_you_mean
 
 # Stands in a question for the last answer.
 LAST_ANSWER = {"answer": "last"}
-KEYS_OF_STEP = ("ask", "if", "else", "session")
 WITHOUT_NUMBER = ("refused", "answered")
 
 
@@ -152,10 +151,8 @@ def _step_of(step: Any) -> ScriptStep:
     if not isinstance(step, Mapping):
         return ScriptStep(step)
     for key in step:
-        if key not in KEYS_OF_STEP:
-            raise InvalidInputError(
-                f'the step {dict(step)!r} has the key "{key}"; {did_you_mean(str(key), KEYS_OF_STEP)}'
-            )
+        if key not in (keys := ("ask", "if", "else", "session")):
+            raise InvalidInputError(f'the step {dict(step)!r} has the key "{key}"; {did_you_mean(str(key), keys)}')
     if "ask" not in step or ("else" in step and "if" not in step):
         raise InvalidInputError(f'the step {dict(step)!r} needs the key "{"if" if "ask" in step else "ask"}"')
     session = step.get("session", 1)
