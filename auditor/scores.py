@@ -171,9 +171,8 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     kind = "something"
     try:
         found = np.asarray(given)
-        if (
-            found.dtype.kind not in "biufO"
-        ):  # NumPy would make numbers of dates, and drop the imaginary part of complex ones
+        # NumPy would make numbers of dates, and drop the imaginary part of complex ones.
+        if found.dtype.kind not in "biufO":
             kind = f"something of type {found.dtype}"
             raise TypeError
         scores = np.asarray(found, np.float64).ravel()

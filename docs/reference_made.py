@@ -225,6 +225,11 @@ def _entry(path: str) -> str:
             said = inspect.getdoc(getattr(thing, member.name)) or ""
             spelled = " ".join(_signature(member.name, member).split())
             lines += [f"- `{spelled}`: {_line(said.partition('>>>')[0])}"]
+        # A value of a part: `name = _Of[type]("part", "what it is")`.
+        if isinstance(member, ast.Assign) and isinstance(member.value, ast.Call):
+            kind, value = member.value.func, ast.unparse(member.targets[0])
+            assert isinstance(kind, ast.Subscript)
+            lines += [f"- `{value}: {_type(kind.slice)}`: {_line(inspect.getdoc(getattr(thing, value)) or '')}"]
     return "\n".join(lines).rstrip() + "\n"
 
 

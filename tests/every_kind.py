@@ -7,8 +7,7 @@ import numpy as np
 
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import claim_from_dict
 from auditor.neighbours.canaries import Canaries

@@ -5,8 +5,7 @@ from typing import Any, Unpack
 
 from auditor.adapters import RELATIONS, adapt, claim_of
 from auditor.auditing.flow import run
-from auditor.auditing.plan import Plan, as_audited
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import Unclaimed

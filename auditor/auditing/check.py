@@ -12,20 +12,12 @@ from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.command import Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
-from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Origin
+from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer
 from auditor.blackbox.sampling import Sampler, audit_key
 from auditor.door import text_of
 from auditor.errors import MechanismError, duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 
-
-def check(plan: Plan) -> None:
-    """Raise MechanismError if the mechanism cannot be imported, or the program not be found."""
-    plan.drawer()
-
-
-# Random pairs on which a mechanism is asked whether the data have any effect.
-RANDOM = 50
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
 # Seconds of an output of which a trial of many takes longer than one waits without a word.
@@ -54,17 +46,15 @@ def draw_once(plan: Plan) -> "FirstOutputs":
             if any(isinstance(o, ProcessFailure) for o in (left, right)):
                 return FirstOutputs(plan, pair, left, right)
             if not all(isinstance(o, BaseException) for o in (left, right)):
-                return FirstOutputs(plan, pair, left, right, _trial(plan, drawer, pair, time.monotonic() - began))
+                # Some outputs are timed; only one, where two calls took so long that more would be tedious.
+                size = TRIAL if time.monotonic() - began < 1 else 1
+                batch = Batch(pair, size, Phase.CHECK, (0,))
+                trial = draw_twice(drawer, plan.settings.seed, audit_key(plan.name), batch)
+                return FirstOutputs(plan, pair, left, right, trial)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
-
-
-def _trial(plan: Plan, drawer: Origin, pair: Pair, seconds: float) -> Trial:
-    """Time some outputs; only one, where two calls took so long that more would be tedious."""
-    size = TRIAL if seconds < 1 else 1
-    return draw_twice(drawer, plan.settings.seed, audit_key(plan.name), Batch(pair, size, Phase.CHECK, (0,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +91,14 @@ class FirstOutputs:
         is_array = self.pair.form and not isinstance(self.plan.source, Program)
         return f"{self.pair.form.mark if self.pair.form and is_array else ''}{data_words(plain(data))}"
 
-    def _many_pairs(self) -> list[Pair]:
-        domain, rng = self.plan.domain, rng_at(self.plan.settings.seed, Phase.CHECK, 3)
-        return [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(RANDOM))]
-
     def doubt(self) -> str:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""
         raised, plan = self.failures, self.plan
-        # As many pairs as there is patience for.
+        domain, rng = plan.domain, rng_at(plan.settings.seed, Phase.CHECK, 3)
+        # As many pairs as there is patience for, some of them random.
         each = 2 * TRIAL * (self.trial.seconds if self.trial else 0.0)
-        pairs = self._many_pairs()[: int(CHECK_SECONDS / max(each, 1e-9))]
+        pairs = [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(50))]
+        pairs = pairs[: int(CHECK_SECONDS / max(each, 1e-9))]
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             return f"{same}: {NO_EFFECT}"
         if not raised:

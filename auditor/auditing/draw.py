@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -123,9 +123,8 @@ class Draw:
                     break
         tally = self._resumed(sampler, batches, observe, tally)
         remembers, waiting, kept_at = self.guard.remembers, list[tuple[Batch, DrawnBatch[Any]]](), time.monotonic()
-        with contextlib.closing(
-            sampler.groups(batches[tally.batches :], observe) if not tally.time_is_up else _nothing()
-        ) as groups:
+        rest = batches[len(batches) if tally.time_is_up else tally.batches :]
+        with contextlib.closing(sampler.groups(rest, observe)) as groups:
             for group in groups:
                 for _, one in group:
                     tally.add(*one.seen)
@@ -148,7 +147,7 @@ class Draw:
             return so_far
         for _ in sampler.recall(batches[so_far.batches :], observe):
             pass
-        counted, guard = self.plan.store.recall(_note(batches.first), lambda: (vars(so_far), None))
+        counted, guard = self.plan.store.recall(f"tally of {batches.first.name}", lambda: (vars(so_far), None))
         if guard is not None:
             self.guard.restore(guard)
         return Tally(**counted)
@@ -159,7 +158,7 @@ class Draw:
         # Later batches are compared with the keys of a group. What the guard no longer remembers, it holds as a state.
         keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
-        self.plan.store.keep(keys, {_note(first): (vars(tally), state)})
+        self.plan.store.keep(keys, {f"tally of {first.name}": (vars(tally), state)})
 
     def spend(self, phase: Phase, outputs: int) -> None:
         """Enter outputs that were drawn for a phase."""
@@ -198,14 +197,6 @@ class Draw:
         seconds = self.plan.settings.seconds
         name = "time" if first is None else f"time of {first.name}"
         return seconds is not None and self.plan.store.happens(name, outputs, lambda: self.elapsed() > seconds)
-
-
-def _note(first: Batch) -> str:
-    return f"tally of {first.name}"
-
-
-def _nothing() -> Generator[Any, None, None]:
-    yield from ()
 
 
 def as_drawn(sample: Sample) -> Sample:

@@ -1,25 +1,25 @@
-"""The plan of an audit, where its outputs are kept or come from, and how it reports its progress."""
+"""The plan of an audit: its settings, where its outputs are kept or come from, and how it reports its progress."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
-from auditor.auditing.settings import Settings
-from auditor.auditing.sizes import GROWTH, rounds_for
+from auditor.auditing.sizes import GROWTH, largest_bound, rounds_for
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.command import Program, Source
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.played import as_session
+from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
-from auditor.defaults import MOST
-from auditor.errors import InvalidInputError, MechanismError
-from auditor.events.selection import ANSWERS
+from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
+from auditor.errors import InvalidInputError, MechanismError, did_you_mean
+from auditor.events.selection import ANSWERS, VALUES
 from auditor.methods import method_for
 from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
@@ -34,6 +34,78 @@ CHANCES = (("80%", 0.80), ("95%", 0.95))
 LONG = 10.0
 
 AuditKind = Literal["query", "canaries", "probability", "pairwise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an audit is carried out, for every kind of audit: settings that were checked.
+
+    They are declared in ``auditor.defaults``; the docstring of ``auditor.audit`` says what each is for.
+    """
+
+    samples: int = SAMPLES
+    method: MethodName = "fixed"
+    search: int | None = None
+    seconds: float | None = None
+    events: tuple[EventKind, ...] = (VALUES,)
+    shrink: bool = True
+    prove: Prove = False
+    seed: int = 0
+    execution: Execution = field(default_factory=Execution)
+    outputs: int | None = None
+    planted: int = PLANTED
+    observe: tuple[ObserveKind, ...] = ()
+    sharpen: bool = False
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(MethodName):
+            raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
+        if self.prove not in (True, False, "only", "briefly"):
+            raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false, "only" or "briefly"')
+        if not self.events or not {*self.events} <= {*get_args(EventKind)}:
+            raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
+        for kind in self.observe:
+            if kind not in get_args(ObserveKind):
+                raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')
+        for name, least in {"samples": FEWEST, "outputs": FEWEST, "search": 0, "seed": 0, "planted": 0}.items():
+            value = getattr(self, name)
+            if value is None and name in ("outputs", "search"):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+            if value > MOST and name in ("samples", "outputs", "search"):
+                raise InvalidInputError(f"{name} is {value:,}; at most {MOST:,} outputs can be counted")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Settings":
+        """Return the settings given by keywords, including the settings of the execution.
+
+        Raises InvalidInputError for unknown keywords and for values out of range.
+        """
+        for name in given:
+            if name not in SettingsKeywords.__annotations__:
+                raise InvalidInputError(
+                    f'there is no setting "{name}"; {did_you_mean(name, SettingsKeywords.__annotations__)}'
+                )
+        of_execution = {setting.name for setting in fields(Execution)} & set(given)
+        chosen = {name: value for name, value in given.items() if name not in of_execution}
+        for name in {"events", "observe"} & chosen.keys():
+            chosen[name] = tuple(chosen[name])
+        if "samples" in chosen and chosen.get("outputs") is not None:
+            raise InvalidInputError(
+                "samples and outputs are both given; give one. `samples` counts the outputs of the last bound. `outputs` counts "
+                "those of all rounds, their searches and selections as well"
+            )
+        settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
+        if settings.outputs is None:
+            return settings
+        samples = largest_bound(settings.outputs, settings.search)
+        if samples < FEWEST:
+            raise InvalidInputError(
+                f"outputs is {settings.outputs}; earlier rounds, search and selection leave {samples} of them for the bound, which "
+                f"needs at least {FEWEST}"
+            )
+        return replace(settings, samples=samples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
             break
         counted.append(_Counted(claim, now.number, alone, tally.counts, now.share, tally))
         best = max(counted, key=lambda one: (claim.excess(one.bound(plan.alpha)), one.number))
-        refuted = best.refutes(plan.alpha)
+        refuted = claim.excess(best.bound(plan.alpha)) > 0
     reason = drawn(rounds, draw.spent.bound, refuted=refuted)
     if best is None:
         return no_answer(reason, on_one.domain.corners()[0], draw.drawn_by())
@@ -72,10 +72,6 @@ class _Counted:
     def bound(self, alpha: float) -> float:
         """Return the limit on the side that could refute the claim."""
         return Reported(self.claim, self.share * alpha).limit(self.counts, lower=self.claim.at_most)
-
-    def refutes(self, alpha: float) -> bool:
-        """Whether the claim is refuted at a level."""
-        return self.claim.excess(self.bound(alpha)) > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,9 +112,8 @@ def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, 
     """Return the judgement of answers that a report holds. Raises MechanismError for answers that cannot be compared."""
     left, right = event.values.left, event.values.right
     found = _difference(claim, name, pair, (left, left, right, right))
-    if (
-        found.size == -math.inf
-    ):  # neither is a list that holds the other, so the domain says that right has one person more
+    # If neither is a list that holds the other, the domain says that right has one person more.
+    if found.size == -math.inf:
         found = _difference(claim, name, replace(pair, grows=True), (left, left, right, right))
     return replace(_judged(claim, found, reason), event=event)
 

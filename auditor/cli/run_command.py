@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from auditor.auditing.check import check
 from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import journalled
@@ -21,15 +21,16 @@ from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, ope
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
-from auditor.cli.stored import annotate, annotate_failures, read_baselines, show_changes
+from auditor.cli.stored import read_baselines, show_changes, tell_github
 from auditor.config.load import Configuration
 from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
-from auditor.report.ci import to_junit
+from auditor.report.ci import annotations, annotations_of, to_junit
 from auditor.report.compare import Change, ChangeKind, compare, failing
 from auditor.report.formats import FORMATS, write_reports
+from auditor.report.markdown import to_markdown
 from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json
@@ -53,7 +54,7 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
             with naming(configuration, plan):
-                check(plan)
+                plan.drawer()
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
@@ -126,14 +127,14 @@ def _audit(
             for why in unwritten:
                 print(visible(f"auditor: {why}"), file=sys.stderr)
                 statuses.append(NO_ANSWER)
-            annotate(result, str(configuration.file))
+            tell_github(partial(annotations, result, str(configuration.file)), partial(to_markdown, result))
             changes = []
             if baselines:
                 file, baseline = baselines[configuration.name]
                 changes = _compared(result, configuration, baseline, options)
                 show_changes(changes, str(file))
             failed = failing([*_weak_passes(result), *changes], options.strict)
-            annotate_failures(failed, str(configuration.file))
+            tell_github(partial(annotations_of, failed, str(configuration.file)))
             statuses.append(UNEXPECTED if failed else _status(result))
             failures[result.name] = failed
     statuses += _written_to_targets(options, results, failures)

@@ -6,7 +6,7 @@ And what `auditor run` does for a release: a baseline, and what GitHub shows of 
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from auditor.auditing.consistent import read_report
@@ -14,10 +14,9 @@ from auditor.cli.common import open_console, write_to
 from auditor.cli.options import AS_EXPECTED, UNEXPECTED
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
-from auditor.report.ci import annotations, annotations_of, summary_of
+from auditor.report.ci import annotations_of, summary_of
 from auditor.report.compare import FALSE_RISE, Change, compare, failing, in_all, shown
 from auditor.report.formats import FORMATS
-from auditor.report.markdown import to_markdown
 from auditor.report.terminal import print_result
 from auditor.results.result import RunResult
 from auditor.scores import audit_scores, read_scores
@@ -59,7 +58,7 @@ def compared(options: argparse.Namespace) -> int:
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
     show_changes(changes, str(options.old))
     failures = failing(changes, options.strict)
-    annotate_failures(failures, str(options.new))
+    tell_github(lambda: annotations_of(failures, str(options.new)))
     return UNEXPECTED if failures else AS_EXPECTED
 
 
@@ -75,14 +74,7 @@ def show_changes(changes: Sequence[Change], baseline: str) -> None:
     console = open_console()
     for line, style in lines:
         console.print(visible(line), style=style, highlight=False, markup=False, soft_wrap=True)
-    if _on_github():
-        _write_for_github([], summary_of(changes, baseline))
-
-
-def annotate_failures(failures: Sequence[Change], file: str) -> None:
-    """On GitHub, print an annotation of ``file`` for each change that fails the command."""
-    if _on_github():
-        print(*annotations_of(failures, file), sep="\n", flush=True)
+    tell_github(list, lambda: summary_of(changes, baseline))
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path, RunResult]]:
@@ -106,19 +98,12 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tup
     return found
 
 
-def annotate(result: RunResult, file: str) -> None:
-    """On GitHub, print annotations, which it reads from either stream, and add the run to the summary of the step."""
-    if _on_github():
-        _write_for_github(annotations(result, file), to_markdown(result))
-
-
-def _on_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def _write_for_github(annotations: Sequence[str], text: str) -> None:
-    for line in annotations:
+def tell_github(annotations: Callable[[], list[str]], text: Callable[[], str] | None = None) -> None:
+    """On GitHub, print annotations, which it reads from either stream, and add a text to the summary of the step."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    for line in annotations():
         print(line, flush=True)
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+    if text is not None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         with Path(summary).open("a", encoding="utf-8") as lines:
-            lines.write(text + "\n")
+            lines.write(text() + "\n")

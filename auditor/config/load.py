@@ -12,8 +12,7 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
-from auditor.auditing.plan import Plan, as_audited
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource, find, load
 from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict

@@ -35,11 +35,12 @@ def to_junit(*results: RunResult, failures: Mapping[str, Sequence[Change]] | Non
 
 
 def _numbers(result: RunResult, more: int) -> dict[str, str]:
-    wrong = [_is_error(audit) for audit in result.audits if not audit.passed]
+    wrong = [audit.verdict for audit in result.audits if not audit.passed]
+    errors = wrong.count(Verdict.INCONCLUSIVE)
     return {
         "tests": str(len(result.audits) + more),
-        "failures": str(wrong.count(False) + more),
-        "errors": str(wrong.count(True)),
+        "failures": str(len(wrong) - errors + more),
+        "errors": str(errors),
         **_time(result.seconds),
     }
 
@@ -59,13 +60,9 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
         return
-    kind = "error" if _is_error(audit) else "failure"
+    kind = "error" if audit.verdict is Verdict.INCONCLUSIVE else "failure"
     problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=str(audit.verdict))
     problem.text = failure_text(audit)
-
-
-def _is_error(audit: AuditResult) -> bool:
-    return audit.verdict is Verdict.INCONCLUSIVE
 
 
 def annotations(result: RunResult, file: str) -> list[str]:
@@ -73,7 +70,7 @@ def annotations(result: RunResult, file: str) -> list[str]:
 
     They are shown on ``file``, the configuration.
     """
-    lines = []
+    lines = list[str]()
     for audit in result.audits:
         title = f"{audit.name}: {headline(audit)}"
         if audit.passed:

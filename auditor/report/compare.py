@@ -377,12 +377,8 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
             try:
                 method = method_for(audit.claim, "fixed", error, audit.outputs.bound)
                 return method.interval(event.counted(), audit.judgement.share * error / 2)
-            except (
-                AttributeError,
-                TypeError,
-                ValueError,
-                ArithmeticError,
-            ):  # somebody else may have written the report
+            # Somebody else may have written the report.
+            except (AttributeError, TypeError, ValueError, ArithmeticError):
                 raise InvalidInputError(
                     f'the event of audit "{audit.name}" does not go with a claim of {audit.claim}: a report is spoilt'
                 ) from None

@@ -82,15 +82,14 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
+PASS = Verdict.NO_VIOLATION_FOUND
 # The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "audit": lambda audit: audit.name,
     "claim": lambda audit: str(audit.claim),
     "proved": _both_ends,
     "exact": lambda audit: "" if audit.exact is None else number(audit.exact.value),
-    "would catch": lambda audit: (
-        number(audit.power["95%"]) if audit.power and audit.verdict == "no_violation_found" else ""
-    ),
+    "would catch": lambda audit: number(audit.power["95%"]) if audit.power and audit.verdict is PASS else "",
     "faults": lambda audit: f"{len(audit.planted.found)}/{audit.planted.all}" if audit.planted else "",
 }
 

@@ -53,9 +53,8 @@ def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
 
 
 def _run(data: Any) -> RunResult:
-    if (
-        isinstance(data, dict) and "audits" in data and repr(data.get("version")) != repr(FORMAT)
-    ):  # 1 is not true or 1.0
+    # As text, 1 is not true or 1.0.
+    if isinstance(data, dict) and "audits" in data and repr(data.get("version")) != repr(FORMAT):
         raise InvalidInputError(f"it has version {data.get('version')}; this auditor reads version {FORMAT}")
     try:
         run: RunResult = _validator().validate_python(data)

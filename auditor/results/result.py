@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
@@ -17,6 +17,8 @@ from auditor.verdict import ENOUGH_FOUND, Verdict, may_miss, saw_nothing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+T = TypeVar("T")
 
 FORMAT = 1
 # What shows results in a terminal and in a notebook. Pages know results, so results know these by name only.
@@ -216,6 +218,20 @@ class Provenance:
     reproduce: str | None = None
 
 
+class _Of(Generic[T]):
+    """What a part of a result has, under the same name."""
+
+    def __init__(self, part: str, doc: str) -> None:
+        self._part, self.__doc__ = part, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, result: object, owner: type) -> T:
+        found: Any = self if result is None else getattr(getattr(result, self._part), self._name)
+        return found  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True, slots=True)
 class AuditResult:
     """One audit: its verdict, bound, event and power, with the data behind them.
@@ -239,85 +255,36 @@ class AuditResult:
     warnings: Sequence[str] = ()
     proof: ProofFound | None = None
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the claim."""
-        return self.judgement.verdict
-
-    @property
-    def stop_reason(self) -> str:
-        """Why no more outputs were drawn."""
-        return self.judgement.stop_reason
-
-    @property
-    def bound(self) -> BoundField | None:
-        """The proved bound on the claim's quantity, with its confidence; None if the audit ended before."""
-        return self.judgement.bound
-
-    @property
-    def event(self) -> EventField | None:
-        """The event that was counted; its fields have the names of report.json."""
-        return self.judgement.event
-
-    @property
-    def power(self) -> Mapping[str, float] | None:
-        """The smallest violations on this event that the audit detects with probability "80%" and "95%"."""
-        return self.judgement.power
-
-    @property
-    def p_value(self) -> float | None:
-        """The smallest chance of a false alarm at which these outputs refute the claim; None if nothing is random."""
-        return self.judgement.p_value
-
-    @property
-    def alpha(self) -> float | None:
-        """The chance of a false alarm that was allowed; None if nothing is random."""
-        return self.judgement.alpha
-
-    @property
-    def illustration(self) -> Illustration:
-        """The data of the plots."""
-        return self.judgement.illustration
-
-    @property
-    def outputs(self) -> OutputsSpent:
-        """How many outputs went into each phase."""
-        return self.provenance.outputs
-
-    @property
-    def seconds(self) -> float | None:
-        """How long the audit took: its equal part where audits ran side by side; None in a report that was read."""
-        return self.provenance.seconds
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the seed draws the same outputs again."""
-        return self.provenance.reproducible
-
-    @property
-    def seed(self) -> int:
-        """The root of all randomness."""
-        return self.provenance.seed
-
-    @property
-    def drawn_by(self) -> str:
-        """The workers that drew the outputs of the bound; "" in a report that was read."""
-        return self.provenance.drawn_by
-
-    @property
-    def reproduce(self) -> str | None:
-        """A command line that repeats the audit, or a call in Python that shows a violation again."""
-        return self.provenance.reproduce
-
-    @property
-    def tried(self) -> Tried:
-        """Where the search looked."""
-        return self.provenance.tried
-
-    @property
-    def planted(self) -> Probed | None:
-        """The faults that were planted in the mechanism after a pass, and which of them the search found."""
-        return self.tried.planted
+    verdict = _Of[Verdict]("judgement", "The verdict on the claim.")
+    stop_reason = _Of[str]("judgement", "Why no more outputs were drawn.")
+    bound = _Of[BoundField | None](
+        "judgement", "The proved bound on the claim's quantity, with its confidence; None if the audit ended before."
+    )
+    event = _Of[EventField | None]("judgement", "The event that was counted; its fields have the names of report.json.")
+    power = _Of[Mapping[str, float] | None](
+        "judgement", 'The smallest violations on this event that the audit detects with probability "80%" and "95%".'
+    )
+    p_value = _Of[float | None](
+        "judgement",
+        "The smallest chance of a false alarm at which these outputs refute the claim; None if nothing is random.",
+    )
+    alpha = _Of[float | None]("judgement", "The chance of a false alarm that was allowed; None if nothing is random.")
+    illustration = _Of[Illustration]("judgement", "The data of the plots.")
+    outputs = _Of[OutputsSpent]("provenance", "How many outputs went into each phase.")
+    seconds = _Of[float | None](
+        "provenance",
+        "How long the audit took: its equal part where audits ran side by side; None in a report that was read.",
+    )
+    reproducible = _Of[bool]("provenance", "Whether the seed draws the same outputs again.")
+    seed = _Of[int]("provenance", "The root of all randomness.")
+    drawn_by = _Of[str]("provenance", 'The workers that drew the outputs of the bound; "" in a report that was read.')
+    reproduce = _Of[str | None](
+        "provenance", "A command line that repeats the audit, or a call in Python that shows a violation again."
+    )
+    tried = _Of[Tried]("provenance", "Where the search looked.")
+    planted = _Of[Probed | None](
+        "tried", "The faults that were planted in the mechanism after a pass, and which of them the search found."
+    )
 
     @property
     def weak(self) -> bool:

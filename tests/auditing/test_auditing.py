@@ -13,8 +13,7 @@ import pytest
 import auditor
 from auditor.auditing import planned
 from auditor.auditing.flow import carry_out, run
-from auditor.auditing.plan import Plan, Progress
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Progress, Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL

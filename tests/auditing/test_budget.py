@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.consistent import read_report
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
 from auditor.claims import OUT_OF_REACH, Unclaimed
 from auditor.cli import main

@@ -11,8 +11,7 @@ import auditor
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import ends
 from auditor.auditing.pair_search import SEARCH, FoundPair, find_pair, steps_apart
-from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
 from auditor.auditing.stages import SearchStage
 from auditor.blackbox.mechanism import PythonSource

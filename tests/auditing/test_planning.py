@@ -10,8 +10,7 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing.foresight import EXCESS, SHARES, canaries_needed, foresee, smallest_caught
-from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import CHANCES, Plan, Settings
 from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs

@@ -10,9 +10,8 @@ import pytest
 import auditor
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.query_flow import rows_changed
-from auditor.auditing.settings import Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict

@@ -17,9 +17,8 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.pairwise_flow import Counted, _Known
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.rounds import Rounds, largest_share
-from auditor.auditing.settings import Settings
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.auditing.tally import Counted as Counting
 from auditor.blackbox.batches import Phase

@@ -17,8 +17,7 @@ from auditor.auditing import planned
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out, run
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan, Progress
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Progress, Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution

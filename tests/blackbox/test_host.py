@@ -29,10 +29,9 @@ from misbehaving import (
 from test_command import gone
 
 import auditor
-from auditor.auditing.check import check, draw_once
+from auditor.auditing.check import draw_once
 from auditor.auditing.flow import run
-from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.host import Hosted, held, isolated
 from auditor.blackbox.mechanism import PythonSource
@@ -256,7 +255,7 @@ def test_an_import_that_ends_or_holds_its_process_is_told(
     )
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=execution))
     before = hosts()
-    for use in (check, run, draw_once):
+    for use in (Plan.drawer, run, draw_once):
         with pytest.raises(MechanismError, match=rf'"faulty.py:f": importing it failed, {told}'):
             use(plan)
     assert run(plan, refuse=True).verdict is Verdict.INCONCLUSIVE

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 import auditor
 from auditor.auditing.flow import run_all
-from auditor.auditing.plan import Plan
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource

@@ -16,8 +16,7 @@ from rich.console import Console
 
 import auditor
 from auditor.auditing.flow import carry_out
-from auditor.auditing.plan import Plan, Progress
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Plan, Progress, Settings
 from auditor.blackbox.batches import LONG_CALL, Phase
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.auditing.settings import Settings
+from auditor.auditing.plan import Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import PureDP
 from auditor.config.load import Configuration, load_configuration, search_path
