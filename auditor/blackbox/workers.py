@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -100,15 +100,12 @@ class Threads:
             self.stop()  # a task may never end
             raise
         finally:
-            self._leave(asked)
-
-    def _leave(self, asked: Iterable["Future[Any]"]) -> None:
-        """Cancel tasks. Those at work that never end would occupy a worker, and hold up the end of Python."""
-        with self._counting:
-            self._runs -= 1
-            self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
-            if self._left and not self._runs and wait(self._left, 0.5).not_done:
-                self.stop()
+            # Tasks at work that never end would occupy a worker, and hold up the end of Python.
+            with self._counting:
+                self._runs -= 1
+                self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
+                if self._left and not self._runs and wait(self._left, 0.5).not_done:
+                    self.stop()
 
     def stop(self) -> None:
         """Threads cannot be stopped: the processes that they wait for are."""

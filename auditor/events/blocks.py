@@ -188,12 +188,9 @@ class Blocks:
         guess = np.full(m, ABSTAIN)
         guess[order[: i[at]]] = LEFT
         guess[order[m - j[at] :]] = RIGHT
-        return Choice(Event(feature, self._rule(guess)), float(values[at]))
-
-    def _rule(self, guess: Floats) -> Cells:
-        intervals = len(self.edges) + 1
-        numbers, atoms = guess[:intervals].tolist(), zip(self.atoms, guess[intervals:].tolist(), strict=True)
-        return Cells.joined(self.edges, numbers, {atom: worth for atom, worth in atoms if worth != ABSTAIN})
+        numbers, worths = guess[: len(self.edges) + 1].tolist(), guess[len(self.edges) + 1 :].tolist()
+        atoms = {atom: worth for atom, worth in zip(self.atoms, worths, strict=True) if worth != ABSTAIN}
+        return Choice(Event(feature, Cells.joined(self.edges, numbers, atoms)), float(values[at]))
 
 
 @functools.cache
@@ -252,12 +249,6 @@ def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
     return np.asarray(np.log((left + 0.5) / (right + 0.5)))
 
 
-def cut(column: SortedColumn) -> Blocks:
-    """Cut a column into cells and its most frequent atoms."""
-    edges = readable_edges(column, min(MOST_CELLS, max(2, column.size // LEAST_IN_CELL)))
-    return Blocks(edges, sorted(column.atoms, key=lambda atom: -column.atoms[atom])[:MOST_ATOMS])
-
-
 @dataclass(frozen=True)
 class Table:
     """The values of a feature on either side, cut into blocks when that is asked for."""
@@ -277,7 +268,8 @@ class Table:
     @functools.cached_property
     def blocks(self) -> Blocks:
         """The cells and the most frequent atoms that both sides together are cut into."""
-        return cut(self.both)
+        edges = readable_edges(self.both, min(MOST_CELLS, max(2, self.both.size // LEAST_IN_CELL)))
+        return Blocks(edges, sorted(self.both.atoms, key=lambda atom: -self.both.atoms[atom])[:MOST_ATOMS])
 
     @functools.cached_property
     def counts(self) -> tuple[Ints, Ints]:

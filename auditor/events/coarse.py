@@ -39,7 +39,10 @@ class CoarseBlocks:
     @classmethod
     def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
         """Look at columns of the same outputs, in four parts of these sizes: the fit half (left, right), the judging half."""
-        numbers = _numbers(columns)
+        numbers = np.stack([column.numbers for column in columns])
+        for row, column in enumerate(columns):
+            if column.codes is not None:
+                numbers[row, column.codes >= 0] = np.nan
         ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
         edges = _edges(ordered)
         atoms = tuple(() if column.codes is None else tuple(sorted(column.atoms)) for column in columns)
@@ -107,14 +110,6 @@ class CoarseBlocks:
         ]
         values = np.max([forecast(RuleCounts(*rule, trials)) for rule in rules], axis=0)
         return np.asarray(np.maximum.reduceat(values, self.begin))
-
-
-def _numbers(columns: Sequence[OutputColumn]) -> Floats:
-    numbers = np.stack([column.numbers for column in columns])
-    for row, column in enumerate(columns):
-        if column.codes is not None:
-            numbers[row, column.codes >= 0] = np.nan
-    return numbers
 
 
 def _edges(ordered: Floats) -> Floats:

@@ -128,7 +128,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             ):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
-                q = _expected(p, q, values)
+                # The payoff is largest, and the wager lost, just where Q is hardly ever seen. There counts alone would promise too
+                # much, so they are raised to what the score expects.
+                expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
+                q = np.where(q < FEW, np.maximum(q, expected), q)
                 wager, shown = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
                 if shown.forecast > most_shown.forecast:
                     best, most_shown = ScoreTest(feature, edges, wager), shown
@@ -330,15 +333,6 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
     left, right = (np.bincount(side, minlength=many).astype(np.float64) for side in np.split(cells, [judge.left.size]))
     means = np.bincount(cells, weights=numbers, minlength=many) / np.maximum(left + right, 1)
     return tuple(scores[at].tolist()), left, right, means
-
-
-def _expected(p: Floats, q: Floats, values: Floats) -> Floats:
-    """Return Q's counts, raised to what the score expects where they are small.
-
-    The payoff is largest, and the wager lost, just where Q is hardly ever seen: there counts alone would promise too much.
-    """
-    expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
-    return np.where(q < FEW, np.maximum(q, expected), q)
 
 
 def _is_believed(order: float, values: Floats, p: Floats, q: Floats) -> bool:

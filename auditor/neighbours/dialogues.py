@@ -244,24 +244,21 @@ class Dialogues(Domain):
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         base, script = pair.origin
-        found = self.base.step(base, way)
-        return None if found is None else self.asked(found, script)
+        return (found := self.base.step(base, way)) and self.asked(found, script)
 
     def random(self, rng: np.random.Generator) -> Pair:
         return self.asked(self.base.random(rng), self._random_script(rng))
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         base, script = pair.origin
-        kind = rng.random()
-        if kind < 0.6 and self.fixed is None:
+        if rng.random() < 0.6 and self.fixed is None:
             return self.asked(base, self._changed(script, rng))
         return self.asked(self.base.mutate(base, rng), script)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         (base, script), (other_base, other_script) = one.origin, other.origin
         if script == other_script:
-            half = self.base.between(base, other_base)
-            return None if half is None else self.asked(half, script)
+            return (half := self.base.between(base, other_base)) and self.asked(half, script)
         # Where a session begins to refuse, shows between two lengths of a script.
         short, long = sorted((script, other_script), key=len)
         middle = (len(short) + len(long)) // 2

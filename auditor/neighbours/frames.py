@@ -172,14 +172,11 @@ class Frame(Table):
         plain = self._tried(fits, groups[:1], everywhere=False)
         both = itertools.product((crowd, 10 * each), self._changes(self._usual))
         several = (self._applied([self._usual] * n, change) for n, change in both)
-        alike = itertools.chain.from_iterable(map(self._among_equals, self._sizes()))
+        # The size below each as well: what is capped or tested at a round number changes there.
+        near = sorted({each * (size - less) for size in SIZES for less in (0, 1)})
+        alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
         return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
-
-    def _sizes(self) -> list[int]:
-        """Return sizes to try, and the size below each: what is capped or tested at a round number changes there."""
-        each = int(self._each.low)
-        return [n for n in sorted({each * (size - less) for size in SIZES for less in (0, 1)}) if n in self._shared]
 
     def _among_equals(self, n: int) -> list[Pair | None]:
         """Return pairs of usual rows and a person more who has one like them, or one of another group."""

@@ -27,7 +27,6 @@ NEEDED = (
     "a records domain needs either record: {low, high}, or record: {choices}, or columns: [{low, high}, {choices}, ...], "
     "and not both"
 )
-KEYS = ("low", "high", "integer", "choices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ class RecordValues(Values):
     def of_column(cls, given: Mapping[str, Any]) -> "RecordValues":
         """Return the values of one column, given as {"low": …, "high": …, "integer": …} or {"choices": …}."""
         for key in given:
-            if key not in KEYS:
-                raise InvalidInputError(f'a column of records has the key "{key}"; {did_you_mean(str(key), KEYS)}')
+            if key not in (keys := ("low", "high", "integer", "choices")):
+                raise InvalidInputError(f'a column of records has the key "{key}"; {did_you_mean(str(key), keys)}')
         ends = None if "choices" in given else (given.get("low"), given.get("high"))
         return cls.of(ends, given.get("choices"), bool(given.get("integer")))  # type: ignore[arg-type]
 
@@ -210,7 +209,10 @@ class Records(Table):
         # Small sizes of every pattern come before large ones of any, but for the largest, which is not to be missed.
         largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
         smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
-        first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, self._sizes())))
+        # The size below each as well: what is capped or tested at a round number changes there.
+        marks = [n for n in SIZES if n in self._size]
+        near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
+        first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
         if not self._grows and high > 0:
             first += self._distinct(self._one_unlike_the_usual(high))
         most = max(1, MOST_CORNERS - len(largest))
@@ -220,11 +222,6 @@ class Records(Table):
     def _simplest(self) -> list[Pair]:  # type: ignore[override]
         tried = self._simple_inserts() if self._grows else self._simple_replacements()
         return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
-
-    def _sizes(self) -> list[int]:
-        """Return the sizes of corners, and the size below each: what is capped or tested at a round number changes there."""
-        marks = [n for n in SIZES if n in self._size]
-        return sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
 
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
         """Return equal records and a change to one more that is like them, or to one that is not."""
