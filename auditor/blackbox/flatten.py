@@ -24,7 +24,6 @@ Leaves = dict[str, Leaf]
 
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
-DEEPEST = 500  # levels of lists in lists
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
@@ -61,7 +60,7 @@ def row_of(output: Any) -> Leaves:
 
 def flatten(place: str, value: Any, leaves: Leaves, depth: int = 0) -> None:
     """Write the leaves of a value under their places. A number is a float unless its type is written too."""
-    if depth > DEEPEST:
+    if depth > 500:  # levels of lists in lists
         raise RecursionError  # here too if Python's own limit was raised
     if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
         value = value.item()

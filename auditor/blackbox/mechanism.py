@@ -24,8 +24,6 @@ from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
 from auditor.neighbours.pair import Pair
 
-CONTAINERS = (list, dict, set, bytearray, np.ndarray)
-
 
 @dataclass(frozen=True, slots=True)
 class PythonSource:
@@ -253,7 +251,8 @@ class Mechanism(Drawer):
                 f"with the parameters {sorted(parameters)}: {error}; the data set comes first, the generator is called `rng`, "
                 f"the number of outputs is called `size`, and all else needs a default or an entry in `parameters`"
             ) from None
-        copied = {key: value for key, value in parameters.items() if isinstance(value, CONTAINERS)}
+        changeable = (list, dict, set, bytearray, np.ndarray)
+        copied = {key: value for key, value in parameters.items() if isinstance(value, changeable)}
         kept = {key: value for key, value in parameters.items() if key not in copied}
         return cls(functools.partial(function, **kept) if kept else function, name, batched, takes_rng, copied)
 

@@ -48,9 +48,6 @@ GROWTH = 4
 # most so many tasks a second. Many workers have longer tasks.
 TASK, A_SECOND = 0.25, 200
 
-# A worker takes 100 MB and more, and more of them than cores gain nothing. And seconds of a year.
-MOST_OF_A_CORE, MOST_SECONDS = 32, 31_536_000
-
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -82,11 +79,10 @@ class Execution:
         if self.batch < 1:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None:
-            require_number("timeout", self.timeout, 0, MOST_SECONDS, low_open=True)
-        if self.backend != "dask" and self.workers > (most := MOST_OF_A_CORE * processes(-1)):
-            raise InvalidInputError(
-                f"workers is {self.workers:,}; this machine can start {most:,}, {MOST_OF_A_CORE} for each core"
-            )
+            require_number("timeout", self.timeout, 0, 31_536_000, low_open=True)  # of a year
+        # A worker takes 100 MB and more, and more of them than cores gain nothing.
+        if self.backend != "dask" and self.workers > (most := 32 * processes(-1)):
+            raise InvalidInputError(f"workers is {self.workers:,}; this machine can start {most:,}, 32 for each core")
         if self.address is not None and self.backend != "dask":
             raise InvalidInputError(
                 f"address is {self.address!r}, but backend is {self.backend}; an address goes with dask"

@@ -103,8 +103,6 @@ def _delta_of_divergences(orders: Floats, divergences: Floats, epsilon: float) -
 # lines holds for every mechanism within the claim. Where a claim is (ε, δ) or a list of such points, nothing is lost.
 
 LINES = 1_500
-# Of a Gaussian mechanism: standard deviations of the log-ratio above its mean, up to which lines are drawn. δ is below 1e-18 there.
-REACH = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,8 @@ def _gaussian(mu: float) -> Tradeoff:
 
     if mu == 0:
         return Tradeoff.of(np.zeros(1), np.zeros(1))
-    t = np.linspace(0.0, mu / 2 + REACH, LINES)  # ε = μt
+    # ε = μt, up to nine standard deviations of the log-ratio above its mean. δ is below 1e-18 there.
+    t = np.linspace(0.0, mu / 2 + 9.0, LINES)
     above, below = log_ndtr(mu / 2 - t), log_ndtr(-mu / 2 - t)
     deltas = -np.exp(above) * np.expm1(np.minimum(0.0, mu * t + below - above))
     return Tradeoff.of(mu * t, deltas)

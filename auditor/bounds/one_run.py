@@ -45,8 +45,6 @@ from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError
 
-CELLS = 2_000  # of the integral over T; each rounded up
-
 
 @dataclass(frozen=True, slots=True)
 class RightGuesses:
@@ -141,7 +139,7 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
         return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
     mean = (k + 1) / (n + 1)
     spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # so many standard deviations of T
-    ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), CELLS), 1.0]
+    ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), 2_000), 1.0]
     chances = np.diff(betainc(k + 1, n - k, ends))
     least = ends[:-1]
     rates = np.where(least > 0, curve.mistakes(least) / np.maximum(least, 1e-300), 0.0)

@@ -15,13 +15,7 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, read
 from auditor.events.event import Event
 from auditor.events.features import Feature
 
-# Intervals a column is cut into at first. 200 put a threshold within 0.5 % of the outputs of its best place.
-MOST_CELLS = 200
 LEAST_IN_CELL = 8  # fewer outputs show nothing by themselves
-# Atoms ranked one by one; the rarest beyond these are left to abstention.
-MOST_ATOMS = 400
-# Standard errors by which one of two halves may be the larger.
-CHANCE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +197,8 @@ def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: RuleForecast) -> tuple[int, int] | None:
     """Return how many blocks to guess left on if right had a mirror image, and the other way round; None if both do not fit."""
-    # A rule and its mirror image share all outputs. So one has half of them at most, and what chance adds.
-    ends, most = [], trials / 2 + CHANCE * math.sqrt(trials) / 2
+    # A rule and its mirror image share all outputs. So one has half of them at most, and what chance adds: four standard errors.
+    ends, most = [], trials / 2 + 4.0 * math.sqrt(trials) / 2
     for side in (left, right):
         wins, losses = (np.where(side[0] + side[1] <= most, x, 0.0) for x in side)
         values = forecast(RuleCounts(wins, losses, wins, losses, trials))
@@ -268,8 +262,10 @@ class Table:
     @functools.cached_property
     def blocks(self) -> Blocks:
         """The cells and the most frequent atoms that both sides together are cut into."""
-        edges = readable_edges(self.both, min(MOST_CELLS, max(2, self.both.size // LEAST_IN_CELL)))
-        return Blocks(edges, sorted(self.both.atoms, key=lambda atom: -self.both.atoms[atom])[:MOST_ATOMS])
+        # 200 intervals put a threshold within 0.5 % of the outputs of its best place.
+        edges = readable_edges(self.both, min(200, max(2, self.both.size // LEAST_IN_CELL)))
+        # The rarest atoms beyond these are left to abstention.
+        return Blocks(edges, sorted(self.both.atoms, key=lambda atom: -self.both.atoms[atom])[:400])
 
     @functools.cached_property
     def counts(self) -> tuple[Ints, Ints]:

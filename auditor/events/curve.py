@@ -17,8 +17,6 @@ CellNumbers = NDArray[np.intp]
 
 # The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
-# ln of likelihood that a shape must gain beyond the number of shapes tried, for a false-positive rate of about e^−2.
-MARGIN = 2.0
 # Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
 RIDGE = 0.1
 # Added to every weight and to every penalty (outputs), so that no system of equations is singular.
@@ -86,8 +84,8 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
             # A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor.
             best = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
             shape, reached = _placed(best, x, counts, design, beta)
-            # The first shape is added whatever it gains.
-            if number > 0 and reached - likelihood < np.log(len(shapes)) + MARGIN:
+            # The first shape is added whatever it gains. The false-positive rate of others is about e^−2.
+            if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
             design = np.column_stack([design, shape.column(x)])
             beta, likelihood = counts.fit(design, np.append(beta, 0.0))

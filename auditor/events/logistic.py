@@ -17,13 +17,6 @@ from auditor.events.vectors import LARGEST
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.
 BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
-MOST_ATOMS = 16  # of one place, the most frequent
-# Weight of the ridge on standardised columns, in outputs: enough to keep separable data finite.
-RIDGE = 1.0
-# A step that makes the labels no likelier than this (nats) is the last one.
-ENOUGH = 0.01
-# More outputs would hardly move a threshold that a few dozen weights decide.
-MOST_OUTPUTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +61,11 @@ class LogisticScore:
         return OutputColumn(self.name, np.round(score, 9) + 0.0)
 
 
-def fit_logistic(sample: Sample, most: int = MOST_OUTPUTS) -> LogisticScore | None:
-    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None if nothing varies."""
+def fit_logistic(sample: Sample, most: int = 20_000) -> LogisticScore | None:
+    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None if nothing varies.
+
+    More outputs would hardly move a threshold that a few dozen weights decide.
+    """
     sample = Sample(sample.left[: most // 2], sample.right[: most // 2])
     both = concatenate([sample.left, sample.right])
     terms = tuple(t for t in (_terms_of(column, len(both.columns)) for column in both.columns) if t is not None)
@@ -100,7 +96,7 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
         seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))
-        order = [i for i in np.argsort(-seen, kind="stable")[:MOST_ATOMS] if 8 <= seen[i] < len(column.codes)]
+        order = [i for i in np.argsort(-seen, kind="stable")[:16] if 8 <= seen[i] < len(column.codes)]
         atoms = tuple(column.atoms[i] for i in order)
     return _Terms(column.name, bends, atoms) if bends or atoms else None
 
@@ -117,11 +113,12 @@ def _fitted(design: Floats, labels: Floats) -> tuple[float, Floats]:
     mean, scale = design.mean(axis=0), design.std(axis=0)
     scale[scale == 0] = np.inf  # a regressor that does not vary gets no weight
     standard = np.column_stack([np.ones(len(labels)), (design - mean) / scale])
-    penalty, seen = ridge_for(standard.shape[1], RIDGE), Labelled(labels, np.ones(len(labels)))
+    # A ridge of one output is enough to keep separable data finite.
+    penalty, seen = ridge_for(standard.shape[1], 1.0), Labelled(labels, np.ones(len(labels)))
     reached = -np.inf
     for beta, _ in seen.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):
         before, reached = reached, seen.log_likelihood(standard, beta, penalty)
-        if reached - before < ENOUGH:
+        if reached - before < 0.01:  # nats
             break
     weights = beta[1:] / scale
     return float(beta[0] - weights @ mean), weights

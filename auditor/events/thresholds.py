@@ -17,9 +17,6 @@ from auditor.events.curve import Curve, fit_curve
 CAREFUL, BOLD = 5.0, 1.0
 # A forecast (nats) that replaces a careful choice. Luck among weak rules stays below it.
 WORTH_KEEPING = 0.1
-# Standard errors by which a rare event must be clearer than a frequent one, and by which it must be clear at all. In one of twenty
-# audits the clearest of many reaches 3.3 by luck.
-CLEARER, CLEAR = 0.5, 3.5
 
 
 def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
@@ -76,9 +73,10 @@ def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice |
 
 def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice:
     """Return a rule on rare outputs that is almost never wrong, if it is clear; else the placed one, on frequent outputs."""
-    bold, needed = forecaster.with_margin(BOLD).forecast, CLEARER + _surprise(evidence.of_rule(placed.test.rule))
+    # Standard errors. In one of twenty audits the clearest of many rare events reaches 3.3 by luck.
+    bold, needed = forecaster.with_margin(BOLD).forecast, 0.5 + _surprise(evidence.of_rule(placed.test.rule))
     rare = evidence.best(evidence.seen, bold)
-    for other, clear in ((_best_of_atoms(evidence, bold), needed), (rare, max(CLEAR, needed))):
+    for other, clear in ((_best_of_atoms(evidence, bold), needed), (rare, max(3.5, needed))):
         if other is not None and _surprise(evidence.of_rule(other.test.rule)) > clear:
             return other
     return placed

@@ -33,14 +33,6 @@ from auditor.methods.method import ExactNumber, Interval, Learned, ManyNumbers, 
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 # The score is cut at a quantile of either side, and at a value (nats): what is lost there against variance.
 CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
-MOST_CELLS = 256
-# Of the cells at either end of the score, of which guesses are counted for a curve of δ over ε.
-SHARES = (0.5, 0.25, 0.125, 0.0625)
-# Beyond this exponent payoffs are useless, and their squares overflow.
-MOST_EXPONENT = 100.0
-# Cells with fewer outputs on Q's side are also judged by what the score expects there.
-FEW = 8
-MANY = 5_000
 # Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
 FORESEEN_CUT = 3.0
 
@@ -117,7 +109,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def _best_bet(self, sample: Sample) -> tuple[ScoreTest, _Shown]:
         fit, judge = sample.halves()
         # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
-        step = 1 if judge.size >= MANY else 3
+        step = 1 if judge.size >= 5_000 else 3
         best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
         # A divergence needs the score itself, not only where it passes a threshold.
         learned = fit_logistic(fit, most=200_000)
@@ -131,7 +123,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
                 # The payoff is largest, and the wager lost, just where Q is hardly ever seen. There counts alone would promise too
                 # much, so they are raised to what the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
-                q = np.where(q < FEW, np.maximum(q, expected), q)
+                q = np.where(q < 8, np.maximum(q, expected), q)
                 wager, shown = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
                 if shown.forecast > most_shown.forecast:
                     best, most_shown = ScoreTest(feature, edges, wager), shown
@@ -185,7 +177,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
         """See Method; these points hold at a level of their own, since the bound uses all of alpha."""
-        events = [score_event(counts, share) for share in SHARES]
+        # Guesses on these shares of the cells, at either end of the score.
+        events = [score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
         # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
         near = math.sqrt(2 * self.claim.gaussian_rho)
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
@@ -248,7 +241,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         """Choose shift, stake and tilt for a score on counted cells; return the wager and what it shows."""
         weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
         trials, nothing = p.sum() + q.sum(), Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0)
-        if order * np.abs(values).max() > MOST_EXPONENT or not _is_believed(order, values, p, q):
+        # Beyond this exponent payoffs are useless, and their squares overflow.
+        if order * np.abs(values).max() > 100.0 or not _is_believed(order, values, p, q):
             return nothing, NOTHING_SHOWN
         if order > 1:
             # So that E_P[u] is about 1, where the tangent touches.
@@ -326,7 +320,7 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
     """
     numbers = np.concatenate([feature.extract(side).numbers for side in (judge.left, judge.right)])
     # A hundred outputs in a cell, both sides together, or their shares would be mostly noise.
-    most = min(MOST_CELLS, max(2, judge.size // 100))
+    most = min(256, max(2, judge.size // 100))
     scores = np.unique(numbers)
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
     cells, many = np.searchsorted(scores[at], numbers, side="left"), len(at) + 1

@@ -34,7 +34,6 @@ FIRST_QUESTIONS = 8
 # Thresholds of conditions that are tried first: half splits the answers no and yes; the others split counts.
 THRESHOLDS = (0.5, 0.0, 1.0, 2.0, 5.0, 10.0)
 FORMS = ("choices", "range", "parts", "script")
-ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ class Dialogues(Domain):
             raise InvalidInputError(
                 f"rounds is {rounds}, but a script says itself how many questions it asks; leave out rounds"
             )
-        self.rounds = (ROUNDS if rounds is None else rounds) if self.fixed is None else len(self.fixed)
+        self.rounds = (4 if rounds is None else rounds) if self.fixed is None else len(self.fixed)
         self.sessions, self.meter = sessions, None if meter is None else meter_of(meter)
         for name, number in (("rounds", self.rounds), ("sessions", sessions)):
             if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_ROUNDS:
