@@ -3,7 +3,7 @@
 Keywords of calls are these types. The keys of configurations and the options of commands are made from them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
@@ -154,14 +154,6 @@ class RunKeywords(SettingsKeywords, total=False):
             "The chance that sound mechanisms raise no alarm, of the whole file.", CONFIDENCE, option="C", key="nowhere"
         ),
     ]
-
-
-class AuditKeywords(SettingsKeywords, total=False):
-    """All keywords of a call."""
-
-    parameters: Mapping[str, Any] | None
-    name: str | None
-    confidence: float
 
 
 def settings(declared: type[Any]) -> Iterator[tuple[str, Any, About]]:

@@ -52,12 +52,11 @@ _IS_TOLD = pytest.StashKey[bool]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the ini setting for the session's confidence."""
     text = f"chance that sound mechanisms raise no alarm in the whole session (default: {CONFIDENCE})"
-    parser.getgroup(FIXTURE, "differential-privacy audits").addoption(
-        "--dp-confidence", type=float, metavar="C", help=text
-    )
+    group = parser.getgroup(FIXTURE, "differential-privacy audits")
+    group.addoption("--dp-confidence", type=float, metavar="C", help=text)
     parser.addini("dp_confidence", text, default=str(CONFIDENCE))
     text = "fail tests whose audits pass weakly: what they might have missed is large"
-    parser.getgroup(FIXTURE).addoption("--dp-strict", action="store_true", help=text)
+    group.addoption("--dp-strict", action="store_true", help=text)
     parser.addini("dp_strict", text, type="bool", default=False)
 
 
@@ -203,10 +202,6 @@ class DPAudit:
         warnings.warn(problem, WeakPass, stacklevel=3)
         return result
 
-    def problems(self) -> list[str]:
-        """Return what is wrong with the calls so far, those of earlier runs of the test included."""
-        return list(self._problems.values())
-
 
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
@@ -225,8 +220,9 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     audits = DPAudit(item)
     yield audits
     audits.has_ended = True
-    if (problems := audits.problems()) and not item.stash[_IS_TOLD]:
-        pytest.fail("\n".join(problems), pytrace=False)
+    # With the problems of earlier runs of the test.
+    if (problems := item.stash[_PROBLEMS]) and not item.stash[_IS_TOLD]:
+        pytest.fail("\n".join(problems.values()), pytrace=False)
 
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
@@ -288,12 +284,9 @@ def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any
 
     After a rerun, a report has the audits of the runs before as well: each counts once.
     """
-    reports = [
-        report for category in stats.values() for report in category if getattr(report, "when", "") == "teardown"
-    ]
     found = {}
-    for report in reports:
-        for name, value in report.user_properties:
+    for report in itertools.chain.from_iterable(stats.values()):
+        for name, value in report.user_properties if getattr(report, "when", "") == "teardown" else ():
             if name == FIXTURE:
                 audit = json.loads(value)
                 found[getattr(report, "worker_id", ""), report.nodeid, audit["call"]] = report.nodeid, audit

@@ -9,7 +9,7 @@ from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import Unclaimed
-from auditor.defaults import CONFIDENCE, AuditKeywords, SettingsKeywords
+from auditor.defaults import CONFIDENCE, SettingsKeywords
 from auditor.errors import InvalidInputError
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Domain, Pairs
@@ -72,20 +72,21 @@ def audit(
     >>> auditor.audit(leaky, auditor.PureDP(1.0), [(0, 1)], samples=20_000, seed=7, workers=1).verdict
     <Verdict.VIOLATION: 'violation'>
     """
-    return run(
-        planned(mechanism, claim, neighbours, parameters=parameters, name=name, confidence=confidence, **settings)
-    )
+    plan = planned(mechanism, claim, neighbours, parameters=parameters, name=name, confidence=confidence, **settings)
+    return run(plan)
 
 
 def planned(
     mechanism: object,
     claim: Any,
     neighbours: Domain | Canaries | Sequence[tuple[Any, Any]] | None,
-    **options: Unpack[AuditKeywords],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    confidence: float = CONFIDENCE,
+    **given: Unpack[SettingsKeywords],
 ) -> Plan:
     """Return the plan of the audit that ``audit`` carries out with these arguments."""
-    given: dict[str, Any] = dict(options)
-    parameters, name, confidence = (given.pop(key, None) for key in ("parameters", "name", "confidence"))
     parameters = parameters or {}
     source: Source
     assumptions: tuple[str, ...] = ()
@@ -122,7 +123,7 @@ def planned(
         source=as_audited(source, neighbours, settings),
         claim=claim,
         neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
-        alpha=alpha_for_each(CONFIDENCE if confidence is None else confidence, 1),
+        alpha=alpha_for_each(confidence, 1),
         settings=settings,
         expect=expected_of(claim),
         assumptions=assumptions,

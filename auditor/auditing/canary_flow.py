@@ -120,9 +120,9 @@ class CanaryEvidence(Evidence):
 
     def p_value(self) -> float:
         """See Evidence; in closed form where canaries are apart."""
-        return (
-            min(1.0, self.looks.p_value_apart(self.claim) / self.share) if self.looks.apart else Evidence.p_value(self)
-        )
+        if not self.looks.apart:
+            return Evidence.p_value(self)
+        return min(1.0, self.looks.p_value_apart(self.claim) / self.share)
 
     def judge(self, alpha: float) -> Judgement:
         name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"

@@ -95,9 +95,8 @@ def _more_than(claim: PrivacyClaim) -> float:
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
-    return method_for(plan.claim, plan.settings.method, OF_LAST * plan.alpha, plan.settings.samples).foreseen(
-        share, chance
-    )
+    method = method_for(plan.claim, plan.settings.method, OF_LAST * plan.alpha, plan.settings.samples)
+    return method.foreseen(share, chance)
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:

@@ -121,12 +121,8 @@ def _enough(claim: Claim, strategy: _Strategy, sample: Sample) -> int:
     """Return how many outputs show the violation on the pair found, with a margin."""
     outputs = LEAST_GIVEN if isinstance(claim, Probability) else LEAST
     while outputs < sample.size:
-        if claim.excess(strategy.forecast(_first(sample, outputs))) > strategy.floor:
+        left, right = (side[: round(outputs / sample.size * side.size)] for side in (sample.left, sample.right))
+        if claim.excess(strategy.forecast(Sample(left, right))) > strategy.floor:
             return min(sample.size, MARGIN * outputs)
         outputs *= 2
     return sample.size
-
-
-def _first(sample: Sample, outputs: int) -> Sample:
-    share = outputs / sample.size
-    return Sample(sample.left[: round(share * sample.left.size)], sample.right[: round(share * sample.right.size)])

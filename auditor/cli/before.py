@@ -84,10 +84,9 @@ def plan(options: argparse.Namespace) -> int:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
             if not rows:
-                is_query = isinstance(plan.claim, QueryClaim)
-                said = (
-                    "one counterexample refutes the claim" if is_query else "nothing is claimed: the loss is measured"
-                )
+                said = "nothing is claimed: the loss is measured"
+                if isinstance(plan.claim, QueryClaim):
+                    said = "one counterexample refutes the claim"
                 table.add_row(*audit, "–", "–", "–", said, "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
@@ -99,7 +98,7 @@ def plan(options: argparse.Namespace) -> int:
         console.print(table)
         for plan in configuration.plans:
             if words := _too_few_canaries(plan):
-                console.print(f"{escaped(plan.name)}: {words}", highlight=False)
+                console.print(f"{escaped(plan.name)}: {words}")
         for plan in configuration.plans if options.stages else ():
             console.print(_stages(plan))
     return AS_EXPECTED

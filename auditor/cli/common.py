@@ -21,9 +21,10 @@ from auditor.results.files import write_whole
 
 def open_console(quiet: bool = False) -> Console:
     """Return a console: as wide as the terminal, or 160 columns wide."""
-    console = Console(quiet=quiet)
-    # A log has no width.
-    return console if console.is_terminal else Console(quiet=quiet, width=160)
+    console = Console(quiet=quiet, highlight=False)
+    if not console.is_terminal:  # a log has no width
+        console.width = 160
+    return console
 
 
 def say(text: object) -> None:

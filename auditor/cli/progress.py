@@ -5,7 +5,6 @@ It shows no bound: one is stated when all audits of a file have ended, at the le
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -25,11 +24,14 @@ FIRST = 5.0
 
 
 class ProgressLines:
-    """A line for each audit under way, which changes in place. There are none if the console is no terminal."""
+    """A line for each audit under way, which changes in place. There are none if the console is no terminal.
+
+    They are shown in the block of ``bars``.
+    """
 
     def __init__(self, console: Console, plans: Sequence[Plan]) -> None:
         self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
-        self._bars = Bars(
+        self.bars = Bars(
             # On a narrow terminal the bar is left out, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
@@ -46,41 +48,32 @@ class ProgressLines:
         self._phases = dict[str, tuple[Phase, float]]()
         self._console = console
 
-    def __enter__(self) -> "ProgressLines":
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._bars.stop()
-
     def end(self, audit: str) -> None:
         """Remove the line of an audit."""
         if audit in self._tasks:
-            self._bars.remove_task(self._tasks.pop(audit))
+            self.bars.remove_task(self._tasks.pop(audit))
 
     def show(self, progress: Progress) -> None:
         """Show the progress of an audit. May be called from any thread."""
         if progress.seconds:
             line = f"  {visible(progress.audit)}: about {duration(progress.seconds)} if no other audit runs"
-            self._console.print(line, highlight=False, markup=False)
+            self._console.print(line, markup=False)
             return
-        if self._bars.disable:
+        if self.bars.disable:
             self._print(progress)
             return
         place = self._places[progress.audit]
         phase = progress.phase.name.lower()
         if progress.audit not in self._tasks:
             name = escape(visible(progress.audit))
-            self._tasks[progress.audit] = self._bars.add_task(phase, place=place, audit=name, done="")
+            self._tasks[progress.audit] = self.bars.add_task(phase, place=place, audit=name, done="")
         number_of_task = self._tasks[progress.audit]
-        task = next(task for task in self._bars.tasks if task.id == number_of_task)
+        task = next(task for task in self.bars.tasks if task.id == number_of_task)
         if task.description != phase:
-            self._bars.reset(number_of_task, total=progress.planned, description=phase)
+            self.bars.reset(number_of_task, total=progress.planned, description=phase)
         rate = f", {_short(task.speed)}/s" if task.speed else ""
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
-        self._bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
+        self.bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
 
     def _print(self, progress: Progress) -> None:
         """Print how far an audit is, and for how long this phase may go on, once in LINE seconds."""
@@ -98,7 +91,7 @@ class ProgressLines:
         self._looked[progress.audit] = now
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
         line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {duration(left)} left in it"
-        self._console.print(line, highlight=False, markup=False)
+        self._console.print(line, markup=False)
 
 
 def _short(outputs: float) -> str:

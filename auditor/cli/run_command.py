@@ -118,9 +118,7 @@ def _audit(
             os.chdir(here)  # a mechanism without a process of its own may have left it
             report, unwritten = write_reports(result, options.out / configuration.name)
             print_result(result, console)
-            console.print(
-                visible(f"report: {report.with_suffix('.html')}"), highlight=False, markup=False, soft_wrap=True
-            )
+            console.print(visible(f"report: {report.with_suffix('.html')}"), markup=False, soft_wrap=True)
             if options.quiet:
                 _say_in_short(result)
             results.append(result)
@@ -210,19 +208,18 @@ def _run_files(configurations: Sequence[Configuration], console: Console) -> Gen
     """Yield the results of each file. Workers go on with the next files while the report of one is written."""
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
-        with ProgressLines(console, plans) as lines:
+        lines = ProgressLines(console, plans)
+        with lines.bars:
             ended, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []
-                console.print(
-                    f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})", highlight=False
-                )
+                console.print(f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})")
                 for one in itertools.islice(ended, len(configuration.plans)):
                     lines.end(one.name)
                     if not console.is_terminal:
                         audit = one.result()
                         line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
-                        console.print(line, highlight=False, markup=False)
+                        console.print(line, markup=False)
                     audits.append(one)
                 settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
                 now = time.monotonic()

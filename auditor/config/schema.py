@@ -4,7 +4,7 @@ What numbers mean is checked later, and so are the keys of claims. The JSON Sche
 """
 
 import dataclasses
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import Discriminator, Field, Tag, create_model
@@ -165,7 +165,7 @@ def _claim() -> dict[str, Any]:
         {
             "description": (kind.__doc__ or "").splitlines()[0],
             "type": "object",
-            "properties": {parameter.name: _parameter(parameter) for parameter in _named(kind, keys)},
+            "properties": {one.name: _parameter(one) for one in dataclasses.fields(kind) if one.name in keys},
             "required": sorted(keys),
             "additionalProperties": False,
         }
@@ -179,10 +179,6 @@ def _claim() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"description": "The promise, with numbers in nats.", "anyOf": [*forms, stated]}
-
-
-def _named(kind: type[Any], keys: Iterable[str]) -> list[dataclasses.Field[Any]]:
-    return [parameter for parameter in dataclasses.fields(kind) if parameter.name in keys]
 
 
 def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:

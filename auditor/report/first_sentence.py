@@ -67,14 +67,10 @@ def _cause(pair: Pair | None, event: Observed, audit: AuditResult) -> str:
         return f"On {data_words(plain(pair.left))} the event happens in {hits:,} of {trials:,} trials"
     words, is_right = _change(pair)
     if isinstance(event, QueryAnswers):
-        before, after = (
-            _shown(plain(side)) for side in (event.values.left, event.values.right)[:: 1 if is_right else -1]
-        )
-        return (
-            f"{words} moves the answer from {before} to {after}"
-            if before != after
-            else f"{words} leaves the answer at {before}"
-        )
+        left, right = _shown(plain(event.values.left)), _shown(plain(event.values.right))
+        before, after = (left, right) if is_right else (right, left)
+        moved = f"moves the answer from {before} to {after}" if left != right else f"leaves the answer at {left}"
+        return f"{words} {moved}"
     if shift := _shift(audit, is_right):
         return f"{words} {shift}"
     if not isinstance(event, ObservedRule) or "evidence" in event.description:
@@ -208,10 +204,9 @@ def _rows(rows: list[dict[str, Any]], others: list[Any]) -> str:
 
 def _replaced(more: list[dict[str, Any]], fewer: list[dict[str, Any]], others: list[Any]) -> str:
     if len(more) == len(fewer) == 1:
-        names = [name for name in more[0] if more[0][name] != fewer[0].get(name)]
-        cells = [
-            f"{name} {_shown(more[0][name])} in place of {_shown(fewer[0].get(name))}" for name in names[:MOST_COLUMNS]
-        ]
+        new, old = more[0], fewer[0]
+        names = [name for name in new if new[name] != old.get(name)]
+        cells = [f"{name} {_shown(new[name])} in place of {_shown(old.get(name))}" for name in names[:MOST_COLUMNS]]
         return f"A change of one row ({', '.join(cells)}{' …' * (len(names) > MOST_COLUMNS)})"
     words = _rows(more, others)
     return f"{words[:1].upper()}{words[1:]} in place of {_rows(fewer, others)}"

@@ -69,9 +69,8 @@ def any_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | N
     if isinstance(left, dict) and isinstance(right, dict):
         return _by_key(left, right, "key")
     if not (isinstance(left, list) and isinstance(right, list)):
-        return PairTable(
-            ("left", "right"), (("", (data_words(left, MOST_LETTERS), data_words(right, MOST_LETTERS))),), ""
-        )
+        both = data_words(left, MOST_LETTERS), data_words(right, MOST_LETTERS)
+        return PairTable(("left", "right"), (("", both),), "")
     if len(left) == len(right) and pair.relation is Relation.ADD_REMOVE:
         return _by_key(dict(enumerate(left, start=1)), dict(enumerate(right, start=1)), "place")
     width = max((len(row) for row in (*left, *right) if isinstance(row, list)), default=1)
@@ -88,12 +87,10 @@ def _cells(record: object, width: int) -> _Cells:
 def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable:
     """Return the numbers of both sides by key, those that differ marked."""
     keys = dict.fromkeys([*left, *right])
-    lines = [(key, *(_cell(side.get(key, 0)) for side in (left, right))) for key in keys]
-    differing = [line for line in lines if line[1] != line[2]]
-    shown = lines if len(lines) <= MOST_ROWS else differing[:MOST_ROWS]
-    return PairTable(
-        (what, "left", "right"), tuple((DIFFERENT if a != b else BOTH, (str(key), a, b)) for key, a, b in shown), ""
-    )
+    rows = [(str(key), _cell(left.get(key, 0)), _cell(right.get(key, 0))) for key in keys]
+    lines = [(DIFFERENT if row[1] != row[2] else BOTH, row) for row in rows]
+    differing = [line for line in lines if line[0] == DIFFERENT]
+    return PairTable((what, "left", "right"), tuple(lines if len(lines) <= MOST_ROWS else differing[:MOST_ROWS]), "")
 
 
 def pair_tables(audit: AuditResult) -> list[tuple[str, PairTable]]:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -193,12 +193,8 @@ def _draw_bars(axes: "Axes", shown: Histogram, labels: Sequence[str]) -> None:
     for place, bar in enumerate(shown.bars):
         if bar.guess is not None:
             axes.axhspan(place - 0.45, place + 0.45, color=SIDES[bar.guess], alpha=0.13, lw=0)
-    left, right = (
-        [count / max(1, outputs) for count in counts]
-        for counts, outputs in zip(
-            ([bar.left for bar in shown.bars], [bar.right for bar in shown.bars]), shown.outputs, strict=True
-        )
-    )
+    on_left, on_right = (max(1, outputs) for outputs in shown.outputs)
+    left, right = [bar.left / on_left for bar in shown.bars], [bar.right / on_right for bar in shown.bars]
     places = range(len(shown.bars))
     axes.barh([place - 0.18 for place in places], left, 0.32, color=LEFT)
     axes.barh([place + 0.18 for place in places], right, 0.32, color=RIGHT)
@@ -230,9 +226,6 @@ def _description(shown: Histogram) -> str:
 
 
 # --- the bound against the claim ---
-
-
-Side: TypeAlias = Literal["lower", "upper"]
 
 
 class _Row(NamedTuple):
@@ -280,7 +273,7 @@ def _rows(audit: AuditResult) -> list[_Row]:
     assert audit.bound is not None
     claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
     is_query = isinstance(audit.claim, QueryClaim)
-    side: Side = "lower" if refuting_side(audit.claim) == "upper" else "upper"
+    side = "lower" if refuting_side(audit.claim) == "upper" else "upper"
     rows = [] if isinstance(audit.claim, Unclaimed) else [_Row("claimed", *_beyond(claimed, side), CLAIM)]
     if not is_query:
         rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
@@ -293,7 +286,7 @@ def _rows(audit: AuditResult) -> list[_Row]:
     return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
 
 
-def _beyond(value: float, side: Side) -> tuple[float, float]:
+def _beyond(value: float, side: str) -> tuple[float, float]:
     """Return the ends of the values that a lower or an upper bound leaves possible."""
     return (-math.inf, value) if side == "upper" else (value, math.inf)
 

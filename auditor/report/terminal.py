@@ -31,24 +31,24 @@ def print_result(result: RunResult, console: Console) -> None:
         name = f"[bold]{escaped(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
             console.print()
-            console.print(f"{name}: {escaped(finding(audit))}", highlight=False)
+            console.print(f"{name}: {escaped(finding(audit))}")
             _print_rows(audit, console)
             if audit.reproduce:
-                console.print(f"reproduce: {visible(audit.reproduce)}", highlight=False, markup=False, soft_wrap=True)
+                console.print(f"reproduce: {visible(audit.reproduce)}", markup=False, soft_wrap=True)
         if not audit.reproducible:
-            console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.", highlight=False)
+            console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.")
         for warning in audit.warnings:
             console.print()
-            console.print(f"{name}: [yellow]warning[/]: {escaped(warning)}.", highlight=False)
+            console.print(f"{name}: [yellow]warning[/]: {escaped(warning)}.")
     console.print()
     style = "green" if result.passed else "bold red"
-    console.print(visible(closing_line(result, timed=True)), style=style, highlight=False, markup=False)
+    console.print(visible(closing_line(result, timed=True)), style=style, markup=False)
 
 
 def _print_rows(audit: AuditResult, console: Console) -> None:
     """Print pairs of frames, with the rows that differ marked."""
     for caption, shown in pair_tables(audit):
-        console.print(f"{caption}:", style="dim", highlight=False)
+        console.print(f"{caption}:", style="dim")
         table = table_for(("", *shown.columns), style="dim")
         for mark, cells in shown.lines:
             table.add_row(*map(escaped, (mark, *cells)), style="bold red" if mark in DIFFERS else None)

@@ -77,15 +77,10 @@ def _bound(bound: Bound) -> Bound:
 Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
 Chance = TypeAliasType("Chance", Annotated[float, Field(ge=0, le=1)])
 PowerField = TypeAliasType("PowerField", Annotated[Mapping[str, float], AfterValidator(_both_chances)])
-ClaimField = TypeAliasType(
-    "ClaimField", Annotated[Claim, PlainValidator(_claim), PlainSerializer(lambda claim: claim.to_dict() or None)]
-)
-PairField = TypeAliasType(
-    "PairField", Annotated[Pair, PlainValidator(_pair), PlainSerializer(lambda pair: pair.to_dict())]
-)
-BoundField = TypeAliasType(
-    "BoundField", Annotated[Bound, AfterValidator(_bound), PlainSerializer(lambda bound: bound.to_dict())]
-)
+_as_dict = PlainSerializer(lambda value: value.to_dict() or None)  # without a claim, null
+ClaimField = TypeAliasType("ClaimField", Annotated[Claim, PlainValidator(_claim), _as_dict])
+PairField = TypeAliasType("PairField", Annotated[Pair, PlainValidator(_pair), _as_dict])
+BoundField = TypeAliasType("BoundField", Annotated[Bound, AfterValidator(_bound), _as_dict])
 EventField = TypeAliasType(
     "EventField",
     Annotated[
