@@ -127,7 +127,7 @@ class CanaryEvidence(Evidence):
     def judge(self, alpha: float) -> Judgement:
         name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
-        own = self.share * alpha
+        own, epsilons = self.share * alpha, np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
         best = self.looks.best(self.claim, own)
         event = ObservedCanaries(
             f"the surest guesses at which of {self.canaries:,} canaries were in the data",
@@ -145,9 +145,5 @@ class CanaryEvidence(Evidence):
             self.p_value(),
             alpha,
             self.share,
-            illustration=Illustration(profile=self._profile(own)),
+            illustration=Illustration(profile=tuple(zip(epsilons, self.looks.deltas(epsilons, own), strict=True))),
         )
-
-    def _profile(self, alpha: float) -> tuple[tuple[float, float], ...]:
-        epsilons = np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
-        return tuple(zip(epsilons, self.looks.deltas(epsilons, alpha), strict=True))

@@ -4,7 +4,6 @@ Whoever writes a report can still invent its counts. `auditor replay --check` co
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -51,17 +50,14 @@ def read_report(file: str | Path) -> RunResult:
         again = recounted(run)
     except AuditorError as error:
         raise InvalidInputError(f"{file} contradicts itself: {error}") from None
-    # Bounds and verdicts follow from levels.
-    for line in sorted(_contradictions(written, again), key=lambda line: "budget." not in line):
-        raise InvalidInputError(f"{file} contradicts itself: {line}; run the audit again")
-    return run
-
-
-def _contradictions(written: Any, again: RunResult) -> Iterator[str]:
-    whole = as_read(again.to_dict())
+    whole, lines = as_read(again.to_dict()), list[str]()
     for entry, remade in zip(written["audits"], whole["audits"], strict=True):
-        yield from (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
-    yield from not_as_reported({**written, "audits": []}, {**whole, "audits": []})
+        lines += (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
+    lines += not_as_reported({**written, "audits": []}, {**whole, "audits": []})
+    if lines:  # bounds and verdicts follow from levels
+        first = min(lines, key=lambda line: "budget." not in line)
+        raise InvalidInputError(f"{file} contradicts itself: {first}; run the audit again")
+    return run
 
 
 def recounted(run: RunResult) -> RunResult:

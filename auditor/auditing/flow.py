@@ -181,7 +181,7 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
 
 def _seen(plan: Plan, draw: Draw) -> Seen:
     if plan.kind == "query":
-        return audit_query(plan, draw, plan.drawer)
+        return audit_query(plan, draw)
     start = first_look(plan, draw)
     draw.reproducible = start.reproducible
     if start.failure:

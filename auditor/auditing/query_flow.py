@@ -7,7 +7,7 @@ proof as well as the first.
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
@@ -19,9 +19,7 @@ from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import search_of
 from auditor.blackbox.batches import rng_at
-from auditor.blackbox.command import Program
-from auditor.blackbox.host import Hosted
-from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import Answers, are_rows
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
@@ -59,17 +57,16 @@ def _answer_words(answer: Any) -> str:
     return data_words(answer) if are_rows(answer) else str(answer)
 
 
-def audit_query(plan: Plan, draw: Draw, load: Callable[[], Mechanism | Hosted | Program]) -> Seen:
+def audit_query(plan: Plan, draw: Draw) -> Seen:
     """Look for a pair on which the query moves further than claimed, or falls although it is claimed to be monotone.
 
     A program is a query if its answers do not depend on its seed.
 
-    ``load`` returns the query, which a replay does not need.
-
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
     numbers; InvalidInputError for a monotone claim if no data set is part of its neighbour.
     """
-    claim, query, store, name = plan.claim, functools.cache(load), plan.store, plan.source.name
+    claim, store, name = plan.claim, plan.store, plan.source.name
+    query = functools.cache(plan.drawer)  # which a replay does not need
     assert isinstance(claim, QueryClaim)
     if isinstance(plan.source, PythonSource) and store.recall(
         "takes size or rng", lambda: query().batched or query().takes_rng

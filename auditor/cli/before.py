@@ -166,14 +166,10 @@ def prove(options: argparse.Namespace) -> int:
 
 
 def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
-    if (
-        isinstance(plan.source, Program)
-        or not isinstance(plan.claim, PrivacyClaim)
-        or isinstance(plan.claim, Unclaimed)
-    ):
+    claim = plan.claim
+    if isinstance(plan.source, Program) or not isinstance(claim, PrivacyClaim) or isinstance(claim, Unclaimed):
         return None
-    mechanism = plan.source.drawer()
-    ended: Attempted | BaseException = outcome(asked.attempt, mechanism, plan.claim, plan.domain, seconds)
+    ended: Attempted | BaseException = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, seconds)
     return ended
 
 

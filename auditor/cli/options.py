@@ -31,9 +31,8 @@ def all_commands() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"auditor {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
-    shtab.add_argument_to(
-        parser, help='print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
-    )
+    completion = 'print completion for a shell; in ~/.bashrc: eval "$(auditor --print-completion bash)"'
+    shtab.add_argument_to(parser, help=completion)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, function: str, words: str, **more: Any) -> argparse.ArgumentParser:
@@ -84,21 +83,14 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def add_ending(parser: argparse.ArgumentParser) -> None:
     """Add the options for reports and for the end of a run."""
-    parser.add_argument(
-        "--out", type=Path, default=Path("reports"), metavar="DIR", help="reports go to DIR/<config name>/"
-    )
+    out = "reports go to DIR/<config name>/"
+    parser.add_argument("--out", type=Path, default=Path("reports"), metavar="DIR", help=out)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="end with exit status 1 if a pass is weak, or with --baseline if something could not be compared",
-    )
+    strict = "end with exit status 1 if a pass is weak, or with --baseline if something could not be compared"
+    parser.add_argument("--strict", action="store_true", help=strict)
     parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help=f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error",
-    )
+    json = f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error"
+    parser.add_argument("--json", metavar="FILE", help=json)
 
 
 def _may_rise(parser: argparse.ArgumentParser) -> None:
@@ -186,14 +178,12 @@ def _writing(add: _Add) -> None:
     init.add_argument("mechanism", nargs="+", metavar="MECHANISM", help=of)
     init.add_argument("-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml")
     init.add_argument("--force", action="store_true", help="overwrite an existing file")
-    add(
-        "schema",
-        "before:schema",
-        "print the JSON Schema of configurations, for completion in editors",
-        description="Print the JSON Schema of configurations. Keep it in a file, and name the file in the first line of a "
-        "configuration. Editors with a YAML language server then complete and check it:  "
-        "# yaml-language-server: $schema=schema.json",
+    words = "print the JSON Schema of configurations, for completion in editors"
+    more = "Print the JSON Schema of configurations. Keep it in a file, and name the file in the first line of a configuration. "
+    more += (
+        "Editors with a YAML language server then complete and check it:  # yaml-language-server: $schema=schema.json"
     )
+    add("schema", "before:schema", words, description=more)
 
 
 def _scores(add: _Add) -> None:

@@ -34,9 +34,6 @@ MOST_KINDS, MOST_SECONDS = 60, 60.0
 # forgets to multiply or divide by such a number would else go unnoticed.
 _GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
 _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-# First parameters of these names or annotations are one value rather than many records, or a frame.
-_ONE_VALUE = ("value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float")
-_FRAMES = ("df", "frame", "table", "data_frame", "dataframe")
 # Forms of a frame by the annotation or the name, in the order in which they are tried if neither says it.
 _FORMS = {
     "rows": r"\[(dict|Mapping)\b",
@@ -184,9 +181,10 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
     if named := [Frame(form) for form, mark in _FORMS.items() if re.search(mark, words)]:
         return [*named]
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _FORMS)]
-    if dataset.name.lower() in _FRAMES:
+    if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
         return [*frames[2:], *frames[:2], *data]
-    return [*[_VALUE] * (dataset.name in _ONE_VALUE or words in _ONE_VALUE), *data, *frames[:4]]
+    one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}
+    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:4]]
 
 
 def _data(low: float, high: float) -> list[str]:
