@@ -13,8 +13,6 @@ from auditor.errors import InvalidInputError
 
 # Lists and objects in one another: what reads them goes down step by step. And digits of one whole number.
 DEEPEST, LONGEST_NUMBER = 100, 4_300
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_BRACKET = re.compile(rb"[\[\]{}]")
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
@@ -80,7 +78,8 @@ def parse_json(text: str) -> Any:
 def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
     """Raise ValueError if lists and objects of a JSON text stand too deep in one another."""
     if text.count(b"[") + text.count(b"{") > deepest:
-        steps = (1 if bracket in b"[{" else -1 for bracket in _BRACKET.findall(_TEXT.sub(b"", text)))
+        without_texts = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)
+        steps = (1 if bracket in b"[{" else -1 for bracket in re.findall(rb"[\[\]{}]", without_texts))
         if max(itertools.accumulate(steps), default=0) > deepest:
             raise ValueError(f"lists and objects are nested more than {deepest} deep")
 

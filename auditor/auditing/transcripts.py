@@ -11,8 +11,6 @@ from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import is_dialogue, steps_in_words
 from auditor.results.result import Turn
 
-# Of more different numbers in a place, the median is shown in place of the commonest one.
-FEW = 8
 # A column on an answer, and what stands there if there is none.
 ANSWER = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")
 NO_ANSWER = {ABSENT, "exception", "str", repr(NOT_ASKED), repr(PAST_METER)}
@@ -51,7 +49,7 @@ def _typical(outputs: Outputs, at: int) -> str:
     atoms = [] if column.codes is None else np.bincount(column.codes[~is_number], minlength=len(column.atoms)).tolist()
     counts = dict(zip(column.atoms, atoms, strict=True)) if atoms else {}
     values, times = np.unique(numbers, return_counts=True)
-    if len(values) <= FEW:
+    if len(values) <= 8:  # of more, the median is shown
         counts |= {f"{value:g}": int(n) for value, n in zip(values, times, strict=True)}
     else:
         counts[f"median {np.median(numbers):.3g}"] = len(numbers)

@@ -17,8 +17,6 @@ from auditor.blackbox.command import Command, Program, Source
 from auditor.blackbox.mechanism import PythonSource, find, load
 from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
-from auditor.config.domain_schema import Apart
-from auditor.config.strict import plain_message
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
@@ -261,7 +259,7 @@ def _by_distance(audit: schema.Audit) -> dict[int, Any]:
         raise InvalidInputError(
             f"sensitivity is {given!r}; it must be a number, or numbers by distance, such as {{1: 1, 2: 2}}"
         )
-    if not isinstance(audit.neighbours, Apart) or audit.neighbours.distance is not None:
+    if not isinstance(audit.neighbours, schema.Apart) or audit.neighbours.distance is not None:
         raise InvalidInputError(
             "a sensitivity by distance needs neighbours of the domain records or frame, without a `distance`"
         )
@@ -416,7 +414,7 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
         return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():
         return f"it must be an integer: write {given:_.0f}"
-    return plain_message(problem)
+    return schema.plain_message(problem)
 
 
 def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:

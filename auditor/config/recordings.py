@@ -14,7 +14,7 @@ from auditor import __version__
 from auditor.auditing.plan import recorded, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
-from auditor.config.strict import Strict, validated
+from auditor.config.schema import Strict, validated
 from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.strangers import read_bytes, read_json

@@ -1,22 +1,427 @@
 """The shape of a configuration: names, kinds and defaults, checked by pydantic; and its JSON Schema, made of the same models.
 
-What numbers mean is checked later, and so are the keys of claims. The JSON Schema has these from the kinds of claims.
+The text below a key is its description in the JSON Schema. What numbers mean is checked later, and so are the keys of claims. The
+JSON Schema has these from the kinds of claims.
 """
 
 import dataclasses
-from collections.abc import Callable, Container
+from abc import abstractmethod
+from collections.abc import Callable, Container, Iterable
+from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import Discriminator, Field, Tag, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 
 from auditor.adapters import RELATIONS
+from auditor.blackbox.mechanism import load
 from auditor.claims import KINDS, STRONGER_IF_LARGER
-from auditor.config.domain_schema import Neighbours
-from auditor.config.strict import Strict
 from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
+from auditor.door import Door
+from auditor.errors import InvalidInputError
+from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.domains import Domain, Pairs, Value, drawn_pairs
+from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
+from auditor.neighbours.pair import Relation
+from auditor.neighbours.records import Records
+from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
-M = TypeVar("M", bound=Strict)
+T = TypeVar("T")
+M = TypeVar("M", bound="Strict")
+
+
+class Strict(BaseModel):
+    """A mapping with the keys of its fields, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    def given(self) -> dict[str, Any]:
+        """Return the keys that the file sets, with their values; null sets nothing."""
+        return {key: value for key, value in self if key in self.model_fields_set and value is not None}
+
+
+def validated(kind: type[T], data: Any, what: str) -> T:
+    """Return data as an object of a type. Raises InvalidInputError: ``what``, the first place that is wrong, and why."""
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError as errors:
+        first = errors.errors()[0]
+        place = ", ".join(map(str, first["loc"])) or "all of it"
+        raise InvalidInputError(f"{what}: {place}: {plain_message(first)}") from None
+
+
+def plain_message(problem: Any) -> str:
+    """Say what a value must be, of a problem that pydantic found."""
+    # What pydantic calls by the names of Python's types.
+    known = {
+        "dict_type": "a mapping, {key: value}",
+        "list_type": "a list, [value, value]",
+        "string_type": "text: write it in quotes",
+        "bool_type": "true or false",
+    }.get(problem["type"])
+    message = f"it must be {known}" if known else problem["msg"].replace("Input should be", "it must be")
+    return str(message[0].lower() + message[1:])
+
+
+# --- Neighbours: a class for each form, with its keys and the domain made of them ---
+
+
+RelationName = Literal["add_remove", "substitute"]
+# More pairs than any search looks at, so that a generator without an end is an error.
+MOST_PAIRS = 100_000
+
+
+class LowHigh(Strict):
+    """The two ends of a range, both inside it."""
+
+    low: Number
+    """The least."""
+    high: Number
+    """The greatest."""
+
+
+class NeighbourForm(Strict):
+    """A form that neighbours may have in a configuration."""
+
+    @abstractmethod
+    def make(self, search_path: tuple[str, ...]) -> Domain | Canaries:
+        """Return the neighbours. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
+
+    def code(self) -> list[str]:
+        """Return the names of the functions that making the domain imports, module:function or file.py:function."""
+        keys = ("generator", "strategy", "canaries", "records", "score")
+        return [name for key in keys if isinstance(name := getattr(self, key, None), str)]
+
+    def needs_code(self) -> bool:
+        """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
+        return bool(self.code())
+
+    def stand_in(self) -> Domain | Canaries:
+        """Return a stand-in for a domain whose functions may not be run."""
+        return Pairs([(0, 1)])
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keys that are given, without ``domain``; ranges as (low, high)."""
+        given = {key: value for key, value in self.given().items() if key != "domain"}
+        return {key: (v.low, v.high) if isinstance(v, LowHigh) else v for key, v in given.items()}
+
+
+class OneValue(NeighbourForm):
+    """One value of a set or a range; any two are neighbours (the local model)."""
+
+    domain: Literal["value"]
+    """One value, the local model."""
+    values: list[Any] | None = None
+    """The possible values."""
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    """The ends of a range, instead of values."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        return Value(**self.arguments())
+
+
+class NumberApart(NeighbourForm):
+    """One number of a range; two of them are neighbours if they are near each other."""
+
+    domain: Literal["number"]
+    """One number, of which any two that are near each other are neighbours."""
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)]
+    """The ends of the range."""
+    distance: Number
+    """How far apart neighbours may be."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        return OneNumber(**self.arguments())
+
+
+class NumberRecord(LowHigh):
+    """A record between two numbers."""
+
+    integer: bool | None = None
+    """Whether records are integers."""
+
+
+class ChoiceRecord(Strict):
+    """A record out of a list, which excludes low, high and integer."""
+
+    choices: list[Any]
+    """All that a record may be."""
+
+
+def _without_null(given: Any) -> Any:
+    """Remove the keys that are null: they set nothing, in any form."""
+    return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+
+
+RecordForm = Annotated[
+    Annotated[NumberRecord, Tag("a number")] | Annotated[ChoiceRecord, Tag("one of choices")],
+    Discriminator(lambda given: "one of choices" if isinstance(given, dict) and "choices" in given else "a number"),
+    BeforeValidator(_without_null),
+]
+
+
+class Apart(NeighbourForm):
+    """Neighbours that may be several moves apart."""
+
+    distance: int | None = None
+    """In how many records, rows or persons neighbours differ, for group privacy."""
+
+
+class ListOfRecords(Apart):
+    """A list of records."""
+
+    domain: Literal["records"]
+    """A list of records."""
+    record: RecordForm | None = None
+    """The possible values of each record: {low, high}, or {choices}."""
+    size: LowHigh
+    """How many records there may be."""
+    columns: int | list[RecordForm] | None = None
+    """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
+    container: Literal["array", "list"] | None = None
+    """The type that a Python mechanism receives, a NumPy array (the default) or a list."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        arguments = self.arguments()
+        arguments.pop("record", None)
+        record, columns = self.record, self.columns
+        if isinstance(columns, list):
+            arguments["columns"] = [column.given() for column in columns]
+        if isinstance(record, ChoiceRecord):
+            arguments["choices"] = record.choices
+        elif record is not None:
+            arguments |= {"record": (record.low, record.high), "integer": bool(record.integer)}
+        return Records(**arguments)
+
+
+class TotalsKeys(NeighbourForm):
+    """A vector of sums over people: contributions and people, or cells, values and contribution."""
+
+    domain: Literal["totals"]
+    """A vector of sums over people."""
+    contributions: list[list[Number]] | None = None
+    """The vectors that one person can add."""
+    people: LowHigh | None = None
+    """How many people of each kind of contribution there may be."""
+    cells: int | None = None
+    """How many numbers the vector has, instead of contributions."""
+    values: LowHigh | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    """With cells: the range of each number, {low, high} or [low, high]."""
+    keys: list[Any] | None = None
+    """Instead of cells: the keys of a dict of numbers. A key whose number is 0 is absent."""
+    contribution: dict[Literal["l0", "l1", "l2", "linf"], Number] | None = None
+    """With cells: how far one person moves the vector, in L1, in L2 or in any one cell. With keys: l0, how many keys one person
+    changes, and linf, by how much each, and l1 or l2, by how much in all."""
+    integer: bool | None = None
+    """With cells: whether the numbers are integers (the default)."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        arguments = self.arguments()
+        if "keys" not in arguments:
+            return Totals(**arguments)
+        if arguments.keys() != {"keys", "values", "contribution"}:
+            raise InvalidInputError(
+                f"totals by key take keys, values and contribution, all three and no others; given are {', '.join(arguments)}"
+            )
+        return TotalsByKey(**arguments)
+
+
+class CanariesByCoins(NeighbourForm):
+    """Canaries, each in the data by a fair coin, for method: one-run."""
+
+    domain: Literal["canaries"]
+    """Canaries, each in the data by a fair coin, for method: one-run."""
+    canaries: str | list[Any]
+    """file.py:function that returns the canaries, as a list or an array; or the list."""
+    score: str
+    """file.py:function(output, canary), a number that is larger where the canary is in the data."""
+    records: str | list[Any] | None = None
+    """file.py:function that returns the other records; or the list."""
+    runs: int | None = None
+    """How many runs there are, each with coins of its own; 1 by default."""
+    guesses: int | list[int] | None = None
+    """How many of the surest guesses count, one number or several; by default all, a half, a quarter, and so on."""
+    apart: bool | None = None
+    """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
+
+    def needs_code(self) -> bool:
+        return isinstance(self.canaries, str) or isinstance(self.records, str)
+
+    def stand_in(self) -> Canaries:
+        """Return the canaries, if they are listed: a replay has their scores."""
+        return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
+
+    def make(self, search_path: tuple[str, ...]) -> Canaries:
+        given = self.arguments()
+        for key in ("canaries", "records"):
+            if isinstance(name := given.get(key), str):
+                function = load(name, search_path)
+                with Door(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
+                    given[key] = function()
+        load(self.score, search_path)  # so that an error names its place
+        with Door("what canaries or records returned", "it must be a list or an array"):
+            return Canaries(**given).found_in(search_path)
+
+
+class ColumnOfFrame(Strict):
+    """The possible values of one column of a frame."""
+
+    type: Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
+    """The type of its values."""
+    low: Number | str | None = None
+    """The least number, or date; by default the least that the dtype has."""
+    high: Number | str | None = None
+    """The greatest."""
+    choices: list[Any] | None = None
+    """The values of a categorical column, or all that another may hold."""
+    null: bool | None = None
+    """Whether values may be missing."""
+    nan: bool | None = None
+    """Whether numbers may be NaN."""
+    infinite: bool | None = None
+    """Whether numbers may be infinite."""
+    outside: bool | None = None
+    """Whether values just outside low and high may occur too, for functions that clamp."""
+    dtype: str | None = None
+    """float64, float32, int8 to int64, uint8 to uint64; s, ms, us, ns of a datetime; category."""
+
+
+class FrameOfRows(Apart):
+    """A frame: columns of different types, missing values, and persons with several rows."""
+
+    domain: Literal["frame"]
+    """A table with named columns."""
+    columns: dict[str, ColumnOfFrame]
+    """The columns by name, each {type: number, low: 0, high: 1, null: true} or alike."""
+    size: LowHigh | None = None
+    """How many rows there may be; {low: 0, high: 20} by default."""
+    id: str | None = None
+    """The name of a further column, which says whose row it is."""
+    rows_per_person: LowHigh | None = None
+    """With an id: how many rows a person may have; one by default."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+    unit: Literal["person", "row"] | None = None
+    """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
+    order: Literal["kept", "shuffled"] | None = None
+    """Whether neighbours have their rows in one order (the default), or in any."""
+    form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
+    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        arguments = self.arguments()
+        return Frame({name: column.given() for name, column in arguments.pop("columns").items()}, **arguments)
+
+
+class PairSpelledOut(Strict):
+    """Two data sets as written."""
+
+    left: Any
+    """One data set."""
+    right: Any
+    """Its neighbour."""
+
+
+class ListOfPairs(NeighbourForm):
+    """The pairs themselves."""
+
+    pairs: list[PairSpelledOut]
+    """The pairs, each {left: ..., right: ...}."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
+
+
+class Generated(NeighbourForm):
+    """Pairs that a function yields, or the domain that it returns."""
+
+    generator: str
+    """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, as given. A domain has its own."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        generator = f'generator "{self.generator}"'
+        function = load(self.generator, search_path)
+        with Door(generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"):
+            made = function()
+            is_domain = hasattr(made, "corners")
+            pairs = [] if is_domain or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
+        if is_domain:
+            if self.relation is not None:
+                raise InvalidInputError(
+                    f"{generator} returned a domain, which has its own relation; leave out relation"
+                )
+            domain: Domain = made
+            return domain
+        if not isinstance(made, Iterable):
+            raise InvalidInputError(
+                f"{generator} returned {type(made).__name__}; it must yield pairs (left, right), or return a domain"
+            )
+        if len(pairs) > MOST_PAIRS:
+            raise InvalidInputError(f"{generator} yields more than {MOST_PAIRS:,} pairs; return a domain instead")
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InvalidInputError(f"{generator} yielded {pair!r}; it must yield pairs (left, right)")
+        with Door(f"a data set of {generator}"):
+            return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
+
+
+class DrawnByStrategy(NeighbourForm):
+    """Pairs that a strategy of Hypothesis draws."""
+
+    strategy: str
+    """module:function or file.py:function that returns a strategy of Hypothesis, which draws pairs (left, right)."""
+    relation: RelationName | None = None
+    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
+
+    def make(self, search_path: tuple[str, ...]) -> Domain:
+        with Door(f'strategy "{self.strategy}"'):
+            strategy = load(self.strategy, search_path)()
+            return Pairs(drawn_pairs(strategy), self.relation or Relation.AS_GIVEN)
+
+
+def _form(given: Any) -> str | None:
+    keys = given if isinstance(given, dict) else ()
+    return next((f"by {key}" for key in ("domain", "pairs", "generator", "strategy") if key in keys), None)
+
+
+# A new domain is registered here, by its class.
+_Domains = Annotated[
+    OneValue | NumberApart | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
+]
+Neighbours = Annotated[
+    Annotated[_Domains, Tag("by domain")]
+    | Annotated[ListOfPairs, Tag("by pairs")]
+    | Annotated[Generated, Tag("by generator")]
+    | Annotated[DrawnByStrategy, Tag("by strategy")],
+    Discriminator(
+        _form,
+        custom_error_type="no_form",
+        custom_error_message="it must be a mapping with a domain (value, number, records, totals, frame, canaries), "
+        "pairs: [{left: ..., right: ...}, ...], generator: module:name, or strategy: module:name",
+    ),
+    BeforeValidator(_without_null),
+]
+
+
+# --- Audits and files ---
 
 
 def with_settings(

@@ -24,8 +24,8 @@ _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _MERGE = "<<"
 _PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}  # of what has no tag
-_NUMBERS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
-_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, **_NUMBERS}
+_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WORDS |= {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
 
 _Loader: Any = yaml.BaseLoader
 if yaml.__with_libyaml__:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from auditor.config.strict import Strict, validated
+from auditor.config.schema import Strict, validated
 from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import InvalidInputError, did_you_mean
 

@@ -16,8 +16,6 @@ from auditor.report.phrases import (
 )
 from auditor.results.result import AuditResult, RunResult
 
-_SPECIAL = str.maketrans({c: "\\" + c for c in "\\`*_[]|<>&~$"})
-
 
 def to_markdown(result: RunResult) -> str:
     """Return the summary of a run."""
@@ -36,7 +34,7 @@ def escape(text: str) -> str:
     >>> escape("a|b <i>")
     'a\\\\|b \\\\<i\\\\>'
     """
-    return visible(text).translate(_SPECIAL)
+    return visible(text).translate({ord(c): "\\" + c for c in "\\`*_[]|<>&~$"})
 
 
 def _row(audit: AuditResult) -> str:

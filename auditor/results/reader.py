@@ -34,8 +34,6 @@ _WANTED = {
     "mapping": "an object",
     "union": "an object that describes an event",
 }
-# Steps of a place in a result that are not in the file: the parts of a result, and kinds of events.
-_UNSEEN = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
 
 
 def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
@@ -99,7 +97,9 @@ def _sentence(error: dict[str, Any]) -> str:
 
 def _steps(location: Sequence[str | int]) -> list[str]:
     """Write the way to a value in the file: keys in quotes, and entries of lists by number."""
-    seen = [step for step in location if step not in _UNSEEN]
+    # Not in the file: the parts of a result, and kinds of events.
+    unseen = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
+    seen = [step for step in location if step not in unseen]
     words = [f'"{step}"' if isinstance(step, str) else f"entry {step + 1}" for step in seen]
     return [f"audit {int(seen[1]) + 1}", *words[2:]] if len(seen) > 1 and seen[0] == "audits" else words
 
