@@ -705,10 +705,11 @@ def progress_plans(*names: str) -> list[Plan]:
 def test_progress_tells_phase_and_rate_on_a_terminal_only_and_no_bound(terminal: bool, width: int) -> None:
     written = io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=width, color_system=None)
-    with progress.ProgressLines(console, progress_plans("an [audit]", "another")) as line:
+    line = progress.ProgressLines(console, progress_plans("an [audit]", "another"))
+    with line.bars:
         for done in (258_000, 267_000):
             line.show(Progress("an [audit]", Phase.BOUND, done, 300_000))
-        line._bars.refresh()
+        line.bars.refresh()
     told = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
     assert [part in written.getvalue() for part in told] == [terminal] * len(told)
     assert "≥" not in written.getvalue()
@@ -718,7 +719,8 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     now = 0.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     written = io.StringIO()
-    with progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]")) as line:
+    line = progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]"))
+    with line.bars:
         line.show(Progress("some [audit]", Phase.CHECK, 0, 0, seconds=200.4))
         for now in (0.0, 9.0):
             line.show(Progress("some [audit]", Phase.SEARCH, round(430 * now), 4000))
