@@ -149,6 +149,34 @@ def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event:
     return best
 
 
+def one_tail(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event | None:
+    """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
+
+    Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides shows
+    how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
+    """
+    both, is_left = concatenate([sample.left, sample.right]), np.arange(sample.size) < sample.left.size
+    best, most = None, 0.0
+    for feature in _features(both, kinds):
+        column = feature.extract(both)
+        is_number = np.ones(both.size, np.bool_) if column.codes is None else column.codes < 0
+        order = np.argsort(numbers := column.numbers[is_number], kind="stable")
+        numbers, sides = numbers[order], np.stack([is_left[is_number][order], ~is_left[is_number][order]])
+        ends = np.flatnonzero(numbers[1:] != numbers[:-1])
+        reached, total = sides.cumsum(axis=1)[:, ends], sides.sum(axis=1, keepdims=True)
+        for is_low, tail in ((True, reached), (False, total - reached)):
+            # With half an output more on either side.
+            left, right = np.log(tail + 0.5)
+            sure = np.abs(log_odds := left - right) - np.sqrt((1 / (tail + 0.5)).sum(axis=0))
+            if sure.max(initial=0.0) > most:
+                at = int(sure.argmax())
+                guess = LEFT if log_odds[at] > 0 else RIGHT
+                edge = shortest_decimal(float(numbers[ends[at]]), float(numbers[ends[at] + 1]))
+                cells = Cells((edge,), (guess, ABSTAIN) if is_low else (ABSTAIN, guess), {})
+                best, most = Event(feature, cells), float(sure[at])
+    return best
+
+
 def _separating(column: OutputColumn, weights: NDArray[np.float64]) -> tuple[Cells, float]:
     """Return the rule on a column, and by how much more it hits the side that it guesses than the other."""
     atoms, worth = dict[str, float](), 0.0

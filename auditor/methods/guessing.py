@@ -34,7 +34,7 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_threshold, rare_event
+from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_tail, one_threshold, rare_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
@@ -96,8 +96,8 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
     def _held_out(self, sample: Sample, rare: RareChoice | None) -> tuple[HeldOut, HeldOut, HeldOut]:
         """Return what each kind of rule won.
 
-        Each half of the outputs judges the frequent rules that are learned from the other: of few outputs one threshold, and no
-        bold rule. A rare rule judges itself.
+        Each half of the outputs judges the frequent rules that are learned from the other: of few outputs one threshold, and one
+        tail as the bold rule. A rare rule judges itself.
         """
         one, other = sample.halves()
         careful, bold = (
@@ -108,7 +108,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
-            return one_threshold(sample, self.events), None
+            return one_threshold(sample, self.events), one_tail(sample, self.events)
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 

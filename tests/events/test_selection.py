@@ -19,7 +19,7 @@ from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import EvidenceSum, Place, Whole
-from auditor.events.selection import ALWAYS, frequent_rules
+from auditor.events.selection import ALWAYS, frequent_rules, one_tail
 from auditor.events.vectors import WhereLargest
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
@@ -260,3 +260,29 @@ def test_the_sum_of_answers_takes_what_is_a_number_of_an_answer() -> None:
     column = SumOfAnswers().extract(from_list(rows))
     assert column.numbers.tolist() == [3.0, 1.0, 6.0, 11.0, 0.0]
     assert column.codes is None
+
+
+@pytest.mark.parametrize("guess", [LEFT, RIGHT])
+@pytest.mark.parametrize("is_low", [True, False])
+def test_one_tail_is_the_one_with_the_surest_odds(guess: float, is_low: bool) -> None:
+    """Against all tails written out. In total the sides are farthest apart at another threshold, which guesses both of them."""
+    many, few = [0.0] * 28 + [5.0] * 12, [0.0] * 14 + [1.0] * 25 + [5.0]
+    if is_low:
+        many, few = ([-x for x in side] for side in (many, few))
+    left, right = (many, few) if guess == LEFT else (few, many)
+    rule = one_tail(Sample(from_list(left), from_list(right)))
+    assert rule is not None and isinstance(rule.rule, Cells)
+    assert rule.rule.values == ((guess, ABSTAIN) if is_low else (ABSTAIN, guess))
+    odds = {}
+    for at in (0.5, 3.0) if not is_low else (-3.0, -0.5):
+        for below in (True, False):
+            a, b = (sum((x < at) == below for x in side) + 0.5 for side in (left, right))
+            odds[at, below] = abs(math.log(a / b)) - math.sqrt(1 / a + 1 / b)
+    (at, below) = max(odds, key=odds.__getitem__)
+    assert below == is_low
+    assert rule.rule.edges[0] == pytest.approx(at, abs=2)
+
+
+def test_no_tail_of_equal_sides() -> None:
+    outputs = from_list([1.0, 2.0, 3.0] * 10)
+    assert one_tail(Sample(outputs, outputs)) is None
