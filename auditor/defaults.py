@@ -12,8 +12,8 @@ SAMPLES = 1_000_000
 BATCH = 65_536
 # −1 is one for each core.
 WORKERS = -1
-# Enough to tell a search that sees half of the faults from one that sees nearly all, at the cost of some looks.
-PLANTED = 5
+# Enough to tell a search that sees two thirds of the faults from one that sees nearly all.
+PLANTED = 40
 # Fewer outputs cannot support a useful bound.
 FEWEST = 100
 # More would take years, and 64 bits could not count them in all.
@@ -123,7 +123,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     planted: Annotated[
         int,
         About(
-            "After a pass: how many faults are planted in the mechanism, to see which of them the same search finds; 0 for none.",
+            "After a pass: how many faults are planted in its outputs, to see which of them the same search finds; 0 for none.",
             PLANTED,
             least=0,
             option="N",

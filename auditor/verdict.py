@@ -79,8 +79,19 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
 WEAK = 2.0
 
 
-# A pass is weak as well if its search finds a smaller share of the faults that are planted in the mechanism.
-ENOUGH_FOUND = 0.8
+# A pass is weak as well if its search finds a smaller share of planted faults, by more than chance would in one audit of twenty.
+ENOUGH_FOUND, BY_CHANCE = 0.8, 0.05
+
+
+def found_too_few(found: int, planted: int) -> bool:
+    """Whether so few planted faults were found that a search which finds ENOUGH_FOUND of all does so with at most BY_CHANCE.
+
+    >>> found_too_few(28, 40), found_too_few(27, 40), found_too_few(3, 5)
+    (False, True, False)
+    """
+    from scipy.special import bdtr
+
+    return found < planted and bool(bdtr(found, planted, ENOUGH_FOUND) <= BY_CHANCE)
 
 
 def may_miss(claim: Claim, power: Mapping[str, float] | None) -> bool:

@@ -53,7 +53,7 @@ def audit(
         observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
-        planted (int): after a pass, how many faults are planted in the mechanism, to see which of them the same search finds.
+        planted (int): after a pass, how many faults are planted in its outputs, to see which of them the same search finds.
         prove (bool | str): whether to try a proof beside the sampling, for 10 seconds of the processor; or "only" a proof, for 60
             and without any outputs; or "briefly", for 3 and without a message if it fails.
         seed (int): the root of all randomness.

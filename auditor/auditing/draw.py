@@ -42,6 +42,7 @@ class Draw:
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
     distances: dict[tuple[str, int], float] = field(default_factory=dict)  # of pairs, by their keys
+    compared: dict[str, Pair] = field(default_factory=dict)  # of these
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
@@ -94,6 +95,7 @@ class Draw:
         name = f"distances {len(self.distances)}"
         found = self.plan.store.recall(name, lambda: self.sampler().compare(new, size)) if new else []
         self.distances.update(zip([key for key in keys if key not in self.distances], found, strict=True))
+        self.compared.update(zip((key for key, _ in keys), pairs, strict=True))
         self.pairs.update(key for key, _ in keys)
         self.spend(Phase.SEARCH, 2 * size * len(new))
         return [self.distances[key] for key in keys]

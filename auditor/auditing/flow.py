@@ -22,8 +22,8 @@ from auditor.auditing.health_checks import (
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
+from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
-from auditor.auditing.probe import probe
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.blackbox.command import Program

@@ -40,8 +40,9 @@ CLOSE_LOOK = 4 * FEW_OUTPUTS
 # Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
 # Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
-# there by luck; and so many are looked at again before the last comparison, with this share of its outputs.
-FINALISTS, OF_FINALISTS = 8, 0.4
+# there by luck; and so many are looked at again before the last comparison, with this share of its outputs. The last comparison has
+# this share of all.
+FINALISTS, OF_FINALISTS, OF_BEST = 8, 0.4, 0.24
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
@@ -170,5 +171,5 @@ ON_NEIGHBOURS = (
         _rivals,
         "most outputs go to the pairs with the best chance to refute the claim",
     ),
-    SearchStage("the best of all", 0.24, _last, "the best of many looks was lucky, so it is looked at again"),
+    SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
 )

@@ -27,7 +27,7 @@ from auditor.results.result import (
     Stage,
     Tried,
 )
-from auditor.verdict import ENOUGH_FOUND, WEAK, Verdict, holm_levels, may_miss, saw_nothing, smallest_level
+from auditor.verdict import WEAK, Verdict, holm_levels, may_miss, saw_nothing, smallest_level
 
 
 class Evidence(ABC):
@@ -142,11 +142,14 @@ class Ended:
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
+        is_proved = outcome.proof is not None and outcome.proof.proved
         if violated:
             warnings = (*outcome.warnings, *outcome.if_violated)
         else:
-            warnings = (*outcome.if_passed, *_weaknesses(plan, judgement, outcome.planted), *outcome.warnings)
-        if violated and outcome.proof is not None and outcome.proof.proved:
+            weak = (*outcome.if_passed, *_weaknesses(plan, judgement, outcome.planted))
+            # What outputs may have missed does not matter to a claim that is proved for the whole domain.
+            warnings = (*(() if is_proved else weak), *outcome.warnings)
+        if violated and is_proved:
             warnings = (*warnings, CONTRADICTION)
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
@@ -188,10 +191,12 @@ def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Ite
             "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
             f"content that it reads, or {plan.with_more()}"
         )
-    if planted is not None and planted.share < ENOUGH_FOUND:
+    if planted is not None and planted.too_few:
+        times, found = planted.with_more or (1, 0)
+        more = f"{plan.with_more(times)}, which finds {found} of them"
         yield (
-            f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in the mechanism; "
-            f"{plan.with_more()}, or write a smaller domain"
+            f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in its outputs; "
+            f"{more if found > len(planted.found) else 'more outputs find no more'}; or write a smaller domain"
         )
 
 

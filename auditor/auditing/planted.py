@@ -1,43 +1,78 @@
-"""Faults that are planted in a mechanism from outside: its outputs on some data sets get another shift, key or digits, or are null.
+"""Faults that are planted after a pass, in outputs that exist, to see which of them the search would have seen.
 
 What code treats apart is a fact of the data set (:mod:`auditor.neighbours.facts`). A fault shows on data sets with that fact and on
-no others. So neighbours of which one has the fact lose without limit, and the share of the outputs that show it is known.
+no others. The search is replayed without a draw: each pair on which the fault shows has as many outputs as the search had there,
+taken from those of the pair that the audit ended with, and the fault is planted in them.
 """
 
+import math
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.auditing.draw import Draw
+from auditor.auditing.looks import Look, Shown
+from auditor.auditing.neighbour_stages import FINALISTS, OF_BEST, OF_FINALISTS
+from auditor.auditing.outcome import Seen
+from auditor.auditing.pair_search import LIKELY
+from auditor.auditing.plan import Plan
+from auditor.auditing.same_noise import SIZE
+from auditor.auditing.sizes import Round, rounds_for
+from auditor.auditing.stages import Known
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.bounds.prospect import WORTH_TO_EXPLORE, Prior, outlooks, utilities
+from auditor.claims import PrivacyClaim, Unclaimed
 from auditor.events.features import varies
+from auditor.events.selection import VALUES
 from auditor.events.vectors import LARGEST
+from auditor.methods.method import AnyMethod
 from auditor.neighbours.domains import Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
+from auditor.neighbours.search import LEAST_LOOK, spread
+from auditor.results.result import Probed
+from auditor.verdict import WEAK, found_too_few
 
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
-# Pairs that show which facts tell neighbours apart, in addition to the corners; no outputs are drawn on them. A fact that tells a
-# smaller share of them apart, such as one value of a million, is found by luck only.
+
+# Under which the outcome is kept, for a run that is resumed and for a replay.
+KEPT = "planted faults"
+# Stands for the stage in the address of the stream by which faults are picked.
+PICKING = 98
+# Pairs that show which facts tell neighbours apart, in addition to the corners. A fact that tells a smaller share of them apart is
+# found by luck only, unless it is one of the few values of a column.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
+# A fault is planted on this many of the pairs on which it shows, those that the search had most outputs on.
+CLOSEST = 4
+# What a look must promise for a fault to be found without more of them: nothing but chance could take it away again.
+CERTAIN = 0.99
+# How many times the outputs are tried where too few faults are found.
+WITH_MORE = 4
+# More outputs that a fault changes say nothing new. Where it changes some on both sides, so many times the inverse square of the
+# difference are enough.
+MOST_HITS, MOST_OF_BOTH = 20, 80
 # How far a planted shift goes, in ranges of the middle half of the outputs.
 SHIFTED = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What happens to outputs, in words, and the share of them that it happens to."""
+    """What happens to outputs, in words, and the shares of them that it happens to: with the fact, and without it."""
 
     words: str
     share: float
     change: Callable[[Outputs, Mask], Outputs | None]  # None if such outputs cannot be changed so
+    otherwise: float = 0.0
 
 
 def _is_null(outputs: Outputs, hit: Mask) -> Outputs:
@@ -82,8 +117,16 @@ EFFECTS = (
     Effect("the answer has two decimals", 1.0, _rounds),
     Effect("a part is missing from half of the answers", 0.5, _loses_a_part),
     Effect("1 of 100 answers is null", 0.01, _is_null),
-    Effect("1 of 1,000 answers is shifted", 0.001, _shifts),
 )
+# What is rarer is planted on any data, as a release of raw data is.
+RARELY = Effect("1 of 1,000 answers is null", 0.001, _is_null)
+ANY = Fact("any content")
+
+
+def twice(claim: PrivacyClaim) -> Effect:
+    """Return the effect by which the loss is WEAK times the claim."""
+    far = claim.with_value(WEAK * claim.value).total_variation()
+    return Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +137,12 @@ class PlantedFault:
     effect: Effect
 
     def __str__(self) -> str:
-        return f"{self.effect.words} on data with {self.fact}"
+        return f"{self.effect.words} on data with {self.fact.kind}"
 
     def touched(self, pair: Pair, known: "KnownFacts") -> tuple[bool, bool]:
         """Return on which sides of a pair the fault shows."""
+        if self.fact is ANY:
+            return True, False
         left, right = pair.texts()
         return self.fact in known.of(pair.left, left), self.fact in known.of(pair.right, right)
 
@@ -117,25 +162,55 @@ class KnownFacts:
 
 @dataclass(frozen=True, slots=True)
 class Planted(Generic[T]):
-    """Observes outputs as if the fault were in the mechanism; a class, since it travels to the workers."""
+    """Observes outputs as if the fault were in the mechanism, and showed on these sides."""
 
     fault: PlantedFault
     sides: tuple[bool, bool]
     observe: Callable[[Sample], T]
 
     def __call__(self, sample: Sample) -> T:
-        left, right = (
-            self._changed(outputs) if touched else outputs
-            for outputs, touched in zip((sample.left, sample.right), self.sides, strict=True)
-        )
+        left, right = map(self._changed, (sample.left, sample.right), self.sides)
         return self.observe(replace(sample, left=left, right=right))
 
-    def _changed(self, outputs: Outputs) -> Outputs:
-        # The same outputs are changed in the same way, in whatever worker.
+    def _changed(self, outputs: Outputs, touched: bool) -> Outputs:
+        effect = self.fault.effect
+        # The same outputs are changed in the same way.
         seed = zlib.crc32(b"".join(column.numbers.tobytes() for column in outputs.columns[:2]))
-        hit = np.random.default_rng(seed).random(outputs.size) < self.fault.effect.share
-        changed = self.fault.effect.change(outputs, hit) if hit.any() else outputs
+        hit = np.random.default_rng(seed).random(outputs.size) < (effect.share if touched else effect.otherwise)
+        changed = effect.change(outputs, hit) if hit.any() else outputs
         return outputs if changed is None else changed
+
+
+def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
+    """Look for planted faults after an audit; None if there is nothing to look for."""
+    # Planted faults change values, not bits.
+    asked = plan.settings.planted > 0 and VALUES in plan.settings.events and not isinstance(plan.claim, Unclaimed)
+    # A time limit leaves none for this.
+    if (
+        not asked
+        or not draw.pairs
+        or plan.settings.seconds is not None
+        or plan.kind != "pairwise"
+        or seen.sample is None
+    ):
+        return None
+    sample = seen.sample
+    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, seen.looks, draw)))
+    return Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
+
+
+def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
+    """Return the faults that are found and those that are missed; if too many, how many times the outputs find how many."""
+    plan, effects = replay.plan, (*EFFECTS, twice(replay.known.claim))
+    rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
+    faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
+    found, missed = list[str](), list[str]()
+    for fault in faults:
+        (found if replay.finds(fault) else missed).append(str(fault))
+    if not found_too_few(len(found), len(faults)):
+        return found, missed, None
+    with_more = replace(replay, times=WITH_MORE)
+    return found, missed, (WITH_MORE, sum(map(with_more.finds, faults)))
 
 
 def planted_faults(
@@ -149,18 +224,109 @@ def planted_faults(
     effects = [allowed[i] for i in rng.permutation(len(allowed)) if allowed[i].change(outputs, hit) is not None]
     if not effects:
         return []
-    pairs = distinct([*domain.corners(), *(domain.random(rng) for _ in range(PAIRS_LOOKED_AT))])
+    few, crowds = list(domain.each_value()), spread([*domain.crowds()], PAIRS_LOOKED_AT)
+    pairs = distinct([*few, *domain.corners(), *crowds, *(domain.random(rng) for _ in range(PAIRS_LOOKED_AT))])
     # Sorted, since the order of sets differs between processes.
-    apart = Counter(fact for pair in pairs for fact in sorted(facts_of(pair.left) ^ facts_of(pair.right), key=str))
+    each = [sorted(facts_of(pair.left) ^ facts_of(pair.right), key=str) for pair in pairs]
+    apart = Counter(fact for facts in each for fact in facts)
+    of_few = {fact for facts in each[: len(few)] for fact in facts}
     by_kind = defaultdict[str, list[Fact]](list)
     # In random order, those first that tell many pairs apart: code speaks of ends of ranges rather than of numbers in between.
     for fact in sorted(apart, key=lambda fact: rng.exponential() / apart[fact]):
-        if apart[fact] >= LEAST_APART * len(pairs):
+        if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
     turns = [by_kind[kind] for kind in sorted(by_kind)]
-    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
-    order = rng.permutation(len(found[:most]))
-    return [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
+    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]][: most - 1]
+    order = rng.permutation(len(found))
+    rare = [PlantedFault(ANY, RARELY)] if found else []
+    return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """The search of an audit, as if it had so many ``times`` the outputs on each pair.
+
+    ``least`` is what a pair must promise to be among the last that a search compares. ``compared`` are pairs of which outputs with
+    the same noise were compared, and no others drawn.
+    """
+
+    plan: Plan
+    now: Round
+    method: AnyMethod
+    known: Known
+    prior: Prior
+    compared: Sequence[Pair]
+    sample: Sample
+    facts: KnownFacts
+    least: float
+    times: int = 1
+
+    @classmethod
+    def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], draw: Draw) -> "_Replay":
+        """Return the search of an audit that ended with these looks, and with these outputs on its pair."""
+        assert isinstance(plan.claim, PrivacyClaim)
+        now = rounds_for(plan.settings.samples, plan.settings.search)[-1]
+        method = plan.method(now.bound, share=now.share)
+        known = Known(plan.claim, seen=looks).judged_by(method)
+        last = known.best(WORTH_TO_EXPLORE)[:FINALISTS]
+        compared = [pair for key, pair in draw.compared.items() if key not in looks]
+        return cls(
+            plan, now, method, known, known.prior, compared, sample, KnownFacts(), last[-1][1] if last else -math.inf
+        )
+
+    def finds(self, fault: PlantedFault) -> bool:
+        """Return whether the search ends with a pair on which the fault shows, and with a good chance to refute the claim on it.
+
+        It does if a look is certain to refute the claim, or if the pair is among the last and promises enough by the outputs that
+        these have.
+        """
+        shown = [look for look in self.known.seen.values() if self._shows(fault, look.pair)]
+        looks = sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]
+        if len(looks) < CLOSEST and self._is_reached(fault):
+            pairs = (pair for pair in self.compared if self._shows(fault, pair))
+            looks += [Look(pair, outputs=LEAST_LOOK) for pair in islice(pairs, CLOSEST - len(looks))]
+        last = int(OF_FINALISTS * OF_BEST * self.now.search) // FINALISTS
+        for look in looks:
+            again = self._with(fault, replace(look, evidence=(), learned=()), look.outputs)
+            if self._promise(again) >= CERTAIN:
+                return True
+            if (
+                self._promise(again, WORTH_TO_EXPLORE) >= self.least
+                and self._promise(self._with(fault, again, last)) >= LIKELY
+            ):
+                return True
+        return False
+
+    def _shows(self, fault: PlantedFault, pair: Pair) -> bool:
+        left, right = fault.touched(pair, self.facts)
+        return left != right
+
+    def _is_reached(self, fault: PlantedFault) -> bool:
+        """Whether so few outputs with the same noise show the fault."""
+        effect = fault.effect
+        return not effect.otherwise and 1 - (1 - effect.share) ** SIZE > 1 / 2
+
+    def _with(self, fault: PlantedFault, look: Look, outputs: int) -> Look:
+        """Return a look with as many outputs more, of one data set and with the fault."""
+        effect, left = fault.effect, self.sample.left
+        apart = effect.share - effect.otherwise
+        most = math.ceil(MOST_OF_BOTH / apart**2 if effect.otherwise else MOST_HITS / effect.share)
+        size = min(max(2, outputs * self.times // 2), most, left.size // 2)
+        rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
+        at = int(rng.integers(left.size - 2 * size + 1))
+        sample = Sample(left[at : at + size], left[at + size : at + 2 * size])
+        evidence = Planted(fault, fault.touched(look.pair, self.facts), Shown(self.method))(sample)
+        return look.joined(evidence, look.kind, self.method, 2 * size)
+
+    def _promise(self, look: Look, worth: float | None = None) -> float:
+        """Return what a look promises next to all others."""
+        if not look.prospects:
+            return -math.inf
+        value = self.known.claim.value
+        each = utilities(
+            outlooks(look.prospects, self.prior, value), value, self.known.worth if worth is None else worth
+        )
+        return float(each.max())
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

@@ -24,7 +24,7 @@ from auditor.errors import AuditorError, InvalidInputError, MachineError, visibl
 
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
-    "probe": "`auditor run --planted 20`",
+    "probe": "`auditor run`, which plants faults after a pass",
     "measure": "`auditor run` on an audit without a `claim`",
     "recount": "`auditor replay DIR --check REPORT.json`",
     "sweep": "`python -m auditor.libraries`",

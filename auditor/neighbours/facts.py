@@ -1,4 +1,4 @@
-"""Facts of a data set that code may treat apart: no records, a value, a category, a gap, a duplicate, an order, a size.
+"""Facts of a data set that code may treat apart: no records, a value, a category, a gap, a duplicate, a crowd, an order, a size.
 
 A fault of real code often shows on data sets with one such fact, and on no others.
 """
@@ -12,41 +12,49 @@ from typing import Any, NamedTuple
 from auditor.neighbours.pair import plain
 from auditor.neighbours.scripts import Asked
 
+# The fewest equal records of a crowd.
+CROWD = 15
+
 
 class Fact(NamedTuple):
     """A kind of facts in words, and which one it is."""
 
     kind: str
-    which: Hashable
+    which: Hashable = None
 
     def __str__(self) -> str:
-        return self.kind if self.which is None else f"{self.kind} {self.which}"
+        return self.kind if self.which is None else f"{self.kind}, {self.which}"
 
 
 def facts_of(dataset: Any) -> frozenset[Fact]:
     """Return the facts of a data set: of a list of records, of a vector, or of a single value. A script adds none.
 
-    >>> sorted(map(str, facts_of([3, 3])))
-    ['a duplicate', 'a prime size', 'neighbouring records (3, 3)', 'size 2', 'the value 3']
+    >>> sorted(map(str, facts_of([3, 3])))  # doctest: +NORMALIZE_WHITESPACE
+    ['a certain last record, 3', 'a certain size, 2', 'a certain value, 3', 'a duplicate', 'a prime size',
+     'two certain records in a row, (3, 3)']
     """
     if isinstance(dataset, Asked):
         return facts_of(dataset["data"])
     data = plain(dataset)
     if not isinstance(data, list):
-        return frozenset({Fact("the value", _hashable(data))})
+        return frozenset({Fact("a certain value", _hashable(data))})
     return frozenset(_of_records([_hashable(record) for record in data], data))
 
 
 def _of_records(records: Sequence[Hashable], data: Sequence[Any]) -> Iterator[Fact]:
-    yield Fact("size", len(records)) if records else Fact("no records", None)
-    yield from (Fact("the value", record) for record in dict.fromkeys(records))
-    if len(set(records)) < len(records):
-        yield Fact("a duplicate", None)
-    if len(records) > 2 and len(set(records)) == 1:
-        yield Fact("all records alike", None)
+    yield Fact("a certain size", len(records)) if records else Fact("no records")
+    yield from (Fact("a certain last record", record) for record in records[-1:])
+    times = Counter(records)
+    yield from (Fact("a certain value", record) for record in times)
+    if len(times) < len(records):
+        yield Fact("a duplicate")
+    if max(times.values(), default=0) >= CROWD:
+        yield Fact(f"{CROWD} or more records alike")
+    if len(records) > 2 and len(times) == 1:
+        yield Fact("all records alike")
     if len(records) > 1 and all(len(records) % divisor for divisor in range(2, math.isqrt(len(records)) + 1)):
-        yield Fact("a prime size", None)
-    yield from (Fact("neighbouring records", two) for two in dict.fromkeys(itertools.pairwise(records)))
+        yield Fact("a prime size")
+    yield from (Fact("two certain records in a row", two) for two in dict.fromkeys(itertools.pairwise(records)))
     if data and all(isinstance(row, Mapping) for row in data):
         yield from _of_rows(data)
 
@@ -54,14 +62,14 @@ def _of_records(records: Sequence[Hashable], data: Sequence[Any]) -> Iterator[Fa
 def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
     for name in rows[0]:
         cells = [_hashable(row.get(name)) for row in rows]
-        yield from (Fact(f"the {name}", cell) for cell in dict.fromkeys(cells) if cell is not None)
-        if None in cells:
-            yield Fact(f"{name} is missing", None)
-        most = max(Counter(cells).values())
-        if most > 1:
-            yield Fact(f"rows with one {name}", most)
-        if len(set(cells)) == 1 and len(rows) > 2:
-            yield Fact(f"all rows in one {name}", None)
+        times = Counter(cells)
+        yield from (Fact(f"a certain {name}", cell) for cell in times if cell is not None)
+        if None in times:
+            yield Fact(f"a missing {name}")
+        if (most := max(times.values())) > 1:
+            yield Fact(f"so many rows of one {name}", most)
+        if len(times) == 1 and len(rows) > 2:
+            yield Fact(f"one {name} in all rows")
 
 
 def _hashable(value: Any) -> Hashable:

@@ -1,6 +1,7 @@
 """The sentences that every form of a report shares, and one audit as plain text."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
@@ -146,8 +147,9 @@ def planted_words(audit: AuditResult) -> str | None:
     planted = audit.planted
     if planted is None:
         return None
-    missed = [*planted.missed[:3], *["others"] * (len(planted.missed) > 3)]
-    not_seen = f"; not seen: {'; '.join(missed)}" if missed else ""
+    kinds = Counter(planted.missed).most_common()
+    named = [f"{kind} ({times})" if times > 1 else kind for kind, times in kinds[:3]]
+    not_seen = f"; not seen: {'; '.join(named + ['others'] * (len(kinds) > 3))}" if named else ""
     return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
 
 

@@ -13,7 +13,7 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
-from auditor.verdict import ENOUGH_FOUND, Verdict, may_miss, saw_nothing
+from auditor.verdict import Verdict, found_too_few, may_miss, saw_nothing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -119,14 +119,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The faults that were planted in the mechanism, in words: those that the same search ``found``, and those it ``missed``.
+    """The faults that were planted in outputs of the mechanism, in words: those that its search ``found``, and those it ``missed``.
 
-    ``outputs`` were drawn for this, in addition to those of the audit.
+    ``with_more`` says how many times the outputs would find how many of them; None unless too few were found.
     """
 
     found: Sequence[str]
     missed: Sequence[str]
-    outputs: Count
+    with_more: Annotated[tuple[Count, Count] | None, Field(exclude_if=lambda more: more is None)] = None
 
     def __post_init__(self) -> None:
         if not self.all:
@@ -138,9 +138,9 @@ class Probed:
         return len(self.found) + len(self.missed)
 
     @property
-    def share(self) -> float:
-        """The share of the faults that was found."""
-        return len(self.found) / self.all
+    def too_few(self) -> bool:
+        """Whether fewer were found than a search finds that finds enough, by more than chance."""
+        return found_too_few(len(self.found), self.all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +288,15 @@ class AuditResult:
 
     @property
     def weak(self) -> bool:
-        """Whether this is a pass that may have missed much: twice the claim, one planted fault in five, or any loss."""
-        missed = self.planted is not None and self.planted.share < ENOUGH_FOUND
+        """Whether this is a pass that may have missed much: twice the claim, more than one planted fault in five, or any loss.
+
+        A claim that is proved for the whole domain is none.
+        """
+        missed = self.planted is not None and self.planted.too_few
         told = any(warning.startswith("weak: ") for warning in self.warnings)
         weak = told or missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
-        return weak and self.verdict is Verdict.NO_VIOLATION_FOUND
+        proved = self.proof is not None and self.proof.proved
+        return weak and not proved and self.verdict is Verdict.NO_VIOLATION_FOUND
 
     @property
     def passed(self) -> bool:

@@ -169,9 +169,9 @@ LOOKED_AT: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
     ({"observed": ("stdout", "log")}, {"observed": ("log",)}, [("worse", "fewer observations, without stdout")]),
     ({"observed": ("stdout", "log")}, {}, [("worse", "fewer observations, without stdout and log")]),
     ({}, {"observed": ("files",)}, [("better", "more observations, with files")]),
-    ({"planted": Probed(("a", "b"), (), 9)}, {}, [("note", "fewer faults were planted: 0, before 2")]),
-    ({"planted": Probed(("a", "b"), (), 9)}, {"planted": Probed(("a",), (), 9)}, [("note", "fewer faults were planted: 1")]),
-    ({"planted": Probed(("a",), (), 9)}, {"planted": Probed((), ("a",), 9)}, [("note", "the pass is weak now")]),
+    ({"planted": Probed(("a", "b"), ())}, {}, [("note", "fewer faults were planted: 0, before 2")]),
+    ({"planted": Probed(("a", "b"), ())}, {"planted": Probed(("a",), ())}, [("note", "fewer faults were planted: 1")]),
+    ({"planted": Probed(("a",) * 5, ())}, {"planted": Probed((), ("a",) * 5)}, [("note", "the pass is weak now")]),
     ({"limits": {"size": 2}}, {}, [("not compared", "data sets changed, or not: one of the reports")]),
     ({"neighbours": "two people"}, {"neighbours": "one"}, [("not compared", "data sets changed from two people to one")]),
 ]  # fmt: skip

@@ -86,7 +86,7 @@ EDITS: dict[str, tuple[Callable[[], tuple[Report, Report]], str]] = {
     "a bound of another kind": (lambda: at("query", "claim", value={"epsilon": 1.0}), "does not go with its event"),
     "an event of another kind": (lambda: at("sound", "claim", value={"rho": 1.0}), "its counts prove nothing"),
     "a violation of another kind": (lambda: at("broken", "claim", value={"sensitivity": 1.0}), "has no method"),
-    "faults, none of them": (lambda: at("sound", "tried", "planted", value={"found": [], "missed": [], "outputs": 0}), "no fault"),
+    "faults, none of them": (lambda: at("sound", "tried", "planted", value={"found": [], "missed": []}), "no fault"),
     "a key more": (lambda: at("", "further", value=1), "further: reported 1, not in the report made again"),
     "a key less": (lambda: at("sound", "tried", "pairs", value=...), "lacks"),
 }  # fmt: skip
