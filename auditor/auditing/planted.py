@@ -31,6 +31,7 @@ from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, conc
 from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import WORTH_TO_EXPLORE, Prior, outlooks, utilities
 from auditor.claims import PrivacyClaim, Unclaimed
+from auditor.errors import InvalidInputError
 from auditor.events.features import varies
 from auditor.events.selection import VALUES
 from auditor.events.vectors import LARGEST
@@ -123,10 +124,14 @@ RARELY = Effect("1 of 1,000 answers is null", 0.001, _is_null)
 ANY = Fact("any content")
 
 
-def twice(claim: PrivacyClaim) -> Effect:
-    """Return the effect by which the loss is WEAK times the claim."""
-    far = claim.with_value(WEAK * claim.value).total_variation()
-    return Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
+def effects_for(claim: PrivacyClaim) -> list[Effect]:
+    """Return the effects to plant: those that no claim allows, and a loss of WEAK times the claim where there is one."""
+    try:
+        far = claim.with_value(WEAK * claim.value).total_variation()
+    except InvalidInputError:  # a total variation of .6 has no twice, nor has the largest ε
+        far = 0.0
+    twice = Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
+    return [*EFFECTS, *([twice] if far > 0 else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +206,7 @@ def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
     """Return the faults that are found and those that are missed; if too many, how many times the outputs find how many."""
-    plan, effects = replay.plan, (*EFFECTS, twice(replay.known.claim))
+    plan, effects = replay.plan, effects_for(replay.known.claim)
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
     faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
     found, missed = list[str](), list[str]()

@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.flow import carry_out
-from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, planted_faults, twice
+from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, effects_for, planted_faults
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
@@ -160,7 +160,7 @@ def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
 
 def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:
     claim = auditor.PureDP(1.0)
-    effect = twice(claim)
+    *_, effect = effects_for(claim)
     assert math.log(effect.share / effect.otherwise) == pytest.approx(2.0)
     fault, sample = PlantedFault(Fact("no records"), effect), Sample(numbers(4_000), numbers(4_000))
 
@@ -171,6 +171,11 @@ def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:
     # Five standard deviations: both fail by chance once in a million times.
     expected = pytest.approx([effect.share, effect.otherwise], abs=5 * math.sqrt(1 / 4 / 4_000))
     assert Planted(fault, (True, False), nulls)(sample) == expected
+
+
+@pytest.mark.parametrize("claim", [auditor.PureDP(0.0), auditor.PureDP(400.0)])
+def test_a_claim_that_has_no_twice_has_no_such_effect(claim: auditor.PureDP) -> None:
+    assert effects_for(claim) == list(EFFECTS)
 
 
 def test_an_audit_without_a_search_has_no_look_at_a_fault() -> None:
