@@ -241,9 +241,9 @@ def planted_faults(
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
     turns = [by_kind[kind] for kind in sorted(by_kind)]
-    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]][: most - 1]
-    order = rng.permutation(len(found))
-    rare = [PlantedFault(ANY, RARELY)] if found else []
+    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
+    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 else []
+    order = rng.permutation(min(len(found), most - len(rare)))
     return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
 
 

@@ -109,6 +109,11 @@ def test_faults_change_nothing_else_of_the_audit() -> None:
     assert with_faults.outputs == without.outputs
 
 
+@pytest.mark.parametrize("most", [1, 2, 12])
+def test_as_many_faults_are_planted_as_are_asked_for(most: int) -> None:
+    assert len(planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), most)) == most
+
+
 def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
     assert auditor.audit(broken, auditor.PureDP(1.0), PEOPLE, **OPTIONS).planted is None
     assert auditor.audit(count, auditor.PureDP(1.0), [([], [1.0])], **OPTIONS).planted is None
