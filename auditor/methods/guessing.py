@@ -54,6 +54,8 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 # What is left of any margin, in standard errors, where rules are judged with a prior; more of it is left where outputs are so many
 # that a difference of the size that the prior expects, if all outputs showed it, would be this many times as clear.
 BOLD, CLEARER = 1.0, 15.0
+# The least claim, next to ε = 1, of which a tail of few outputs says anything.
+LEAST_OF_TAIL = 0.5
 # The chance that each kind of rule shows what is unlike most outputs: a careful one, a rare one, and a bold one.
 UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
@@ -108,7 +110,9 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
-            return one_threshold(sample, self.events), one_tail(sample, self.events)
+            # Of so few outputs the odds of a tail are known to a factor of two. That says nothing of a small claim.
+            tail = one_tail(sample, self.events) if self.claim.relative_size >= LEAST_OF_TAIL else None
+            return one_threshold(sample, self.events), tail
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
