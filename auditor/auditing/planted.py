@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import WORTH_TO_EXPLORE, Prior, outlooks, utilities
+from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
 from auditor.claims import PrivacyClaim, Unclaimed
 from auditor.errors import InvalidInputError
 from auditor.events.features import varies
@@ -44,7 +44,6 @@ from auditor.results.result import Probed
 from auditor.verdict import WEAK, found_too_few
 
 Mask = NDArray[np.bool_]
-T = TypeVar("T")
 
 # Under which the outcome is kept, for a run that is resumed and for a replay.
 KEPT = "planted faults"
@@ -151,6 +150,19 @@ class PlantedFault:
         left, right = pair.texts()
         return self.fact in known.of(pair.left, left), self.fact in known.of(pair.right, right)
 
+    def planted_in(self, sample: Sample, sides: tuple[bool, bool]) -> Sample:
+        """Return the outputs as if the fault were in the mechanism, and showed on these sides."""
+        left, right = map(self._changed, (sample.left, sample.right), sides)
+        return replace(sample, left=left, right=right)
+
+    def _changed(self, outputs: Outputs, touched: bool) -> Outputs:
+        # The same outputs are changed in the same way.
+        seed = zlib.crc32(b"".join(column.numbers.tobytes() for column in outputs.columns[:2]))
+        share = self.effect.share if touched else self.effect.otherwise
+        hit = np.random.default_rng(seed).random(outputs.size) < share
+        changed = self.effect.change(outputs, hit) if hit.any() else outputs
+        return outputs if changed is None else changed
+
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
@@ -163,27 +175,6 @@ class KnownFacts:
         if text not in self.found:
             self.found[text] = facts_of(dataset)
         return self.found[text]
-
-
-@dataclass(frozen=True, slots=True)
-class Planted(Generic[T]):
-    """Observes outputs as if the fault were in the mechanism, and showed on these sides."""
-
-    fault: PlantedFault
-    sides: tuple[bool, bool]
-    observe: Callable[[Sample], T]
-
-    def __call__(self, sample: Sample) -> T:
-        left, right = map(self._changed, (sample.left, sample.right), self.sides)
-        return self.observe(replace(sample, left=left, right=right))
-
-    def _changed(self, outputs: Outputs, touched: bool) -> Outputs:
-        effect = self.fault.effect
-        # The same outputs are changed in the same way.
-        seed = zlib.crc32(b"".join(column.numbers.tobytes() for column in outputs.columns[:2]))
-        hit = np.random.default_rng(seed).random(outputs.size) < (effect.share if touched else effect.otherwise)
-        changed = effect.change(outputs, hit) if hit.any() else outputs
-        return outputs if changed is None else changed
 
 
 def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
@@ -259,7 +250,6 @@ class _Replay:
     now: Round
     method: AnyMethod
     known: Known
-    prior: Prior
     compared: Sequence[Pair]
     sample: Sample
     facts: KnownFacts
@@ -275,9 +265,7 @@ class _Replay:
         known = Known(plan.claim, seen=looks).judged_by(method)
         last = known.best(WORTH_TO_EXPLORE)[:FINALISTS]
         compared = [pair for key, pair in draw.compared.items() if key not in looks]
-        return cls(
-            plan, now, method, known, known.prior, compared, sample, KnownFacts(), last[-1][1] if last else -math.inf
-        )
+        return cls(plan, now, method, known, compared, sample, KnownFacts(), last[-1][1] if last else -math.inf)
 
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and with a good chance to refute the claim on it.
@@ -320,18 +308,12 @@ class _Replay:
         rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
         at = int(rng.integers(left.size - 2 * size + 1))
         sample = Sample(left[at : at + size], left[at + size : at + 2 * size])
-        evidence = Planted(fault, fault.touched(look.pair, self.facts), Shown(self.method))(sample)
+        evidence = Shown(self.method)(fault.planted_in(sample, fault.touched(look.pair, self.facts)))
         return look.joined(evidence, look.kind, self.method, 2 * size)
 
-    def _promise(self, look: Look, worth: float | None = None) -> float:
+    def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:
         """Return what a look promises next to all others."""
-        if not look.prospects:
-            return -math.inf
-        value = self.known.claim.value
-        each = utilities(
-            outlooks(look.prospects, self.prior, value), value, self.known.worth if worth is None else worth
-        )
-        return float(each.max())
+        return Promised.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

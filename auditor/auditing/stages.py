@@ -50,14 +50,14 @@ class Known:
         look, promised = self.best()[0]
         return look.pair, promised
 
-    @property
+    @functools.cached_property
     def prior(self) -> Prior:
         """What is known of the losses of most pairs."""
         return prior_of_all([look.prospects for look in self.seen.values()])
 
     @functools.cached_property
     def _promised(self) -> Promised:
-        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value)
+        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
 
     def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
         """Return all looks and what they promise, those first that promise most; ``worth`` is another worth of a bound."""

@@ -204,11 +204,11 @@ class Promised:
     claimed: float
 
     @classmethod
-    def of(cls, looks: Sequence[Sequence[Prospect]], claimed: float) -> "Promised":
-        """Return what looks promise; the prior is that of the frequent events of all looks."""
+    def of(cls, looks: Sequence[Sequence[Prospect]], claimed: float, prior: Prior | None = None) -> "Promised":
+        """Return what looks promise; the prior, unless given, is that of the frequent events of all looks."""
         every = [one for look in looks for one in look]
         ends = np.cumsum([len(look) for look in looks], dtype=np.int64)
-        return cls(*outlooks(every, prior_of_all(looks), claimed), ends, claimed)
+        return cls(*outlooks(every, prior or prior_of_all(looks), claimed), ends, claimed)
 
     def utilities(self, worth: float = WORTH_OF_BOUND) -> list[float]:
         """Return how much each look promises by its best event, −∞ for a look at which nothing could be learned."""

@@ -132,49 +132,70 @@ def frequent_rules(
     return careful, surest or _best_by(forecaster.with_margin(BOLD).forecast, values, forecaster)
 
 
-def one_threshold(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event:
-    """Return the rule that guesses most outputs rightly, the first of equal ones. It guesses left always if no feature varies.
+@dataclass(frozen=True, slots=True)
+class FewOutputs:
+    """Outputs from which nothing finer than one threshold can be learned: what features take of them, and which are of the left.
 
-    It guesses one side up to a threshold, and the other beyond. At an atom it guesses the side that gave it more often. From a few
-    dozen outputs nothing finer can be learned. A search looks at hundreds of pairs with so few, and what is gross shows.
+    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows.
     """
-    both, is_left = concatenate([sample.left, sample.right]), np.arange(sample.size) < sample.left.size
-    # The sides count alike, however often each was drawn.
-    weights = np.where(is_left, 1 / max(1, sample.left.size), -1 / max(1, sample.right.size))
-    best, most = ALWAYS, -np.inf
-    for feature in _features(both, kinds):
-        rule, right = _separating(feature.extract(both), weights)
-        if right > most + 1e-12:
-            best, most = Event(feature, rule), right
-    return best
+
+    columns: Sequence[tuple[Feature, OutputColumn]]
+    is_left: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sample: Sample, kinds: Sequence[str] = (VALUES,)) -> "FewOutputs":
+        """Return what features of these kinds take of a sample."""
+        both = concatenate([sample.left, sample.right])
+        columns = [(feature, feature.extract(both)) for feature in _features(both, kinds)]
+        return cls(columns, np.arange(sample.size) < sample.left.size)
+
+    def threshold(self) -> Event:
+        """Return the rule that guesses most outputs rightly, the first of equal ones; always left if no feature varies.
+
+        It guesses one side up to a threshold, and the other beyond. At an atom it guesses the side that gave it more often.
+        """
+        # The sides count alike, however often each was drawn.
+        n_left = int(self.is_left.sum())
+        weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
+        best, most = ALWAYS, -np.inf
+        for feature, column in self.columns:
+            rule, right = _separating(column, weights)
+            if right > most + 1e-12:
+                best, most = Event(feature, rule), right
+        return best
+
+    def tail(self) -> Event | None:
+        """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
+
+        Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides
+        shows how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
+        """
+        best, most = None, 0.0
+        for feature, column in self.columns:
+            rule, sure = _surest_tail(column, self.is_left)
+            if sure > most:
+                best, most = Event(feature, rule), sure
+        return best
 
 
-def one_tail(sample: Sample, kinds: Sequence[str] = (VALUES,)) -> Event | None:
-    """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
-
-    Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides shows
-    how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
-    """
-    both, is_left = concatenate([sample.left, sample.right]), np.arange(sample.size) < sample.left.size
-    best, most = None, 0.0
-    for feature in _features(both, kinds):
-        column = feature.extract(both)
-        is_number = np.ones(both.size, np.bool_) if column.codes is None else column.codes < 0
-        order = np.argsort(numbers := column.numbers[is_number], kind="stable")
-        numbers, sides = numbers[order], np.stack([is_left[is_number][order], ~is_left[is_number][order]])
-        ends = np.flatnonzero(numbers[1:] != numbers[:-1])
-        reached, total = sides.cumsum(axis=1)[:, ends], sides.sum(axis=1, keepdims=True)
-        for is_low, tail in ((True, reached), (False, total - reached)):
-            # With half an output more on either side.
-            left, right = np.log(tail + 0.5)
-            sure = np.abs(log_odds := left - right) - np.sqrt((1 / (tail + 0.5)).sum(axis=0))
-            if sure.max(initial=0.0) > most:
-                at = int(sure.argmax())
-                guess = LEFT if log_odds[at] > 0 else RIGHT
-                edge = shortest_decimal(float(numbers[ends[at]]), float(numbers[ends[at] + 1]))
-                cells = Cells((edge,), (guess, ABSTAIN) if is_low else (ABSTAIN, guess), {})
-                best, most = Event(feature, cells), float(sure[at])
-    return best
+def _surest_tail(column: OutputColumn, is_left: NDArray[np.bool_]) -> tuple[Cells, float]:
+    """Return the rule on a column that guesses one side in a tail, and its log-odds less their standard error; 0 without one."""
+    best, most = Cells((), (ABSTAIN,), {}), 0.0
+    is_number = np.ones(len(is_left), np.bool_) if column.codes is None else column.codes < 0
+    order = np.argsort(numbers := column.numbers[is_number], kind="stable")
+    numbers, sides = numbers[order], np.stack([is_left[is_number][order], ~is_left[is_number][order]])
+    ends = np.flatnonzero(numbers[1:] != numbers[:-1])
+    reached, total = sides.cumsum(axis=1)[:, ends], sides.sum(axis=1, keepdims=True)
+    for is_low, tail in ((True, reached), (False, total - reached)):
+        # With half an output more on either side.
+        left, right = np.log(tail + 0.5)
+        sure = np.abs(log_odds := left - right) - np.sqrt((1 / (tail + 0.5)).sum(axis=0))
+        if sure.max(initial=0.0) > most:
+            at = int(sure.argmax())
+            guess, most = LEFT if log_odds[at] > 0 else RIGHT, float(sure[at])
+            edge = shortest_decimal(float(numbers[ends[at]]), float(numbers[ends[at] + 1]))
+            best = Cells((edge,), (guess, ABSTAIN) if is_low else (ABSTAIN, guess), {})
+    return best, most
 
 
 def _separating(column: OutputColumn, weights: NDArray[np.float64]) -> tuple[Cells, float]:

@@ -25,7 +25,7 @@ from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
-from auditor.events.selection import evidence_scores, one_threshold
+from auditor.events.selection import FewOutputs, evidence_scores
 from auditor.methods.guessing import limits
 from auditor.methods.method import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth, profile_points
 
@@ -160,7 +160,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def _of_threshold(self, sample: Sample) -> _Shown:
         """Return what one threshold shows, which guesses both sides: that of each half of the outputs, on the other half."""
         one, other = sample.halves()
-        counts = one_threshold(one).count(other) + one_threshold(other).count(one)
+        counts = FewOutputs.of(one).threshold().count(other) + FewOutputs.of(other).threshold().count(one)
         # With half a guess more on either side.
         rate = (counts.wins + 0.5) / (counts.guesses + 1)
         error = math.sqrt(rate * (1 - rate) / (counts.guesses + 1))

@@ -34,7 +34,7 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, frequent_rules, one_tail, one_threshold, rare_event
+from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
 from auditor.methods.method import (
     ExactNumber,
@@ -111,8 +111,8 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
             # Of so few outputs the odds of a tail are known to a factor of two. That says nothing of a small claim.
-            tail = one_tail(sample, self.events) if self.claim.relative_size >= LEAST_OF_TAIL else None
-            return one_threshold(sample, self.events), tail
+            few = FewOutputs.of(sample, self.events)
+            return few.threshold(), few.tail() if self.claim.relative_size >= LEAST_OF_TAIL else None
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 

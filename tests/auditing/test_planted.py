@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.flow import carry_out
-from auditor.auditing.planted import EFFECTS, KnownFacts, Planted, PlantedFault, effects_for, planted_faults
+from auditor.auditing.planted import EFFECTS, KnownFacts, PlantedFault, effects_for, planted_faults
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
@@ -71,7 +71,7 @@ def test_a_fault_shows_on_data_with_the_fact_only() -> None:
     def means(seen: Sample) -> tuple[float, float]:
         return seen.left.column("output").numbers.mean(), seen.right.column("output").numbers.mean()
 
-    left, right = Planted(EMPTY, (True, False), means)(sample)
+    left, right = means(EMPTY.planted_in(sample, (True, False)))
     assert right == means(sample)[1]
     assert left > means(sample)[0] + 5
 
@@ -175,7 +175,7 @@ def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:
 
     # Five standard deviations: both fail by chance once in a million times.
     expected = pytest.approx([effect.share, effect.otherwise], abs=5 * math.sqrt(1 / 4 / 4_000))
-    assert Planted(fault, (True, False), nulls)(sample) == expected
+    assert nulls(fault.planted_in(sample, (True, False))) == expected
 
 
 @pytest.mark.parametrize("claim", [auditor.PureDP(0.0), auditor.PureDP(400.0)])

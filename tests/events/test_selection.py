@@ -19,7 +19,7 @@ from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import EvidenceSum, Place, Whole
-from auditor.events.selection import ALWAYS, frequent_rules, one_tail
+from auditor.events.selection import ALWAYS, FewOutputs, frequent_rules
 from auditor.events.vectors import WhereLargest
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
@@ -270,7 +270,7 @@ def test_one_tail_is_the_one_with_the_surest_odds(guess: float, is_low: bool) ->
     if is_low:
         many, few = ([-x for x in side] for side in (many, few))
     left, right = (many, few) if guess == LEFT else (few, many)
-    rule = one_tail(Sample(from_list(left), from_list(right)))
+    rule = FewOutputs.of(Sample(from_list(left), from_list(right))).tail()
     assert rule is not None and isinstance(rule.rule, Cells)
     assert rule.rule.values == ((guess, ABSTAIN) if is_low else (ABSTAIN, guess))
     odds = {}
@@ -285,4 +285,4 @@ def test_one_tail_is_the_one_with_the_surest_odds(guess: float, is_low: bool) ->
 
 def test_no_tail_of_equal_sides() -> None:
     outputs = from_list([1.0, 2.0, 3.0] * 10)
-    assert one_tail(Sample(outputs, outputs)) is None
+    assert FewOutputs.of(Sample(outputs, outputs)).tail() is None
