@@ -4,6 +4,7 @@
   ε ≥ 1.3 is proved.
 - Sound mechanisms: the bound from the domain, over the best bound on 300 written pairs of the domain. Each has few outputs,
   and the best three of them as many as the audit.
+- Faults by where they are from, at the defaults: what the audit says of each, and of its sound twin.
 - Twins of the further faults: which seeds call their pass weak at the defaults; and of faults that 20,000 outputs miss, how many
   passes are weak.
 
@@ -27,6 +28,12 @@ from auditor.config.load import load_configuration
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import distinct
 from auditor.neighbours.search import spread
+from benchmarks._faults_of_accounting import ACCOUNTING
+from benchmarks._faults_of_estimators import ESTIMATORS
+from benchmarks._faults_of_reports import REPORTS
+from benchmarks._faults_of_tables import TABLES
+from benchmarks._faults_of_textbooks import TEXTBOOKS
+from benchmarks._faults_of_thresholds import THRESHOLDS
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "tests"))
@@ -51,6 +58,7 @@ SOUND = {
         "truncated geometric",
     ),
 }
+COLLECTIONS = ACCOUNTING, ESTIMATORS, REPORTS, TABLES, TEXTBOOKS, THRESHOLDS
 ALONE: dict[str, Any] = {"workers": 1, "isolate": False, "shrink": False}
 
 
@@ -109,6 +117,17 @@ def _ratio(plan: Plan, seed: int) -> float:
     return round(found.value / max(bound(pair, plan.settings.samples) for pair in best), 3)
 
 
+def everyday() -> Iterator[tuple[str, Any]]:
+    """Yield for each fault of the collections the verdict and the bound of the audit, and the verdict of its twin."""
+    for name, case in itertools.chain.from_iterable(table.items() for table in COLLECTIONS):
+        faulty, sound = (
+            auditor.audit(mechanism, case.claim, case.domain, seed=1, planted=0, **ALONE)
+            for mechanism in (case.faulty, case.sound)
+        )
+        bound = faulty.bound.value if faulty.bound else None
+        yield name, {"verdict": str(faulty.verdict), "bound": bound, "twin": str(sound.verdict)}
+
+
 def words() -> Iterator[tuple[str, Any]]:
     """Yield for each fault the seeds at which its twin is weak; and those at which few outputs miss it, weakly or not."""
     from test_escapes import FAULTS
@@ -120,7 +139,7 @@ def words() -> Iterator[tuple[str, Any]]:
         yield name, {"weak twins": twins, "missed": len(passes), "weak and missed": sum(one.weak for one in passes)}
 
 
-PARTS = {"quantiles": quantiles, "sharpness": sharpness, "words": words}
+PARTS = {"quantiles": quantiles, "sharpness": sharpness, "everyday faults": everyday, "words": words}
 
 
 def measure() -> Iterator[dict[str, Any]]:
