@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
-# Not those of images, nor of other sites, nor within the page.
-_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)]+)\)")
+# Not those of other sites, nor within the page.
+_LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^)]+)\)")
 
 
 def with_absolute_links(readme: str, repository: str, tag: str) -> str:
@@ -20,8 +20,15 @@ def with_absolute_links(readme: str, repository: str, tag: str) -> str:
 
     >>> with_absolute_links("[a](docs/a.md#b), [c](https://c)", "https://host/me/it", "v1")
     '[a](https://host/me/it/blob/v1/docs/a.md#b), [c](https://c)'
+    >>> with_absolute_links("![p](docs/p.png)", "https://host/me/it", "v1")
+    '![p](https://host/me/it/raw/v1/docs/p.png)'
     """
-    return _LINK.sub(lambda link: f"]({repository}/blob/{tag}/{link[1]})", readme)
+
+    def absolute(link: re.Match[str]) -> str:
+        form = "raw" if link[1] else "blob"
+        return f"{link[1]}[{link[2]}]({repository}/{form}/{tag}/{link[3]})"
+
+    return _LINK.sub(absolute, readme)
 
 
 def with_addresses(metadata: str, repository: str, tag: str) -> str:

@@ -48,8 +48,8 @@ def test_a_published_readme_links_to_files_of_the_repository_and_the_metadata_sa
     )
     links = re.findall(r"\]\(([^)]+)\)", readme)
     assert [link for link in links if not link.startswith("https://")] == []
-    own = [link.removeprefix("https://host/it/blob/v1/") for link in links if link.startswith("https://host/")]
-    assert len(own) > 20
+    own = [re.sub("^https://host/it/(blob|raw)/v1/", "", link) for link in links if link.startswith("https://host/")]
+    assert len(own) > 10
     assert [link for link in own if not (PROJECT / link.partition("#")[0]).exists()] == []
     text = published["with_addresses"](
         (PROJECT / "pyproject.toml").read_text(encoding="utf-8"), "https://host/it", "v1"
