@@ -9,13 +9,14 @@ import importlib
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
 import auditor
 from auditor.cli.options import all_commands
-from auditor.config.schema import Shared, json_schema
+from auditor.config import schema
+from auditor.defaults import ExecutionKeywords
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDEST = 110
@@ -32,10 +33,10 @@ CONTRIBUTING.md adds a claim, a method, a domain and a report format with these 
 | report formats | `FORMATS`, `Format` |
 """
 ABOUT_PYTHON = """\
-What is public is in the package `auditor` and, for claims, methods, domains and report formats of your own, in
-[`auditor.extending`](#extending). All other modules may change in any version. Names are loaded when they are first used, so
-importing the package is fast. Numbers are in nats. In tests, the [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes
-the arguments of `audit`.
+The package `auditor` is public, and so is [`auditor.extending`](#extending), for claims, methods, domains and report formats of your own. All
+other modules may change in any version. Numbers are in nats. The [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the
+arguments of `audit`. Arguments that a configuration has as keys are explained there. In Python, ranges are (low, high), and `prove` is False
+by default.
 """
 # Headings, what is said below them, and the names that follow.
 PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -59,15 +60,34 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "Results",
         "",
         (
-            *("AuditResult", "results.result.Judgement", "results.result.Provenance", "RunResult", "read_report"),
+            *("AuditResult", "RunResult", "read_report"),
             *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
         ),
     ),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
 )
+# Keys of a configuration, for all audits of a file.
+CONFIGURED = {*schema.Shared.model_fields, *ExecutionKeywords.__annotations__, "confidence"}
 # Results, whose methods and properties a user needs. Those of all others are for extensions.
-WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "Pair", "OutputsSpent", "ScoreBounds"}
+WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "ScoreBounds"}
+# Where a configuration has arguments by the same names, whose page explains them: the keys, and the heading.
+AS_KEYS: dict[str, tuple[set[str], str]] = {
+    "audit": ({*CONFIGURED, "events", "observe"} - {"confidence"}, ""),
+    "Dialogues": ({"ask", "rounds", "sessions", "meter"}, "#an-audit"),
+    **{
+        name: ({*form.model_fields} - {"form"}, f"#domain-{domain}")
+        for name, domain, form in (
+            ("Value", "value", schema.OneValue),
+            ("OneNumber", "number", schema.NumberApart),
+            ("Records", "records", schema.ListOfRecords),
+            ("Totals", "totals", schema.TotalsKeys),
+            ("TotalsByKey", "totals", schema.TotalsKeys),
+            ("Frame", "frame", schema.FrameOfRows),
+            ("Canaries", "canaries", schema.CanariesByCoins),
+        )
+    },
+}
 
 
 def pages() -> dict[str, str]:
@@ -79,24 +99,51 @@ def pages() -> dict[str, str]:
 
 
 def command_line() -> str:
-    """Return the page of all commands and their options, as `--help` shows them."""
+    """Return the page of all commands and their options: each option once, by the words of `--help`."""
     parser = all_commands()
     [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    told: dict[tuple[str, str], str] = {}
     lines = ["# Command line", "", f"{parser.description} {str(parser.epilog).capitalize()}.", ""]
-    lines += _options(parser)
+    lines += _options(parser, "auditor", told)
     for name, command in commands.choices.items():
-        lines += ["", f"## auditor {name}", "", f"{_sentence(command.description or helps[name])}", ""]
-        lines += ["```text", re.sub(r"\s+", " ", command.format_usage()).strip(), "```", ""]
-        lines += _options(command)
-    return "\n".join(lines) + "\n"
+        called = " ".join([f"auditor {name}", *map(_positional, command._get_positional_actions())])
+        lines += ["", f"## auditor {name}", "", f"`{called}`: {command.description or helps[name]}.", ""]
+        lines += _options(command, f"auditor {name}", told)
+    return re.sub("\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    rows = [_option(action) for action in parser._actions if not isinstance(action, argparse._SubParsersAction)]
-    rows = [row for row in rows if "--help" not in row]
+def _positional(action: argparse.Action) -> str:
+    return f"{action.metavar} ..." if action.nargs else str(action.metavar)
+
+
+def _options(parser: argparse.ArgumentParser, command: str, told: dict[tuple[str, str], str]) -> Iterator[str]:
+    """Yield a table of options; those that are keys of a configuration, or options of an earlier command, by name only."""
+    rows, keys, again = [], [], []
+    replaces = any(action.dest == "configs" for action in parser._actions)
+    for action in parser._actions:
+        said = (", ".join(f"`{name}`" for name in action.option_strings), action.help or "")
+        if (
+            isinstance(action, argparse._SubParsersAction)
+            or said[1] in ("", argparse.SUPPRESS)
+            or action.dest == "help"
+        ):
+            continue
+        if told.setdefault(said, command) != command:
+            again.append((said[0], told[said]))
+        elif replaces and action.dest in CONFIGURED:
+            keys.append(said[0])
+        else:
+            rows.append(_option(action))
     if rows:
         yield from ("| option | what it does |", "|---|---|", *rows)
+    if keys:
+        yield from ("", f"These replace the [keys](configuration.md) of the same names: {', '.join(keys)}.")
+    for earlier in dict.fromkeys(command for _, command in again):
+        yield from (
+            "",
+            f"The same as in `{earlier}`: {', '.join(names for names, command in again if command == earlier)}.",
+        )
 
 
 def _option(action: argparse.Action) -> str:
@@ -104,7 +151,7 @@ def _option(action: argparse.Action) -> str:
     if action.nargs != 0:
         value = ", ".join(map(str, action.choices)) if action.choices else str(action.metavar or action.dest)
     names = ", ".join(f"`{name}`" for name in action.option_strings)
-    return f"| {names} {f'`{value}`' if value else ''} | {_cell(action.help or '')} |"
+    return f"| {' '.join(filter(None, [names, f'`{value}`' if value else '']))} | {_cell(action.help or '')} |"
 
 
 # --- Configurations ---
@@ -112,8 +159,8 @@ def _option(action: argparse.Action) -> str:
 
 def configuration() -> str:
     """Return the page of all keys of a configuration, as its schema describes them."""
-    schema = json_schema()
-    definitions: dict[str, Any] = schema["$defs"]
+    whole = schema.json_schema()
+    definitions: dict[str, Any] = whole["$defs"]
     lines = [
         "# Configurations",
         "",
@@ -122,11 +169,11 @@ def configuration() -> str:
         "",
         "## The file",
         "",
-        *_keys(_own(schema)),
+        *_keys(_own(whole)),
         "",
         "## The file, or an audit for itself",
         "",
-        *_table({key: schema["properties"][key] for key in Shared.model_fields}),
+        *_table({key: whole["properties"][key] for key in schema.Shared.model_fields}),
         "",
         "## An audit",
         "",
@@ -135,8 +182,10 @@ def configuration() -> str:
     for name in ("Execution",):
         lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
     lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
+    forms: dict[str, list[str]] = {}
     for form in definitions["Claim"]["anyOf"]:
-        lines.append(f"| `{{{', '.join(form['required'])}}}` | {_cell(form['description'])} |")
+        forms.setdefault(_cell(_code(form["description"])), []).append(f"`{{{', '.join(form['required'])}}}`")
+    lines += [f"| {', '.join(keys)} | {said} |" for said, keys in forms.items()]
     lines += ["", "## Neighbours"]
     for form in map(definitions.get, _referred(definitions["Audit"]["properties"]["neighbours"])):
         lines += ["", f"### {_title(form)}", "", _sentence(form["description"]), "", *_keys(form)]
@@ -147,7 +196,7 @@ def configuration() -> str:
 
 def _own(definition: dict[str, Any]) -> dict[str, Any]:
     """Return a definition without the keys that the file and an audit have in common."""
-    own = {key: about for key, about in definition["properties"].items() if key not in Shared.model_fields}
+    own = {key: about for key, about in definition["properties"].items() if key not in schema.Shared.model_fields}
     return {**definition, "properties": own}
 
 
@@ -157,22 +206,23 @@ def _title(form: dict[str, Any]) -> str:
     return f"`{first}: {form['properties'][first]['const']}`" if first == "domain" else f"`{first}`"
 
 
-def _referred(schema: Any) -> list[str]:
+def _referred(described: Any) -> list[str]:
     """Return the names of the definitions that a schema refers to, in their order."""
-    if isinstance(schema, list):
-        return [name for item in schema for name in _referred(item)]
-    if not isinstance(schema, dict):
+    if isinstance(described, list):
+        return [name for item in described for name in _referred(item)]
+    if not isinstance(described, dict):
         return []
     return [
         name
-        for key, value in schema.items()
+        for key, value in described.items()
         for name in ([value.removeprefix("#/$defs/")] if key == "$ref" else _referred(value))
     ]
 
 
 def _keys(definition: dict[str, Any]) -> Iterator[str]:
     required = set(definition.get("required", ()))
-    yield from _table(definition["properties"], required)
+    # The heading has a key of one value only.
+    yield from _table({key: about for key, about in definition["properties"].items() if "const" not in about}, required)
 
 
 def _table(properties: dict[str, Any], required: set[str] | None = None) -> Iterator[str]:
@@ -219,7 +269,10 @@ def _entry(path: str) -> str:
     if not inspect.isclass(thing) and not inspect.isfunction(thing):
         return f"### {name}\n\n{_prose(str(thing.__doc__))}\n"
     node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
-    lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(inspect.getdoc(thing) or ""), ""]
+    said = inspect.getdoc(thing) or ""
+    if inspect.isclass(thing):
+        said = said.partition("\n\n>>>")[0]
+    lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(said, *AS_KEYS.get(name, ())), ""]
     for member in node.body if isinstance(node, ast.ClassDef) and name in WITH_MEMBERS else []:
         if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
             said = inspect.getdoc(getattr(thing, member.name)) or ""
@@ -304,15 +357,23 @@ def _fenced(text: str) -> Iterator[str]:
     yield from ("```text", text, "```")
 
 
-def _prose(said: str) -> str:
-    """Return a docstring as Markdown: lists of arguments as lists, examples as they are, names as code."""
+def _prose(said: str, keys: Container[str] = (), heading: str = "") -> str:
+    """Return a docstring as Markdown: lists of arguments as lists, examples as they are, names as code.
+
+    Arguments that are ``keys`` of a configuration have a link to its page instead.
+    """
     parts = []
     for block in re.split(r"\n\n+", said):
         if block.startswith(">>>"):
             parts.append("\n".join(_fenced(block)))
         elif listed := re.match(r"(\w[\w ]*):\n(?= )", block):
             entries = re.split(r"\n(?=\S)", textwrap.dedent(block[listed.end() :]))
-            parts.append(f"{listed[1]}:\n\n" + "\n".join(_item(entry) for entry in entries))
+            told = [entry for entry in entries if re.split(r"\W", entry)[0] in keys]
+            items = [_item(entry) for entry in entries if entry not in told]
+            if told:
+                names = ", ".join(f"`{re.split(r'[ :]', entry)[0]}`" for entry in told)
+                items.append(f"- {names}: the [keys](configuration.md{heading}) of the same names.")
+            parts.append(f"{listed[1]}:\n\n" + "\n".join(items))
         else:
             parts.append(_code(block))
     return "\n\n".join(parts)

@@ -36,7 +36,7 @@ class Command:
     """A program that is the mechanism, and the folder it runs in.
 
     It reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one on each line, until its input ends. It
-    answers each with n lines of one JSON value; see the README.
+    answers each with n lines of one JSON value.
 
     >>> Command(["node", "my mechanism.js"]).name
     "node 'my mechanism.js'"

@@ -189,9 +189,9 @@ class ListOfRecords(Apart):
     columns: int | list[RecordForm] | None = None
     """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
     container: Literal["array", "list"] | None = None
-    """The type that a Python mechanism receives, a NumPy array (the default) or a list."""
+    """What a Python mechanism receives: an array of shape (n,) or (n, columns), the default; or a list."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -227,7 +227,7 @@ class TotalsKeys(NeighbourForm):
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -314,7 +314,7 @@ class FrameOfRows(Apart):
     rows_per_person: LowHigh | None = None
     """With an id: how many rows a person may have; one by default."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove (the default), by one more, or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
     unit: Literal["person", "row"] | None = None
     """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
     order: Literal["kept", "shuffled"] | None = None
