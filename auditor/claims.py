@@ -326,9 +326,9 @@ class QueryClaim(Claim):
 class Sensitivity(QueryClaim):
     """A query moves by at most ``sensitivity`` between neighbours; a vector in L1, or in the ``norm``: l1, l2 or linf.
 
-    If it answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
+    If the query answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
 
-    Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm one of these.
+    Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm l1, l2 or linf.
     """
 
     quantity: ClassVar[str] = "sensitivity"

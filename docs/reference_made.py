@@ -38,17 +38,14 @@ formats of your own. All other modules may change in any version. Numbers are in
 [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the arguments of `audit`. Arguments that a configuration
 has as keys are explained there. In Python, ranges are (low, high), and `prove` is False by default.
 """
+CLAIMS = (
+    *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
+    *("Sensitivity", "Monotone", "Probability"),
+)
 # Headings, what is said below them, and the names that follow.
 PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Audits", "", ("audit",)),
-    (
-        "Claims",
-        "",
-        (
-            *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
-            *("Sensitivity", "Monotone", "Probability", "claim_of"),
-        ),
-    ),
+    ("Claims", "[Claims of a configuration](configuration.md#claims) says what each promises.", (*CLAIMS, "claim_of")),
     (
         "Neighbours",
         "A list of pairs `[(left, right), ...]`, or one of these.",
@@ -118,7 +115,7 @@ def _positional(action: argparse.Action) -> str:
 
 
 def _options(parser: argparse.ArgumentParser, command: str, told: dict[tuple[str, str], str]) -> Iterator[str]:
-    """Yield a table of options; those that are keys of a configuration, or options of an earlier command, by name only."""
+    """Yield a list of options; those that are keys of a configuration, or options of an earlier command, by name only."""
     rows, keys, again = [], [], []
     replaces = any(action.dest == "configs" for action in parser._actions)
     for action in parser._actions:
@@ -135,8 +132,7 @@ def _options(parser: argparse.ArgumentParser, command: str, told: dict[tuple[str
             keys.append(said[0])
         else:
             rows.append(_option(action))
-    if rows:
-        yield from ("| option | what it does |", "|---|---|", *rows)
+    yield from rows
     if keys:
         yield from ("", f"These replace the [keys](configuration.md) of the same names: {', '.join(keys)}.")
     for earlier in dict.fromkeys(command for _, command in again):
@@ -151,7 +147,7 @@ def _option(action: argparse.Action) -> str:
     if action.nargs != 0:
         value = ", ".join(map(str, action.choices)) if action.choices else str(action.metavar or action.dest)
     names = ", ".join(f"`{name}`" for name in action.option_strings)
-    return f"| {' '.join(filter(None, [names, f'`{value}`' if value else '']))} | {_cell(action.help or '')} |"
+    return f"- {' '.join(filter(None, [names, f'`{value}`' if value else '']))}: {_escaped(action.help or '')}."
 
 
 # --- Configurations ---
@@ -166,6 +162,7 @@ def configuration() -> str:
         "",
         "A configuration is YAML, `version: 1`. `auditor schema` prints this page as a JSON Schema, by which editors complete;",
         "an unknown key is an error that names the nearest valid one. Numbers may be written `1e-5` and `1_000_000`.",
+        "Defaults are in brackets.",
         "",
         "## The file",
         "",
@@ -173,7 +170,7 @@ def configuration() -> str:
         "",
         "## The file, or an audit for itself",
         "",
-        *_table({key: whole["properties"][key] for key in schema.Shared.model_fields}),
+        *_listed({key: whole["properties"][key] for key in schema.Shared.model_fields}),
         "",
         "## An audit",
         "",
@@ -181,11 +178,11 @@ def configuration() -> str:
     ]
     for name in ("Execution",):
         lines += ["", f"## {name}", "", *_keys(definitions[f"{name}Keys"])]
-    lines += ["", "## Claims", "", "| keys | what is promised |", "|---|---|"]
+    lines += ["", "## Claims", ""]
     forms: dict[str, list[str]] = {}
     for form in definitions["Claim"]["anyOf"]:
-        forms.setdefault(_cell(_code(form["description"])), []).append(f"`{{{', '.join(form['required'])}}}`")
-    lines += [f"| {', '.join(keys)} | {said} |" for said, keys in forms.items()]
+        forms.setdefault(_escaped(_code(form["description"])), []).append(f"`{{{', '.join(form['required'])}}}`")
+    lines += [f"- {', '.join(keys)}: {said}" for said, keys in forms.items()]
     lines += ["", "## Neighbours"]
     for form in map(definitions.get, _referred(definitions["Audit"]["properties"]["neighbours"])):
         lines += ["", f"### {_title(form)}", "", _sentence(form["description"]), "", *_keys(form)]
@@ -222,14 +219,15 @@ def _referred(described: Any) -> list[str]:
 def _keys(definition: dict[str, Any]) -> Iterator[str]:
     required = set(definition.get("required", ()))
     # The heading has a key of one value only.
-    yield from _table({key: about for key, about in definition["properties"].items() if "const" not in about}, required)
+    yield from _listed(
+        {key: about for key, about in definition["properties"].items() if "const" not in about}, required
+    )
 
 
-def _table(properties: dict[str, Any], required: set[str] | None = None) -> Iterator[str]:
-    yield from ("| key | default | what it says |", "|---|---|---|")
+def _listed(properties: dict[str, Any], required: set[str] | None = None) -> Iterator[str]:
     for key, about in properties.items():
         shown = "needed" if key in (required or ()) else _default(about.get("default"))
-        yield f"| `{key}` | {shown} | {_cell(about.get('description', ''))} |"
+        yield f"- `{key}`{f' ({shown})' if shown else ''}: {_escaped(about.get('description', ''))}"
 
 
 def _default(value: Any) -> str:
@@ -240,8 +238,8 @@ def _default(value: Any) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else f'{value:_}' if isinstance(value, int) else value}`"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ").replace("%%", "%")
+def _escaped(text: str) -> str:
+    return text.replace("<", "&lt;").replace("\n", " ").replace("%%", "%")
 
 
 def _sentence(text: str) -> str:
@@ -272,6 +270,8 @@ def _entry(path: str) -> str:
     said = inspect.getdoc(thing) or ""
     if inspect.isclass(thing):
         said = said.partition("\n\n>>>")[0]
+    if name in CLAIMS:
+        said = said.partition("\n\n")[2]
     lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(said, *AS_KEYS.get(name, ())), ""]
     for member in node.body if isinstance(node, ast.ClassDef) and name in WITH_MEMBERS else []:
         if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):

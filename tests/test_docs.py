@@ -164,6 +164,6 @@ def test_the_reference_has_every_command_key_and_name_there_is() -> None:
         assert option in told
     keys = MADE["configuration.md"]
     for key in schema.Audit.model_fields:
-        assert f"| `{key}` |" in keys
+        assert f"\n- `{key}`" in keys
     python = MADE["python.md"]
     assert [name for name in auditor.__all__ if f"### {name}\n" not in python and name != "__version__"] == []
