@@ -113,8 +113,8 @@ def audit_scores(
 ) -> ScoreBounds:
     """Bound ε at δ, μ and the privacy profile from scores of canaries that were in the data, and of others that were not.
 
-    A higher score says "inside". The highest scores are guessed to be inside, and as many of the lowest outside. The number of
-    guesses needs no threshold. So no scores are spent on choosing one. See :mod:`auditor.bounds.one_run` for the theorems.
+    A higher score says "inside". The highest scores are guessed to be inside, and as many of the lowest outside. See
+    :mod:`auditor.bounds.one_run` for the theorems.
 
     Args:
         inside: the scores of canaries that were in the data, one each.
@@ -123,8 +123,8 @@ def audit_scores(
             and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
         delta: the δ at which ε is bounded.
         confidence: the chance that no bound exceeds the truth.
-        guesses: the number of surest guesses that count, one number or several, chosen without a look at the scores. By
-            default all, a half, a quarter, and so on.
+        guesses: the number of surest guesses that count, one or several, chosen without a look at the scores; by default all,
+            a half, a quarter, and so on.
 
     Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
 

@@ -23,20 +23,18 @@ WIDEST = 110
 NAMES_FOR_EXTENSIONS = """\
 CONTRIBUTING.md adds a claim, a method, a domain and a report format with these names of `auditor.extending`.
 
-| what | names |
-|---|---|
-| claims | `PrivacyClaim`, `register_claim` |
-| methods | `Method`, `Learned`, `METHODS`, `Methods`, `GaussianGuesses` |
-| what a method is given | `Sample`, `Event`, `GuessCounts` |
-| limits | `clopper_pearson_lower`, `rate_that_refutes` |
-| domains | `Domain`, `Pair`, `Relation` |
-| report formats | `FORMATS`, `Format` |
+- Claims: `PrivacyClaim`, `register_claim`
+- Methods: `Method`, `Learned`, `METHODS`, `Methods`, `GaussianGuesses`; a method is given `Sample`, `Event`, `GuessCounts`
+- Limits: `clopper_pearson_lower`, `rate_that_refutes`
+- Domains: `Domain`, `Pair`, `Relation`
+- Report formats: `FORMATS`, `Format`
 """
 ABOUT_PYTHON = """\
 The package `auditor` is public, and so is [`auditor.extending`](#extending), for claims, methods, domains and report
 formats of your own. All other modules may change in any version. Numbers are in nats. The
 [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the arguments of `audit`. Arguments that a configuration
-has as keys are explained there. In Python, ranges are (low, high), and `prove` is False by default.
+has as keys are explained there. In Python, ranges are (low, high), and `prove` is False by default. Arguments that are
+not possible raise `InvalidInputError`, which says what is allowed.
 """
 CLAIMS = (
     *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
@@ -160,8 +158,8 @@ def configuration() -> str:
     lines = [
         "# Configurations",
         "",
-        "A configuration is YAML, `version: 1`. `auditor schema` prints this page as a JSON Schema, by which editors complete;",
-        "an unknown key is an error that names the nearest valid one. Numbers may be written `1e-5` and `1_000_000`.",
+        "A configuration is YAML with `version: 1`. `auditor schema` prints this page as a JSON Schema, for completion in editors.",
+        "An unknown key is an error that names the nearest valid one. Numbers may be written `1e-5` and `1_000_000`.",
         "Defaults are in brackets.",
         "",
         "## The file",
@@ -268,11 +266,15 @@ def _entry(path: str) -> str:
         return f"### {name}\n\n{_prose(str(thing.__doc__))}\n"
     node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
     said = inspect.getdoc(thing) or ""
-    if inspect.isclass(thing):
+    if name != "audit":  # the pages of tasks have examples
         said = said.partition("\n\n>>>")[0]
+    if inspect.isclass(thing):  # they raise one kind of error, which says what is allowed
+        said = re.sub(r"\s*\bRaises InvalidInputError\b.*?\.(?=\n\n|$)", "", said, flags=re.DOTALL)
     if name in CLAIMS:
         said = said.partition("\n\n")[2]
-    lines = [f"### {name}", "", *_fenced(_signature(name, node)), "", _prose(said, *AS_KEYS.get(name, ())), ""]
+    # A result that nobody makes has no signature.
+    called = [] if name == "AuditResult" else [*_fenced(_signature(name, node)), ""]
+    lines = [f"### {name}", "", *called, _prose(said, *AS_KEYS.get(name, ())), ""]
     for member in node.body if isinstance(node, ast.ClassDef) and name in WITH_MEMBERS else []:
         if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
             said = inspect.getdoc(getattr(thing, member.name)) or ""
@@ -370,9 +372,14 @@ def _prose(said: str, keys: Container[str] = (), heading: str = "") -> str:
             entries = re.split(r"\n(?=\S)", textwrap.dedent(block[listed.end() :]))
             told = [entry for entry in entries if re.split(r"\W", entry)[0] in keys]
             items = [_item(entry) for entry in entries if entry not in told]
+            if told and not items and listed[1] == "Args":
+                parts.append(f"The arguments are the [keys](configuration.md{heading}) of the same names.")
+                continue
             if told:
-                names = ", ".join(f"`{re.split(r'[ :]', entry)[0]}`" for entry in told)
-                items.append(f"- {names}: the [keys](configuration.md{heading}) of the same names.")
+                # A signature has the names of its arguments, but not of its keywords.
+                names = [f"`{re.split(r'[ :]', entry)[0]}`" for entry in told]
+                which = ", ".join(names) if listed[1] != "Args" else "all others"
+                items.append(f"- {which}: the [keys](configuration.md{heading}) of the same names.")
             parts.append(f"{listed[1]}:\n\n" + "\n".join(items))
         else:
             parts.append(_code(block))

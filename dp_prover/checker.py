@@ -1,4 +1,4 @@
-"""Checks a certificate. It shares no code with the prover, only the format, which docs/reference/proofs.md describes.
+"""Checks a certificate. It shares no code with the prover, only the format, which CERTIFICATES.md describes.
 
 It believes that the traces are those of the function. Pairs and directions are derived in checked_domain.py, and
 conditions in checked_paths.py.

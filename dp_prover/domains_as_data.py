@@ -25,7 +25,7 @@ MOST_STEPS = 729  # differences of integers
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Data sets x of numbers from ``low`` to ``high``. ``relation`` says how neighbours differ; see docs/reference/proofs.md."""
+    """Data sets x of numbers from ``low`` to ``high``. ``relation`` says how neighbours differ; see CERTIFICATES.md."""
 
     low: tuple[Fraction, ...]
     high: tuple[Fraction, ...]

@@ -31,13 +31,13 @@ def audit(
 
     Args:
         mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
-            "module:function"; or a program, ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter,
-            such as a measurement of OpenDP. For Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
-        claim: the claim to test, such as ``PureDP(1.0)``; or an event or accountant of dp-accounting, which states it for the
-            relation of the neighbours; by default that of the object. A mechanism that is no object is measured without a claim:
-            the bound says how large ε is at least.
+            "module:function"; or ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter. For
+            Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
+        claim: such as ``PureDP(1.0)``, or an event or accountant of dp-accounting; by default that of the object. Without a
+            claim, the bound says how large ε is at least.
         neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
-        parameters: passed on to the mechanism as keywords; for an object, what it does not say, such as ``{"size": (0, 9)}``.
+        parameters: passed on to the mechanism as keywords; for an object, values that it does not state, such as
+            ``{"size": (0, 9)}``.
         name: the audit's name; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
 

@@ -179,10 +179,8 @@ def _writing(add: _Add) -> None:
     init.add_argument("-o", "--out", type=Path, default=Path("audit.yaml"), metavar="FILE", help="default: audit.yaml")
     init.add_argument("--force", action="store_true", help="overwrite an existing file")
     words = "print the JSON Schema of configurations, for completion in editors"
-    more = "Print the JSON Schema of configurations. Keep it in a file, and name the file in the first line of a configuration. "
-    more += (
-        "Editors with a YAML language server then complete and check it:  # yaml-language-server: $schema=schema.json"
-    )
+    more = "Print the JSON Schema of configurations, for editors with a YAML language server. Name its file in the first line of a "
+    more += "configuration:  # yaml-language-server: $schema=schema.json"
     add("schema", "before:schema", words, description=more)
 
 

@@ -254,7 +254,7 @@ class CanariesByCoins(NeighbourForm):
     runs: int | None = None
     """How many runs there are, each with coins of its own; 1 by default."""
     guesses: int | list[int] | None = None
-    """How many of the surest guesses count, one number or several; by default all, a half, a quarter, and so on."""
+    """How many of the surest guesses count, of all runs together; by default all, a half, a quarter, and so on."""
     apart: bool | None = None
     """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
 
@@ -320,7 +320,7 @@ class FrameOfRows(Apart):
     order: Literal["kept", "shuffled"] | None = None
     """Whether neighbours have their rows in one order (the default), or in any."""
     form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library's frame, or CSV text."""
+    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library, or CSV text."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -342,7 +342,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
+    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -354,7 +354,7 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, as given. A domain has its own."""
+    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -387,9 +387,9 @@ class DrawnByStrategy(NeighbourForm):
     """Pairs that a strategy of Hypothesis draws."""
 
     strategy: str
-    """module:function or file.py:function that returns a strategy of Hypothesis, which draws pairs (left, right)."""
+    """module:function or file.py:function that returns a strategy, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """How neighbours may differ: add_remove or substitute; each pair is checked. Without it, pairs are taken as given."""
+    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         with Door(f'strategy "{self.strategy}"'):
@@ -507,14 +507,14 @@ class Audit(Shared):
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}; or
     {object: file.py:name}."""
     parameters: dict[str, Any] = Field({})
-    """Passed on to the mechanism as keywords; of an object, what it does not say, such as {size: [0, 9]}."""
+    """Passed on to the mechanism as keywords; of an object, values that it does not state, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
     """The promise; or a list of claims, one for each contribution of totals; by default that of an object. Without a
     claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
     valid: str | None = None
-    """module:function or file.py:function of a data set: whether the claim is about it. Other data sets are left out."""
+    """module:function or file.py:function of a data set, which says if the claim is about it. Others are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
     """What a session may be asked. Then the mechanism returns a session, and a script is asked of it: a list of questions, or
     {range: [low, high]}, {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
@@ -523,8 +523,8 @@ class Audit(Shared):
     sessions: int = Field(None)  # type: ignore[assignment]
     """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
     meter: dict[str, Any] | None = None
-    """{at: e} ends a dialogue before the answer by which the session's `spent` passes e; {at: e, of: epsilon} before the question
-    by which the sum of these parts of questions does."""
+    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e; {at: e, of: epsilon} before
+    the question with which the sum of these parts of questions does."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run. Without a claim it is "measured"."""
 

@@ -114,7 +114,7 @@ class Records(Table):
 
     Args:
         record: [low, high], the ends of the numbers a record may be.
-        choices: instead, the values a record may be.
+        choices: instead of record, the values a record may be.
         integer: whether the numbers are integers.
         size: [low, high], how many records a data set may have.
         columns: how many numbers or choices a record has; without it a data set is a vector of single ones. Or, instead of

@@ -236,11 +236,9 @@ class _Of(Generic[T]):
 class AuditResult:
     """One audit: its verdict, bound, event and power, with the data behind them.
 
-    ``name`` is the audit's name, ``mechanism`` the name of the mechanism, ``claim`` the claim tested, and ``expected`` the
-    expected verdict. ``exact`` is the true value on the pair, if it is known. ``smallest`` is None unless the claim
-    was refuted and a smaller pair or a simpler event refutes it as well. ``warnings`` do not make the bound wrong, but a reader
-    should know them.
-    ``proof`` is the end of an attempt at a proof. It is None if there was no attempt.
+    ``name``, ``mechanism``, ``claim`` and ``expected`` are those of the audit. ``pair`` is the pair that was tested, and ``exact``
+    the true value on it, if that is known. ``smallest`` is a smaller pair or a simpler event that refutes the claim as well, or
+    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None.
     """
 
     name: str
@@ -273,7 +271,7 @@ class AuditResult:
     outputs = _Of[OutputsSpent]("provenance", "How many outputs went into each phase.")
     seconds = _Of[float | None](
         "provenance",
-        "How long the audit took: its equal part where audits ran side by side; None in a report that was read.",
+        "How long the audit took; None in a report that was read.",
     )
     reproducible = _Of[bool]("provenance", "Whether the seed draws the same outputs again.")
     seed = _Of[int]("provenance", "The root of all randomness.")
@@ -290,7 +288,7 @@ class AuditResult:
     def weak(self) -> bool:
         """Whether this is a pass that may have missed much: twice the claim, more than one planted fault in five, or any loss.
 
-        A claim that is proved for the whole domain is none.
+        A pass whose claim is proved for the whole domain is not weak.
         """
         missed = self.planted is not None and self.planted.too_few
         told = any(warning.startswith("weak: ") for warning in self.warnings)
