@@ -64,7 +64,7 @@ def mechanism_of(thing: object, parameters: Mapping[str, Any]) -> Callable[..., 
 
 
 def claim_of(stated: Any, relation: str | None = None) -> Claim:
-    """Return the claim that something states about neighbours of a relation.
+    """Return the claim that an object states for a neighbouring relation.
 
     Args:
         stated: a claim; a mapping with the keys that a claim has in a configuration, such as {"epsilon": 1.0}; an event of

@@ -32,8 +32,8 @@ CONTRIBUTING.md adds a claim, a method, a domain and a report format with these 
 ABOUT_PYTHON = """\
 The package `auditor` is public, and so is [`auditor.extending`](#extending), for claims, methods, domains and report
 formats of your own. All other modules may change in any version. Numbers are in nats. The
-[fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the arguments of `audit`. Arguments that a configuration
-has as keys are explained there. In Python, ranges are (low, high), and `prove` is False by default. Arguments that are
+[fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the arguments of `audit`. [Configurations](configuration.md)
+explains the arguments that are also keys. In Python, ranges are (low, high), and `prove` is False by default. Arguments that are
 not possible raise `InvalidInputError`, which says what is allowed.
 """
 CLAIMS = (

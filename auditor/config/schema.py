@@ -516,8 +516,8 @@ class Audit(Shared):
     valid: str | None = None
     """module:function or file.py:function of a data set, which says if the claim is about it. Others are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
-    """What a session may be asked. Then the mechanism returns a session, and a script is asked of it: a list of questions, or
-    {range: [low, high]}, {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
+    """The questions of a session, which the mechanism then returns: a list of questions; or {range: [low, high]},
+    {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
     rounds: int = Field(None)  # type: ignore[assignment]
     """The most questions of a script; 4 by default."""
     sessions: int = Field(None)  # type: ignore[assignment]
