@@ -17,7 +17,7 @@ from typing import Any
 from auditor.claims import Claim, claim_from_dict
 from auditor.door import Door, found
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Relation, relation_named
 
 GROUP = "auditor.adapters"

@@ -22,6 +22,8 @@ MOST = 10**15
 MethodName = Literal["fixed", "two-intervals", "one-run"]
 BackendName = Literal["loky", "threading", "dask"]
 EventKind = Literal["values", "bits"]
+VALUES: EventKind = "values"
+BITS: EventKind = "bits"
 ObserveKind = Literal["attributes", "stdout", "log", "warnings", "files"]
 Prove = bool | Literal["only", "briefly"]
 

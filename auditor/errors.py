@@ -1,7 +1,9 @@
 """The errors of the package. Every message gives the name, the value, what is allowed and what to do."""
 
 import difflib
+import hashlib
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -63,6 +65,12 @@ def how_many(number: float, what: str) -> str:
     """
     plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     return f"{number:,} {what if number == 1 else plural}"
+
+
+def short(text: str) -> str:
+    """Return a text without the addresses of objects, which differ from run to run; a digest of one of over 60 characters."""
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+    return text if len(text) <= 60 else hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def duration(seconds: float) -> str:

@@ -11,10 +11,9 @@ from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.bounds.power import rate_that_refutes
 from auditor.claims import PrivacyClaim, register_claim
 from auditor.events.event import Event
+from auditor.interfaces import Domain, Learned, Method
 from auditor.methods import METHODS, Methods
 from auditor.methods.guessing import GaussianGuesses
-from auditor.methods.method import Learned, Method
-from auditor.neighbours.domains import Domain
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.formats import FORMATS, Format
 

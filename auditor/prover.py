@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import Claim
 from auditor.door import found
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 
 GROUP = "auditor.provers"
 

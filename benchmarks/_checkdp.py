@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
 from dp_prover.domains_as_data import Vectors, moved, vectors_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from auditor.claims import Claim
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 
 Rng = np.random.Generator
 Mechanism = Callable[..., Any]

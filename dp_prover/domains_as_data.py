@@ -11,7 +11,8 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Pair, Relation, plain
 from auditor.neighbours.records import Records

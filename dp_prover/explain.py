@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair
 from dp_prover.alignment import Aligned, Aligner, Failure, gap
 from dp_prover.domains_as_data import Vectors, moved

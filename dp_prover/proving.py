@@ -12,7 +12,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.bounds.digits import shown_above
 from auditor.claims import ApproximateDP, Claim
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.prover import Scope
 from dp_prover import certificate as written

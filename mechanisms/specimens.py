@@ -46,7 +46,7 @@ def statements(function: Any) -> tuple[Statement, ...]:
 def truth(make: Callable[..., Any]) -> Callable[[F], F]:
     """Attach the exact privacy loss of a mechanism: ``make(left, right, **parameters)`` returns it for a pair.
 
-    It has the methods of :class:`auditor.methods.method.Truth`. Reports then show the exact value next to the sampled bound.
+    It has the methods of :class:`auditor.interfaces.Truth`. Reports then show the exact value next to the sampled bound.
     """
 
     def attach(function: F) -> F:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import path
 from auditor.neighbours.shrink import complexity, simpler

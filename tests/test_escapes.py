@@ -19,7 +19,8 @@ import pytest
 import auditor
 from auditor.blackbox.command import Command
 from auditor.claims import PrivacyClaim
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals
 

@@ -11,7 +11,7 @@ from auditor.auditing.flow import exact_value, run
 from auditor.auditing.plan import Plan
 from auditor.blackbox.sampling import Execution
 from auditor.config.load import load_configuration
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
 from auditor.verdict import Verdict
 from mechanisms.specimens import list_specimens

@@ -6,13 +6,14 @@ from typing import Any, Unpack
 from auditor.adapters import RELATIONS, adapt, claim_of
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings, as_audited
-from auditor.blackbox.command import Command, Program, Source
+from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import Unclaimed
 from auditor.defaults import CONFIDENCE, SettingsKeywords
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.domains import Pairs
 from auditor.results.result import AuditResult
 from auditor.verdict import alpha_for_each, expected_of
 

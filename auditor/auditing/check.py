@@ -9,7 +9,6 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
-from auditor.blackbox.command import Program
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer
@@ -36,8 +35,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
     rng = rng_at(plan.settings.seed, Phase.CHECK)
     first = None
     try:
-        if isinstance(plan.source, Program):
-            plan.source.drawer(limit).repeats_itself(corners[0])
+        isolated(plan.source, limit).repeats_itself(corners[0])
         for pair in some_pairs(corners):
             began = time.monotonic()
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
@@ -88,7 +86,7 @@ class FirstOutputs:
 
     def _received(self, data: object) -> str:
         """Write a data set, with the word "array" if the mechanism receives an array."""
-        is_array = self.pair.form and not isinstance(self.plan.source, Program)
+        is_array = self.pair.form and not self.plan.source.is_program
         return f"{self.pair.form.mark if self.pair.form and is_array else ''}{data_words(plain(data))}"
 
     def doubt(self) -> str:
@@ -143,16 +141,14 @@ def first_look(plan: Plan, draw: Draw) -> FirstLook:
 
 
 def _look(plan: Plan, draw: Draw) -> FirstLook:
-    source = plan.source
     if plan.kind == "canaries":
         return FirstLook(plan.drawer().takes_rng)
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
-    origin, is_program = sampler.origin(), isinstance(source, Program)
-    one, repeats = Trial(False), plan.drawer().takes_rng
-    if isinstance(source, Program):
+    origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
+    if is_program:
         with suppress(MechanismError):  # of which the next lines say more
             one = _timed(sampler, pair, draw)
-        repeats = source.drawer(plan.settings.execution.timeout).repeats_itself(pair)
+    repeats = plan.drawer().repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
     if failure is not None:
         return FirstLook(repeats or not is_program, failure.message())

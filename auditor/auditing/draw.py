@@ -14,7 +14,7 @@ from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Pace, Sampler
 from auditor.errors import MechanismError
-from auditor.methods.method import Test
+from auditor.interfaces import Test
 from auditor.neighbours.pair import Pair
 from auditor.results.result import OutputsSpent, Stage
 

@@ -26,19 +26,16 @@ from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
-from auditor.blackbox.command import Program
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import close_all, processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
-from auditor.defaults import FEWEST
+from auditor.defaults import FEWEST, VALUES
 from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, WorkerLostError
-from auditor.events.selection import VALUES
 from auditor.methods import method_for
-from auditor.methods.method import Truth
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair, Relation
 from auditor.results.reader import fitting, frozen_test
@@ -250,13 +247,10 @@ def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
 
 
 def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
-    if isinstance(plan.source, Program) or not isinstance(plan.claim, PrivacyClaim):
+    truth = plan.source.truth(pair) if isinstance(plan.claim, PrivacyClaim) else None
+    if truth is None:
         return None
-    make: Callable[..., Truth] | None = getattr(plan.source.load(), "__truth__", None)
-    if make is None:
-        return None
-    method = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples)
-    found = method.exact(make(pair.dataset("left"), pair.dataset("right"), **plan.source.parameters))
+    found = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples).exact(truth)
     return None if found is None else (found.value, error_bound(found.error))
 
 

@@ -12,7 +12,6 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
-from auditor.blackbox.command import Program
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
@@ -37,7 +36,7 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
 
     A clause to be added to a sentence; nothing for a program.
     """
-    if isinstance(plan.source, Program):
+    if plan.source.is_program:
         return ""
     arrays, arrive = pair.form is not None, f"; data sets arrive as {pair.form or type(pair.left).__name__}"
     try:

@@ -17,8 +17,7 @@ from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Promised, Prospect
 from auditor.claims import PrivacyClaim
-from auditor.methods.method import AnyMethod, ManyNumbers
-from auditor.neighbours.domains import CLOSELY
+from auditor.interfaces import CLOSELY, AnyMethod, ManyNumbers
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import FIRST_LOOK, find_edges
 from auditor.results.result import Stage

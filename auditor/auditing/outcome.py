@@ -12,9 +12,8 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits
 from auditor.claims import ApproximateDP, Claim
-from auditor.defaults import CONFIDENCE
+from auditor.defaults import CONFIDENCE, VALUES
 from auditor.events.observed import ObservedCanaries
-from auditor.events.selection import VALUES
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,

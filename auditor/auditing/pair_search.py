@@ -20,7 +20,8 @@ from auditor.auditing.sizes import Round
 from auditor.auditing.stages import Given, Known, SearchStage, in_stages
 from auditor.bounds.prospect import WORTH_OF_BOUND, Promised, outlooks
 from auditor.claims import PrivacyClaim, PureDP
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, path, search_pairs
 

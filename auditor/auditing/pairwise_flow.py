@@ -25,8 +25,8 @@ from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim, Unclaimed
 from auditor.events.histogram import Histogram
+from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
-from auditor.methods.method import AnyMethod, Learned, Test
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import judge

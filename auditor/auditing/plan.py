@@ -7,24 +7,35 @@ from typing import Any, Literal, get_args
 
 from auditor.auditing.sizes import GROWTH, largest_bound, rounds_for
 from auditor.blackbox.batches import Phase, Trial
-from auditor.blackbox.command import Program, Source
-from auditor.blackbox.host import Hosted, isolated
-from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
-from auditor.blackbox.played import as_session
+from auditor.blackbox.played import Played
+from auditor.blackbox.sample import Drawer
 from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
-from auditor.defaults import FEWEST, MOST, PLANTED, SAMPLES, EventKind, MethodName, ObserveKind, Prove, SettingsKeywords
+from auditor.defaults import (
+    FEWEST,
+    MOST,
+    PLANTED,
+    SAMPLES,
+    VALUES,
+    EventKind,
+    MethodName,
+    ObserveKind,
+    Prove,
+    SettingsKeywords,
+)
 from auditor.errors import InvalidInputError, MechanismError, did_you_mean
-from auditor.events.selection import ANSWERS, VALUES
+from auditor.events.selection import ANSWERS
+from auditor.interfaces import AnyMethod, Domain, Source, Test
 from auditor.methods import method_for
-from auditor.methods.method import AnyMethod, Test
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
 from auditor.verdict import Verdict
 
@@ -182,15 +193,15 @@ class Plan:
         answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
         return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
-    def drawer(self) -> Mechanism | Program | Hosted:
+    def drawer(self) -> Drawer:
         """Return what draws, in a process of its own, since an import may crash; Python in this process if the plan says so.
 
         Raises MechanismError if the mechanism cannot be imported, or the program not be found.
         """
         execution = self.settings.execution
-        if isinstance(self.source, PythonSource) and not execution.isolate:
-            return self.source.drawer()
-        return isolated(self.source, execution.timeout)
+        if execution.isolate or self.source.is_program:
+            return isolated(self.source, execution.timeout)
+        return self.source.drawer()
 
     def may_take(self, trial: Trial, workers: int = 0) -> float:
         """Return the seconds of the audit by what an output costs, with all workers of the plan or so many.
@@ -219,7 +230,7 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 
     Raises InvalidInputError if a program is to be observed.
     """
-    return observing(as_session(source) if isinstance(neighbours, Dialogues) else source, settings.observe)
+    return observing(source.wrapped(Played) if isinstance(neighbours, Dialogues) else source, settings.observe)
 
 
 @dataclass(frozen=True, slots=True)

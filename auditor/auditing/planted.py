@@ -31,12 +31,11 @@ from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, conc
 from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
 from auditor.claims import PrivacyClaim, Unclaimed
+from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.events.features import varies
-from auditor.events.selection import VALUES
 from auditor.events.vectors import LARGEST
-from auditor.methods.method import AnyMethod
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import AnyMethod, Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, spread

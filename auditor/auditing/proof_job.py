@@ -7,13 +7,12 @@ from typing import Any
 
 from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
-from auditor.blackbox.command import Program
 from auditor.blackbox.host import hosted
-from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim, Unclaimed
 from auditor.door import outcome, told
 from auditor.errors import how_many
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
@@ -79,7 +78,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
     """
     settings, source, asked = plan.settings, plan.source, prover()
     is_brief, isolate = settings.prove == "briefly", settings.execution.isolate
-    if not settings.prove or asked is None or isinstance(source, Program):
+    if not settings.prove or asked is None or source.is_program:
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None
@@ -93,7 +92,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
 
 
 def _ended(
-    mechanism: Mechanism, attempt: Callable[..., Attempted], claim: Claim, domain: Domain, seconds: float
+    mechanism: Drawer, attempt: Callable[..., Attempted], claim: Claim, domain: Domain, seconds: float
 ) -> dict[str, Any]:
     end = attempt(mechanism, claim, domain, seconds)
     scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"

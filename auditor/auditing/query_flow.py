@@ -19,7 +19,6 @@ from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import search_of
 from auditor.blackbox.batches import rng_at
-from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import Answers, are_rows
 from auditor.bounds.evidence import Bound
 from auditor.claims import Norm, QueryClaim, Sensitivity
@@ -68,9 +67,7 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
     claim, store, name = plan.claim, plan.store, plan.source.name
     query = functools.cache(plan.drawer)  # which a replay does not need
     assert isinstance(claim, QueryClaim)
-    if isinstance(plan.source, PythonSource) and store.recall(
-        "takes size or rng", lambda: query().batched or query().takes_rng
-    ):
+    if not plan.source.is_program and store.recall("takes size or rng", lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
 

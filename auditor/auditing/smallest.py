@@ -27,7 +27,7 @@ from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, Probability
-from auditor.methods.method import AnyMethod
+from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest

@@ -10,7 +10,7 @@ import numpy as np
 from auditor.auditing.looks import Look, Looks
 from auditor.bounds.prospect import WORTH_OF_BOUND, Prior, Promised, prior_of_all
 from auditor.claims import PrivacyClaim
-from auditor.methods.method import AnyMethod
+from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import FIRST_LOOK, Found, best_first
 

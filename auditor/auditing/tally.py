@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.drift import depends_on_calls
-from auditor.methods.method import Test
+from auditor.interfaces import Test
 
 
 class Addable(Protocol):

@@ -16,12 +16,13 @@ import numpy as np
 from pydantic_core import from_json, to_json
 
 from auditor.blackbox.canonical import from_list
-from auditor.blackbox.mechanism import PythonSource, named_files
+from auditor.blackbox.mechanism import named_files
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Labels, Sample, Stream, calls_of, sides_of
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
+from auditor.interfaces import Wrapper
 from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
 
@@ -96,6 +97,7 @@ class Program(Drawer):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
     isolated: ClassVar[bool] = True
+    is_program: ClassVar[bool] = True
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)
 
@@ -115,6 +117,13 @@ class Program(Drawer):
         """Return the program with ``limit`` seconds for a request, by default its own. Raises MechanismError if it is not found."""
         self.command.find()
         return self if limit is None else replace(self, limit=limit)
+
+    def wrapped(self, make: Wrapper) -> "Program":
+        """A program is not wrapped."""
+        return self
+
+    def truth(self, pair: Pair) -> None:
+        """A program states no loss."""
 
     def close(self) -> None:
         """End the programs that wait for a request."""
@@ -156,7 +165,7 @@ class Program(Drawer):
             yield output
 
     def repeats_itself(self, pair: Pair) -> bool:
-        """Ask a new process of the program for the same outputs twice; return whether they are equal.
+        """See Drawer; a new process of the program is asked for the same outputs twice, which must be equal.
 
         It is asked on the left data set or, if it fails there, on the right. Then the input ends. This shows two faults for which
         an audit would wait forever: too few lines, and lines that stay in a buffer. Raises MechanismError if the program breaks
@@ -246,9 +255,6 @@ class Program(Drawer):
             f'command "{self.command.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, '
             "one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
-
-
-Source = PythonSource | Program
 
 
 def _shown(line: bytes) -> str:

@@ -18,19 +18,19 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, ClassVar, Self, TypeVar
+from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
 from auditor.blackbox.canonical import from_rows
-from auditor.blackbox.command import Program, Source
 from auditor.blackbox.flatten import row_of, spelled
-from auditor.blackbox.mechanism import Mechanism, PythonSource
+from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
+from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair, Side
 
 T = TypeVar("T")
@@ -39,16 +39,16 @@ T = TypeVar("T")
 IMPORT_SECONDS = 60.0
 
 
-def isolated(source: Source, limit: float | None) -> "Program | Hosted":
+def isolated(source: Source, limit: float | None) -> Drawer:
     """Return a mechanism that runs outside this process.
 
     ``limit`` is the most seconds for a batch, or for an output that is drawn one by one. Raises MechanismError when the mechanism
     cannot be imported or started, or cannot be sent to another process.
     """
-    return source.drawer(limit) if isinstance(source, Program) else hosted(source, limit)
+    return source.drawer(limit) if source.is_program else hosted(source, limit)
 
 
-def hosted(source: PythonSource, limit: float | None) -> "Hosted":
+def hosted(source: Source, limit: float | None) -> "Hosted":
     """Return a Python mechanism that is imported and run in a process of its own only. Raises MechanismError as ``isolated``."""
     pickled = _pickled(source)
     try:
@@ -66,7 +66,7 @@ def held(source: Source) -> Iterator[None]:
     again, and with randomness of its own it would repeat itself.
     """
     try:
-        pickled = b"" if isinstance(source, Program) else _pickled(source)
+        pickled = b"" if source.is_program else _pickled(source)
     except MechanismError:  # it is raised again when the mechanism is to run
         pickled = b""
     _HELD.append(pickled)
@@ -79,7 +79,7 @@ def held(source: Source) -> Iterator[None]:
 _HELD: list[bytes] = []  # what running audits have loaded; append and remove are atomic
 
 
-def _pickled(source: PythonSource) -> bytes:
+def _pickled(source: Source) -> bytes:
     import cloudpickle
 
     pickled = outcome(cloudpickle.dumps, source)
@@ -105,9 +105,6 @@ class Hosted(Drawer):
     pickled: bytes
     limit: float | None = None
     isolated: ClassVar[bool] = True
-
-    def drawer(self) -> Self:
-        return self
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:
@@ -323,14 +320,14 @@ _OWN = tuple(
 )
 
 
-def imported(sources: Sequence[PythonSource], dataset: None) -> tuple[list[str], dict[str, str]]:
+def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[str, str]]:
     """Import sources; return the files of this process's modules, but for Python's own, and the versions of packages.
 
     It has the form of a mechanism, so it runs where mechanisms do.
     """
     for source in sources:
         with contextlib.suppress(MechanismError):  # it is raised again when the source is needed
-            source.load()
+            source.drawer()
     files, packages = list[str](), set[str]()
     for name, module in list(sys.modules.items()):
         file = vars(module).get("__file__") if isinstance(module, ModuleType) else None

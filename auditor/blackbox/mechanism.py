@@ -11,7 +11,7 @@ import os.path
 import sys
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sample import Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
+from auditor.interfaces import Truth, Wrapper
 from auditor.neighbours.pair import Pair
 
 
@@ -39,8 +40,9 @@ class PythonSource:
     search_path: tuple[str, ...] = ()
     function: Callable[..., Any] | None = None
     adapt: Callable[[Any], Callable[..., Any]] | None = None
-    through: tuple[Callable[[Callable[..., Any], str], Callable[..., Any]], ...] = ()
+    through: tuple[Wrapper, ...] = ()
     isolated: ClassVar[bool] = False
+    is_program: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
         """Return the file of the module that the mechanism's name gives, without the files that it imports, and the files that
@@ -75,6 +77,15 @@ class PythonSource:
         for make in self.through:
             function = make(function, self.name)
         return function
+
+    def wrapped(self, make: Wrapper) -> "PythonSource":
+        """Return a source that applies ``make`` as well, in whatever process it is loaded."""
+        return replace(self, through=(*self.through, make))
+
+    def truth(self, pair: Pair) -> Truth | None:
+        """Return what the ``__truth__`` of the callable says of the pair. Raises MechanismError if it cannot be imported."""
+        make: Callable[..., Truth] | None = getattr(self.load(), "__truth__", None)
+        return None if make is None else make(pair.dataset("left"), pair.dataset("right"), **self.parameters)
 
     def close(self) -> None:
         """Nothing was started."""

@@ -14,18 +14,18 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from auditor.blackbox.command import Source
-from auditor.blackbox.mechanism import PythonSource, signature_of
+from auditor.blackbox.mechanism import signature_of
 from auditor.defaults import ObserveKind
 from auditor.door import outcome
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Source
 
 _Read = Callable[[], Any]
 
@@ -37,11 +37,11 @@ def observing(source: Source, what: Sequence[ObserveKind]) -> Source:
     """
     if not what:
         return source
-    if not isinstance(source, PythonSource):
+    if source.is_program:
         raise InvalidInputError(
             f"observe is {list(what)}; a program cannot be observed: write what it shows into its outputs"
         )
-    return replace(source, through=(*source.through, functools.partial(ObservedCall, what=tuple(what))))
+    return source.wrapped(functools.partial(ObservedCall, what=tuple(what)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from auditor.blackbox.command import Source
-from auditor.blackbox.mechanism import PythonSource, signature_of
+from auditor.blackbox.mechanism import signature_of
 from auditor.blackbox.transcript import transcript
 from auditor.errors import MechanismError
 from auditor.neighbours.scripts import Asked
@@ -47,8 +46,3 @@ class Played:
         """
         asked = dataset if isinstance(dataset, Asked) else Asked.of(dataset["data"], dataset)
         return transcript(lambda: self.factory(copy.deepcopy(dataset["data"]), **given), asked)
-
-
-def as_session(source: Source) -> Source:
-    """Return the source of the transcripts of a session mechanism. A program gets the script, and plays it itself."""
-    return replace(source, through=(*source.through, Played)) if isinstance(source, PythonSource) else source

@@ -4,7 +4,7 @@ import contextlib
 import itertools
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,12 +124,18 @@ class Patience:
 class Drawer(Protocol):
     """An object that draws labelled outputs of a mechanism.
 
-    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's.
+    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's. For
+    ``isolated`` see Origin.
     """
 
     __slots__ = ()
+    isolated: ClassVar[bool] = False
     batched: bool
     takes_rng: bool
+
+    def drawer(self) -> "Drawer":
+        """Return the object itself; see Origin."""
+        return self
 
     def draw(
         self,
@@ -219,6 +225,10 @@ class Drawer(Protocol):
         [output] = self.each(pair, np.array([side == "left"]), rng)
         row_of(output)
         return output
+
+    def repeats_itself(self, pair: Pair) -> bool:
+        """Whether the mechanism has no randomness but the auditor's, as far as that shows before an audit."""
+        return self.takes_rng
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
         """Yield what a query answers on each pair. A frame is its rows, which can be stored and compared."""

@@ -26,7 +26,6 @@ from auditor.blackbox.batches import (
     draw_twice,
     first_calls,
 )
-from auditor.blackbox.command import Program, Source
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import TRIAL, Origin, Sample
@@ -34,6 +33,7 @@ from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, MechanismError, require_number
+from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
@@ -226,7 +226,7 @@ class Sampler:
         left to the audit. Of a single output only the cost is meant, and a program has few seconds for it. Raises as ``map``.
         """
         how, origin = self.execution, self.origin()
-        if size == 1 and isinstance(self.source, Program):
+        if size == 1 and self.source.is_program:
             origin = self.source.drawer(min(how.timeout or 4.0, 4.0))
         batch = Batch(pair, size, Phase.CHECK, (2 if size == 1 else 0,))
         task = draw_twice, (origin, self.seed, audit_key(self.name), batch)
@@ -265,7 +265,7 @@ class Sampler:
         how = self.execution
         # Without a time limit worker processes draw. A mechanism that crashes ends such a worker.
         in_workers = how.backend == "loky" and processes(how.workers) > 1 and not how.lost and how.timeout is None
-        if isinstance(self.source, Program) or (how.isolate and not in_workers):
+        if self.source.is_program or (how.isolate and not in_workers):
             return isolated(self.source, how.timeout)
         return self.source
 

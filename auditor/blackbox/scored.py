@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.batches import COIN, NOISE, Batch, Phase, stream
-from auditor.blackbox.command import Source
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
 from auditor.blackbox.sampling import Execution, audit_key
 from auditor.errors import MechanismError
+from auditor.interfaces import Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
 
@@ -62,7 +62,7 @@ def run_once(source: Source, domain: Canaries, address: tuple[str, int, int], ho
     )
     scored = PythonSource(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
     # A program has a process of its own. Its score runs here, as an import of the auditor's.
-    apart = how.isolate and isinstance(source, PythonSource)
+    apart = how.isolate and not source.is_program
     drawer = isolated(scored, how.timeout) if apart else scored.drawer()
     output = drawer.call_once(pair, "left", noise)
     if isinstance(output, MechanismError):

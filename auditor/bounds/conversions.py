@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -190,3 +191,12 @@ def at_value(claim: claims.PrivacyClaim, value: float) -> claims.PrivacyClaim:
     if isinstance(claim, claims.PrivacyProfile):
         return claims.PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in claim.profile])
     return replace(claim, **{claim.quantity: value})
+
+
+def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
+    """Return (ε, δ) at many ε (nats), up to twice as far as ``near``, and further where that is small and δ above 0 there."""
+    reach = max(2.0 * near, 0.01)
+    while reach < 1.0 and deltas(np.array([reach]))[0] > 0:
+        reach = min(2.0 * reach, 1.0)
+    epsilons = np.linspace(0.0, reach, 41)
+    return tuple(zip(epsilons.tolist(), deltas(epsilons).tolist(), strict=True))

@@ -105,3 +105,19 @@ def _two_limits(counts: Counts, alpha: float) -> tuple[float, float]:
         low, _ = proportion_confint(counts.hits_left, counts.trials_left, alpha=alpha, method="beta")
         _, high = proportion_confint(counts.hits_right, counts.trials_right, alpha=alpha, method="beta")
     return 0.0 if math.isnan(low) else float(low), 1.0 if math.isnan(high) else float(high)
+
+
+def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
+    """Return the Wilson lower limit of a proportion, an approximation that needs no root finding; 0 of 0 is 0."""
+    n = np.maximum(trials, 1e-9)
+    squared = z * z / n
+    centre = rate + squared / 2
+    spread = z * np.sqrt(np.maximum(rate * (1 - rate), 0) / n + z * z / (4 * n * n))
+    return np.asarray(np.where(trials > 0, (centre - spread) / (1 + squared), 0.0))
+
+
+def z_of(alpha: float) -> float:
+    """Return the normal quantile that is exceeded with probability ``alpha``."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Tag, ValidationError
 
 from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
-from auditor.blackbox.command import Command, Program, Source
+from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
 from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
@@ -21,9 +21,10 @@ from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, visible
+from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import Domain, Pairs, Valid
+from auditor.neighbours.domains import Pairs, Valid
 from auditor.neighbours.totals import groups
 from auditor.verdict import Verdict, alpha_for_each, expected_of
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.blackbox.command import Source
 from auditor.blackbox.host import hosted, imported
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import MechanismError
+from auditor.interfaces import Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
 
@@ -72,7 +72,7 @@ def _digest(path: Path) -> str:
 
 def _imported(configuration: Configuration, sources: Sequence[Source]) -> tuple[list[str], dict[str, str]]:
     """Return what ``imported`` does; in a process of its own, unless all mechanisms run in this one."""
-    modules = functools.partial(imported, [one for one in sources if isinstance(one, PythonSource)])
+    modules = functools.partial(imported, [one for one in sources if not one.is_program])
     importing = PythonSource("imports", function=modules)
     isolates = any(plan.settings.execution.isolate for plan in configuration.plans)
     drawer = hosted(importing, None) if isolates else importing.drawer()

@@ -28,8 +28,9 @@ from auditor.claims import KINDS, STRONGER_IF_LARGER
 from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.domains import Domain, Pairs, Value, drawn_pairs
+from auditor.neighbours.domains import Pairs, Value, drawn_pairs
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from auditor.bounds.intervals import Floats, Ints
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, readable_edges
 from auditor.events.event import Event
-from auditor.events.features import Feature
+from auditor.interfaces import Feature
 
 LEAST_IN_CELL = 8  # fewer outputs show nothing by themselves
 

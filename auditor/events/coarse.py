@@ -15,8 +15,8 @@ from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Floats, Ints
 from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast, log_ratios, merge_cells
 from auditor.events.cells import Cells
-from auditor.events.features import Feature
 from auditor.events.rare import LEAST_BEYOND
+from auditor.interfaces import Feature
 
 
 @dataclass(frozen=True, slots=True, eq=False)

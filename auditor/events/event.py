@@ -16,11 +16,12 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
 from auditor.events import cells, features, logistic, vectors
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
-from auditor.events.features import EvidenceSum, Feature, LowestBit
+from auditor.events.features import EvidenceSum, LowestBit
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
 from auditor.events.vectors import WhereLargest
+from auditor.interfaces import Feature
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,29 +3,18 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.events.cells import Cells, distinct_values
+from auditor.interfaces import Feature
 
 # Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
 MOST_JOINT_ATOMS = 512
 # Places of a list, in its order.
 _PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
-
-
-class Feature(Protocol):
-    """A frozen function of each output alone. ``name`` says in words what its values are."""
-
-    @property
-    def name(self) -> str:
-        """The meaning of the values, in words."""
-
-    def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return a value for each output."""
 
 
 @dataclass(frozen=True, slots=True)

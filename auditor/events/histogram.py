@@ -11,7 +11,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells, SortedColumn
-from auditor.events.features import Feature
+from auditor.interfaces import Feature
 
 Guess = Literal["left", "right"] | None
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.defaults import EventKind
+from auditor.defaults import BITS, VALUES
 from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal
 from auditor.events.coarse import CoarseBlocks, pooled_evidence
@@ -25,7 +25,6 @@ from auditor.events.features import (
     MOST_JOINT_ATOMS,
     Decimals,
     EvidenceSum,
-    Feature,
     LowestBit,
     Place,
     Whole,
@@ -36,10 +35,9 @@ from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.events.vectors import SumOfAnswers, increments, vector_features
+from auditor.interfaces import Feature
 
 # What events may look at.
-VALUES: EventKind = "values"
-BITS: EventKind = "bits"
 # The sum of the answers of a session as well.
 ANSWERS = "answers"
 

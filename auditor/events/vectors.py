@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from auditor.blackbox.flatten import WRITTEN
 from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.bounds.intervals import Floats
-from auditor.events.features import Feature, Place
+from auditor.events.features import Place
+from auditor.interfaces import Feature
 
 # With more places, differences of neighbours are left to the score that is learned of all.
 MOST_DIFFERENCES = 32

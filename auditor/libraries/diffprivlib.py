@@ -18,8 +18,9 @@ import numpy as np
 from auditor.adapters import Adapted
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.libraries.adapting import dp_claim, what_was_chosen
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import relation_named
 from auditor.neighbours.records import Records

@@ -18,9 +18,10 @@ import numpy as np
 from auditor.adapters import Adapted
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile, PureDP, RenyiDP, Sensitivity, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.libraries.adapting import what_was_chosen
 from auditor.neighbours.columns import FLOATS, INTEGERS
-from auditor.neighbours.domains import Domain, Value
+from auditor.neighbours.domains import Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.records import Records

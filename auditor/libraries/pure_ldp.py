@@ -8,8 +8,9 @@ from typing import Any
 from auditor.adapters import Adapted
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.libraries.adapting import what_was_chosen
-from auditor.neighbours.domains import Domain, Value
+from auditor.neighbours.domains import Value
 
 # Items of a client that hashes whatever it is given.
 SOME_ITEMS = (1, 2, 3, 4)

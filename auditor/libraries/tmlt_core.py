@@ -11,8 +11,8 @@ from typing import Any
 from auditor.adapters import Adapted
 from auditor.claims import Claim, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.libraries.adapting import dp_claim, what_was_chosen
-from auditor.neighbours.domains import Domain
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records

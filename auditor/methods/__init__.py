@@ -5,11 +5,11 @@ from importlib.util import find_spec
 
 from auditor import claims
 from auditor.claims import Claim, Probability
+from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
-from auditor.events.selection import VALUES
+from auditor.interfaces import AnyMethod
 from auditor.methods.divergence import Divergence
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses, TwoIntervals
-from auditor.methods.method import AnyMethod
 from auditor.methods.probability import Rate
 
 

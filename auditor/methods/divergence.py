@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.outputs import OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
+from auditor.bounds.conversions import profile_points
 from auditor.bounds.digits import significant
 from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
@@ -21,13 +22,12 @@ from auditor.bounds.prospect import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
 from auditor.events.event import read_rule, written
-from auditor.events.features import Feature
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import FewOutputs, evidence_scores
+from auditor.interfaces import ExactNumber, Feature, Interval, Learned, ManyNumbers, Method, Truth
 from auditor.methods.guessing import limits
-from auditor.methods.method import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth, profile_points
 
 # Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)

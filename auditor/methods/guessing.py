@@ -9,6 +9,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from auditor.blackbox.sample import Sample
+from auditor.bounds.conversions import profile_points
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts
 from auditor.bounds.guesses import (
     epsilon_from_rate,
@@ -25,29 +26,21 @@ from auditor.bounds.intervals import (
     clopper_pearson_upper,
     two_intervals_deltas,
     two_intervals_epsilon,
+    wilson_lower,
+    z_of,
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
 from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP
+from auditor.defaults import VALUES
 from auditor.events.blocks import Forecaster, RuleCounts
 from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_OUTPUTS, VALUES, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import ALWAYS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
-from auditor.methods.method import (
-    ExactNumber,
-    Interval,
-    Learned,
-    ManyNumbers,
-    Method,
-    Truth,
-    log_ratio,
-    profile_points,
-    wilson_lower,
-    z_of,
-)
+from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
@@ -493,3 +486,9 @@ def limits(hits: int, trials: int, error: float) -> Interval:
     if trials == 0:
         return 0.0, 1.0
     return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))
+
+
+def log_ratio(above: Floats, below: Floats) -> Floats:
+    """Return ln(above/below), −∞ where above is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)

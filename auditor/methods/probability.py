@@ -7,13 +7,13 @@ import numpy as np
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Bound, ScoreCounts
-from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, wilson_lower, z_of
 from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.events.observed import Hits, ObservedReport
+from auditor.interfaces import Interval, Learned, Method
 from auditor.methods.guessing import limits
-from auditor.methods.method import Interval, Learned, Method, wilson_lower, z_of
 
 
 def hits(sample: Sample) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean
+from auditor.interfaces import FEW_VALUES, Values
 from auditor.neighbours.limits import any_of
-from auditor.neighbours.numbers import FEW_VALUES, Range, spelling
-from auditor.neighbours.table import Values
+from auditor.neighbours.numbers import Range, spelling
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from auditor.errors import InvalidInputError, did_you_mean, how_many
-from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE, Domain, Pairs
+from auditor.interfaces import CLOSELY, Domain, Values
+from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, Pairs
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Range, one_changed
 from auditor.neighbours.pair import DataForm, Pair, distinct
@@ -25,7 +26,6 @@ from auditor.neighbours.scripts import (
     meter_of,
     script_of,
 )
-from auditor.neighbours.table import Values
 
 # More questions in one script than any bug needs; a transcript has as many places.
 MOST_ROUNDS = 1_000

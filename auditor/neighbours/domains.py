@@ -9,15 +9,16 @@ import builtins
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
 from auditor.door import outcome, told
 from auditor.errors import CodeError, InvalidInputError
+from auditor.interfaces import Domain
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, Side, check_neighbours, distinct, plain, relation_named
@@ -26,8 +27,6 @@ from auditor.neighbours.pair import Pair, Relation, Side, check_neighbours, dist
 MOST_CORNERS = 400
 # Enough for each of a hundred values alone, and next to one of its kind.
 MOST_SIMPLE = 256
-# How many of the simplest pairs are looked at with more outputs than the others.
-CLOSELY = 6
 # The numbers of one data set. The corners alone hold several hundred data sets.
 MOST_NUMBERS = 1_000_000
 
@@ -39,63 +38,6 @@ def require_memory(name: str, given: str, numbers: int) -> None:
             f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_NUMBERS:,} are allowed: a search "
             "holds hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
         )
-
-
-class Domain(Protocol):
-    """The interface of a domain for the search. All pairs returned are neighbours. ``str`` describes the data sets in words."""
-
-    def limits(self) -> dict[str, Any]:
-        """Return what limits the data sets, as auditor.neighbours.limits compares it, for reports. By default it is ``str``."""
-        return {"data sets": any_of([str(self)])}
-
-    def corners(self) -> list[Pair]:
-        """Return the pairs to try first: at least one, each once."""
-
-    def simplest(self) -> list[Pair]:
-        """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most.
-
-        Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
-        """
-        return self.corners()[:6]
-
-    def each_value(self) -> Iterable[Pair]:
-        """Yield pairs in which each value of a column with few stands once in the row that differs."""
-        return ()
-
-    def crowds(self) -> Iterable[Pair]:
-        """Yield pairs of many equal records, few others, and one that comes or goes."""
-        return ()
-
-    def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
-        """Return the pairs to look at with more outputs than the others, since what is rare shows on simple pairs as well.
-
-        ``best`` are the pairs looked at so far, those first that promise most. There are enough outputs for ``most`` pairs.
-        """
-        return self.simplest()[:CLOSELY]
-
-    def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
-        """Return a path of neighbours from a random data set to another order of its records; empty if there is none."""
-        return ()
-
-    def step(self, pair: Pair, way: int) -> Pair | None:
-        """Return the pair by the same move that begins where the given one ends, or (way −1) ends where it begins.
-
-        The given pair came from this domain. Returns None if there is no such pair, or if it is not known.
-        """
-        return None
-
-    def random(self, rng: np.random.Generator) -> Pair:
-        """Return a random pair."""
-
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        """Return a pair near the given one, which came from this domain."""
-
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        """Return a pair halfway between two of this domain; None if there is none."""
-        return None
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
 
 
 D = TypeVar("D", bound=Domain)

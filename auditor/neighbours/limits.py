@@ -4,18 +4,16 @@ Limits are plain data. A mapping limits by each of its keys: ``low`` and ``high`
 data sets. A list holds all that is possible. A text or a number has to be the same.
 """
 
-import hashlib
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from auditor.bounds.digits import with_significant_digits
+from auditor.errors import short
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import plain
 
-# Longer texts are written as a digest, and so is what is left of a longer list.
-LONGEST_TEXT, MOST_LISTED = 60, 10_000
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# What is left of a longer list is written as a digest.
+MOST_LISTED = 10_000
 
 
 def has_all(wide: Any, narrow: Any) -> bool:
@@ -59,15 +57,5 @@ def counts(of: Range) -> dict[str, Any]:
 
 def any_of(values: Iterable[Any]) -> list[str]:
     """Return a text for each of some values, the same for equal ones: the value, or a digest of a long one."""
-    texts = sorted({_text(value) for value in values})
-    return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], _digest(repr(texts[MOST_LISTED:]))]
-
-
-def _text(value: Any) -> str:
-    # The address of an object differs from run to run.
-    text = _ADDRESS.sub("", repr(with_significant_digits(plain(value))))
-    return text if len(text) <= LONGEST_TEXT else _digest(text)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    texts = sorted({short(repr(with_significant_digits(plain(value)))) for value in values})
+    return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], short(repr(texts[MOST_LISTED:]))]

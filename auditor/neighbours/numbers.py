@@ -12,7 +12,6 @@ from auditor.errors import InvalidInputError, require_number
 
 Number = int | float
 # Up to this number of values, each is tried as the record that differs.
-FEW_VALUES = 128
 
 
 @dataclass(frozen=True, slots=True)

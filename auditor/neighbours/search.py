@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from auditor.bounds.digits import significant
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, distinct
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.

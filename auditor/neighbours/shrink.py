@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 from auditor.neighbours.numbers import spelling
 from auditor.neighbours.pair import Pair, plain
 from auditor.neighbours.scripts import is_dialogue

@@ -10,13 +10,14 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import MOST_NUMBERS, Domain, retried
-from auditor.neighbours.numbers import FEW_VALUES, Range, with_value
+from auditor.interfaces import Domain, Values
+from auditor.neighbours.domains import MOST_NUMBERS, retried
+from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import Lazy, Pair, Relation, relation_named, same
 
 Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
@@ -28,38 +29,6 @@ MOST_OF_COLUMN = 400
 CROWDS, OTHERS = (2, 4, 8, 13, 19, 30, 60, 100, 200), (0, 3, 1)
 # How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
-
-
-class Values(Protocol):
-    """The values that a place of a row may have, or the questions that may be asked in a step."""
-
-    def limits(self) -> dict[str, Any]:
-        """Return what limits the values (see Domain)."""
-
-    def first(self) -> list[Any]:
-        """Return the values to try first, at least one."""
-
-    def usual(self) -> Any:
-        """Return the plainest value."""
-        return self.first()[0]
-
-    def few(self, most: int = FEW_VALUES) -> list[Any]:
-        """Return all values if they are ``most`` at most; else none."""
-        return []
-
-    def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, and one between them; of unordered values the first, the last and one more."""
-        first = self.first()
-        return [first[0], first[-1], first[len(first) // 2]]
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a value."""
-
-    def near(self, value: Any, rng: np.random.Generator) -> Any:
-        """Change a value by a step of any size."""
-
-    def simpler(self, value: Any) -> list[Any]:
-        """Return simpler values, the plainest first."""
 
 
 @dataclass(frozen=True, slots=True)

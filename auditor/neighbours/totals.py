@@ -15,7 +15,8 @@ import numpy as np
 
 from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
-from auditor.neighbours.domains import MOST_CORNERS, Domain, require_memory, retried
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named

@@ -31,8 +31,8 @@ from auditor.events.observed import (
     ObservedScore,
     QueryAnswers,
 )
+from auditor.interfaces import Interval
 from auditor.methods import method_for
-from auditor.methods.method import Interval
 from auditor.neighbours.limits import has_all
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json

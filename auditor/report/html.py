@@ -14,10 +14,10 @@ import jinja2
 from markupsafe import Markup
 
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim, Unclaimed
+from auditor.defaults import BITS
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
-from auditor.events.selection import BITS
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.first_sentence import first_sentence, unit_words
 from auditor.report.pair_table import DIFFERS, any_table

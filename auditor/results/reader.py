@@ -13,9 +13,9 @@ from pydantic_core import SchemaValidator
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 from auditor.events.event import Event
 from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
+from auditor.interfaces import Test
 from auditor.methods.divergence import ScoreTest
 from auditor.methods.guessing import ProfileTest
-from auditor.methods.method import Test
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.files import to_json
 from auditor.results.result import FORMAT, RunResult

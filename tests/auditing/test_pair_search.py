@@ -16,7 +16,8 @@ from auditor.auditing.sizes import Round
 from auditor.auditing.stages import SearchStage
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import PrivacyClaim
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
 from auditor.neighbours.totals import Totals

@@ -11,7 +11,7 @@ from auditor import Command, Dialogues, MechanismError, Value
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.played import Played, as_session
+from auditor.blackbox.played import Played
 from auditor.blackbox.transcript import NOT_ASKED, PAST_METER, transcript
 from auditor.door import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
@@ -124,11 +124,10 @@ def test_a_wrong_parameter_is_named_with_the_signature_of_the_factory() -> None:
 
 
 def test_a_source_is_played_in_whatever_process_loads_it_and_a_program_plays_itself() -> None:
-    source = as_session(PythonSource("grown", function=grown))
-    assert isinstance(source, PythonSource)
+    source = PythonSource("grown", function=grown).wrapped(Played)
     assert source.load() == Played(grown, "grown")
     program = Program(Command(["python"]), {})
-    assert as_session(program) is program
+    assert program.wrapped(Played) is program
 
 
 def test_a_script_as_it_stands_in_a_report_is_played_as_well() -> None:

@@ -26,7 +26,7 @@ import builtins
 import os
 
 import auditor
-from auditor.neighbours.domains import Domain
+from auditor.interfaces import Domain
 
 
 def noisy(dataset, size, rng):

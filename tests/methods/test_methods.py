@@ -13,20 +13,20 @@ import auditor
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
+from auditor.bounds.conversions import profile_points
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.power import Round
 from auditor.bounds.prospect import HeldOut
+from auditor.defaults import BITS
 from auditor.errors import InvalidInputError
 from auditor.events.blocks import Choice, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
-from auditor.events.selection import BITS
 from auditor.methods import guessing, method_for
 from auditor.methods.divergence import mildest_refuted
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
-from auditor.methods.method import profile_points
 from auditor.neighbours.pair import Pair
 from benchmarks._mechanisms import gaussian, laplace, revealing
 from mechanisms.exact.known_continuous import gaussian_delta

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import auditor
 from auditor import Dialogues, InvalidInputError, Pairs, Records, Totals, Value
+from auditor.interfaces import CLOSELY
 from auditor.neighbours.dialogues import MOST_ROUNDS
-from auditor.neighbours.domains import CLOSELY, MOST_CORNERS, MOST_SIMPLE
+from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
 from auditor.neighbours.facts import facts_of
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
 from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, ScriptStep, script_of

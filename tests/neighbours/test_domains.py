@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pairs_of_domains import made, pairs_of, with_simpler
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records

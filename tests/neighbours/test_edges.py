@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.neighbours.domains import Domain, Pairs
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import MOST_HALVINGS, find_edges

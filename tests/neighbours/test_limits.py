@@ -13,9 +13,10 @@ import auditor
 from auditor import Frame, Records, Totals, Value
 from auditor.bounds.digits import with_significant_digits
 from auditor.claims import PureDP
+from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.dialogues import Dialogues
-from auditor.neighbours.domains import DataSets, Domain, Pairs, Valid
+from auditor.neighbours.domains import DataSets, Pairs, Valid
 from auditor.neighbours.limits import MOST_LISTED, any_of, has_all
 from auditor.neighbours.totals import OneNumber, TotalsByKey
 from auditor.report.compare import compare

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import LEAST_OUTPUTS, LEAST_ROUNDS, MOST_ROUNDS, Budget, search_pairs
 from auditor.neighbours.totals import Totals

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.domains import Domain, Pairs, Value
+from auditor.interfaces import Domain
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Range, spelling
 from auditor.neighbours.pair import Arrays, Pair
 from auditor.neighbours.records import Records
