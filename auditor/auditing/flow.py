@@ -11,21 +11,15 @@ from typing import Any, assert_never
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.check import first_look
 from auditor.auditing.draw import Draw
-from auditor.auditing.health_checks import (
-    cut_short,
-    drift,
-    exceptions,
-    nearly_all_alike,
-    nothing_differs,
-    smaller_noise,
-)
-from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
+from auditor.auditing.health_checks import EXCEPTIONS, FEW, NOTHING_DIFFERS, SMALLER_NOISE, drift
+from auditor.auditing.outcome import Ended, Evidence, FollowUp, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
-from auditor.auditing.planted import probe
+from auditor.auditing.planted import PLANTED
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
+from auditor.auditing.smallest import SMALLEST
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.store import AuditStore
@@ -39,7 +33,7 @@ from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair, Relation
 from auditor.results.reader import fitting, frozen_test
-from auditor.results.result import AuditResult, ExactValue, Smallest
+from auditor.results.result import AuditResult, ExactValue
 
 
 def no_listener(progress: Any) -> None:
@@ -173,7 +167,12 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     if plan.settings.prove == "only":
         found = proof.result()
         return Outcome(plan, proof_alone(plan, found), proof=found)
-    return replace(finished(plan, _seen(plan, draw), draw), proof=proof.result())
+    seen = _seen(plan, draw)
+    outcome = Outcome(plan, seen, warnings=(*plan.assumptions, *drift(seen.tables), *seen.warnings))
+    for one in FOLLOW_UPS:
+        if one.applies(outcome) and not (one.takes_time and plan.settings.seconds):
+            outcome = one.do(outcome, draw)
+    return replace(outcome, proof=proof.result())
 
 
 def _seen(plan: Plan, draw: Draw) -> Seen:
@@ -194,55 +193,9 @@ def _seen(plan: Plan, draw: Draw) -> Seen:
     assert_never(plan.kind)
 
 
-def finished(plan: Plan, seen: Seen, draw: Draw) -> Outcome:
-    """Find out the rest of an ended audit, and return it with what the flow saw. Raises what sampling raises.
-
-    This may draw outputs: for the smallest pair, if the claim is refuted at the plan's own level, and for warnings. A claim that
-    only Holm's larger level refutes has neither.
-    """
-    refuted, sample, limited = seen.refutes(plan.alpha), seen.sample, plan.settings.seconds is not None
-    has_evidence = isinstance(seen.found, Evidence)
-    smallest, warnings = None, [*plan.assumptions, *drift(seen.tables), *seen.warnings]
-    # What a claim implies is not worth more time where that is limited.
-    if has_evidence and sample is not None and not refuted and not limited:
-        warnings += smaller_noise(plan, seen, draw)
-    # Limited time, and outputs that fail by costing time, are not worth a smaller pair.
-    if refuted and plan.settings.shrink and not limited and seen.shrink and not (sample and sample.failures):
-        smallest, stopped = _without_harm(plan, seen.shrink)
-        warnings += stopped
-    # The exact value is known over the reals, and says nothing about bits.
-    is_exact = has_evidence and plan.settings.events == (VALUES,)
-    return Outcome(
-        plan,
-        seen,
-        exact_value(plan, seen.pair) if is_exact and seen.pair else None,
-        smallest,
-        (*warnings, *nothing_differs(plan, seen)),
-        exceptions(plan, seen),
-        (*cut_short(plan, draw), *nearly_all_alike(plan, sample)) if has_evidence else (),
-        planted=probe(plan, seen, draw) if has_evidence and not refuted else None,
-    )
-
-
-def _without_harm(plan: Plan, find: Callable[[], Smallest | None]) -> tuple[Smallest | None, list[str]]:
-    """Return what ``find`` returns; or a warning, where the mechanism breaks the protocol or holds up the audit on the way.
-
-    The audit has its verdict by then, and does not lose it. Where a crash can be made an output, what ended a worker is raised, for
-    the same audit to be drawn again: its verdict is the same, and so is the smallest pair, with any workers.
-    """
-    try:
-        return find(), []
-    except MechanismError as error:
-        if plan.settings.execution.isolate and isinstance(error, WorkerLostError):
-            raise
-        message = str(error)
-        plan.store.end(message)
-        return None, [f"the search for the smallest pair that breaks the claim stopped early: {message}"]
-
-
-def exact_value(plan: Plan, pair: Pair) -> ExactValue | None:
+def exact_value(plan: Plan, pair: Pair | None) -> ExactValue | None:
     """Return the exact value of the claim's quantity on the pair. It is kept, since a replay has no specimen."""
-    kept = plan.store.recall("exact", lambda: _computed(plan, pair))
+    kept = None if pair is None else plan.store.recall("exact", lambda: _computed(plan, pair))
     return None if kept is None else ExactValue(*kept)
 
 
@@ -252,6 +205,16 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
         return None
     found = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples).exact(truth)
     return None if found is None else (found.value, error_bound(found.error))
+
+
+EXACT = FollowUp(
+    "the exact loss on the pair",
+    # It is known over the reals, and says nothing about bits.
+    lambda end: isinstance(end.seen.found, Evidence) and end.plan.settings.events == (VALUES,),
+    lambda end, _: replace(end, exact=exact_value(end.plan, end.seen.pair)),
+    takes_time=False,
+)
+FOLLOW_UPS = (SMALLER_NOISE, SMALLEST, NOTHING_DIFFERS, PLANTED, EXACT, EXCEPTIONS, FEW)
 
 
 # --- The event of an earlier report ---

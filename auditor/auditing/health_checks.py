@@ -5,11 +5,12 @@ Warnings only: no verdict and no number depends on them.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Evidence, Seen
+from auditor.auditing.outcome import Evidence, FollowUp, Outcome
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
@@ -66,20 +67,21 @@ def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
     return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
 
 
-def exceptions(plan: Plan, seen: Seen) -> tuple[str, ...]:
-    """Return a warning, for the case of a violation, if some outputs are exceptions."""
-    pair, sample = seen.pair, seen.sample
-    if pair is None or sample is None:
-        return ()
-    raised = [side.raised() for side in (sample.left, sample.right)]
+def _exceptions(end: Outcome, _: Draw) -> Outcome:
+    pair, sample = end.seen.pair, end.seen.sample
+    raised = [side.raised() for side in (sample.left, sample.right)] if sample else []
     example = next((message for _, message in raised if message), "")
-    if not example:
-        return ()
+    if pair is None or not example:
+        return end
     rates = " and ".join(f"{rate:.3g}" for rate, _ in raised)
-    return (
+    warning = (
         f"on {pair_words(pair)} the mechanism raises at rates {rates}, such as “{example}”; an exception counts as an output. If "
-        f"it is unintended, fix it first{_arrive(plan, pair)}",
+        f"it is unintended, fix it first{_arrive(end.plan, pair)}"
     )
+    return replace(end, if_violated=(warning,))
+
+
+EXCEPTIONS = FollowUp("exceptions among outputs", lambda end: end.seen.pair is not None, _exceptions, takes_time=False)
 
 
 def commonest(sample: Sample) -> float:
@@ -104,33 +106,31 @@ def all_alike(outputs: int) -> str:
     )
 
 
-def nearly_all_alike(plan: Plan, sample: Sample | None) -> tuple[str, ...]:
-    """Return a warning, for the case of no violation, if nearly all outputs are identical."""
-    share = commonest(sample) if sample is not None else 0.0
-    if share < 0.995:
-        return ()
-    return (
-        f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the few "
-        f"others: choose data sets on which outputs vary, or {plan.with_more()}",
-    )
+def _has_outputs(end: Outcome) -> bool:
+    return isinstance(end.seen.found, Evidence) and end.plan.kind != "canaries"  # which draws runs
 
 
-def cut_short(plan: Plan, draw: Draw) -> tuple[str, ...]:
-    """Return warnings, for the case of no violation, if far fewer outputs were drawn than the plan asked for."""
-    settings, spent, warnings = plan.settings, draw.spent, list[str]()
-    if plan.kind == "canaries":  # it draws no outputs but runs
-        return ()
+def _few(end: Outcome, draw: Draw) -> Outcome:
+    plan, settings, spent, warnings = end.plan, end.plan.settings, draw.spent, list[str]()
     if settings.seconds is not None and spent.bound < settings.samples / 10:
         warnings.append(
             f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
         )
-    pairs = len(plan.domain.corners()) if not spent.search and settings.search is None else 1
-    if pairs > 1:
+    if not spent.search and settings.search is None and len(plan.domain.corners()) > 1:
         warnings.append(
             "weak: there were too few outputs for a search, so only one pair was looked at: "
             f"{plan.with_more()}, or set `search`"
         )
-    return tuple(warnings)
+    share = commonest(end.seen.sample) if end.seen.sample is not None else 0.0
+    if share >= 0.995:
+        warnings.append(
+            f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the "
+            f"few others: choose data sets on which outputs vary, or {plan.with_more()}"
+        )
+    return replace(end, if_passed=tuple(warnings))
+
+
+FEW = FollowUp("few outputs, or few that differ", _has_outputs, _few, takes_time=False)
 
 
 def _arrive(plan: Plan, pair: Pair) -> str:
@@ -164,29 +164,29 @@ def some_pairs(pairs: Sequence[Pair]) -> Sequence[Pair]:
     return pairs[:: -(-len(pairs) // PAIRS)]
 
 
-def nothing_differs(plan: Plan, seen: Seen) -> tuple[str, ...]:
-    """Return a warning if no bound was proved and, with the same randomness, no pair of data sets has different outputs.
+def _nothing_differs(end: Outcome, _: Draw) -> Outcome:
+    """Warn if no loss showed and, with the same randomness, no pair of data sets has different outputs.
 
     These outputs are used for nothing else. However strong the noise, outputs differ with the data that it is added to.
     """
-    pair, found = seen.pair, seen.found
-    if not isinstance(plan.claim, PrivacyClaim) or not isinstance(found, Evidence) or pair is None:
-        return ()
-    if found.bound(plan.alpha) > 0 or plan.settings.seconds is not None:  # then no outputs are left
-        return ()
+    plan, pair, sample, found = end.plan, end.seen.pair, end.seen.sample, end.seen.found
+    if pair is None or not isinstance(found, Evidence) or found.bound(plan.alpha) > 0:
+        return end
+    pairs, most = [pair, *some_pairs(plan.domain.corners())], min(MOST, sample.size if sample else MOST)
 
     def ask() -> str:
         try:
-            return alike(
-                plan, [pair, *some_pairs(plan.domain.corners())], min(MOST, seen.sample.size if seen.sample else MOST)
-            )
+            return alike(plan, pairs, most)
         except MechanismError:  # the audit is done, and a warning must not take its verdict
             return ""
 
     same = plan.store.recall("alike", ask)
-    return (f"{same}, for one {pair_words(pair)}: {NO_EFFECT}",) if same else ()
+    return end.warned(f"{same}, for one {pair_words(pair)}: {NO_EFFECT}") if same else end
 
 
+NOTHING_DIFFERS = FollowUp(
+    "outputs that do not differ", lambda end: end.passed and isinstance(end.plan.claim, PrivacyClaim), _nothing_differs
+)
 NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
 
 
@@ -208,8 +208,8 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     return f"with the same seed, outputs were identical on both data sets of {many}"
 
 
-def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
-    """Return a warning where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
+def _smaller_noise(end: Outcome, draw: Draw) -> Outcome:
+    """Warn where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
 
     With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As
     Gaussian privacy it shows in a few thousand. That does not prove a violation of the claim.
@@ -217,26 +217,27 @@ def smaller_noise(plan: Plan, seen: Seen, draw: Draw) -> tuple[str, ...]:
     Fresh outputs on the pair are drawn for the bound on μ if the earlier outputs forecast that μ is too large. It exceeds the
     truth with probability at most the plan's alpha. Raises what sampling raises.
     """
-    claim, pair, sample = plan.claim, seen.pair, seen.sample
-    if pair is None or sample is None:
-        return ()
-    if not isinstance(claim, ApproximateDP) or not 0 < claim.delta < 1 or not looks_gaussian(sample):
-        return ()
+    plan, claim, pair, sample = end.plan, end.plan.claim, end.seen.pair, end.seen.sample
+    if not isinstance(claim, ApproximateDP) or not claim.delta or not (pair and sample and looks_gaussian(sample)):
+        return end
     allowed = implied_mu(claim.epsilon, claim.delta)
     outputs = 3 * min(sample.size, 150_000)  # for the bound, three times as many as it is learned from
     method = GaussianGuesses(GaussianDP(allowed), plan.alpha, outputs)
     learned = method.learn(sample)
     if learned.forecast <= allowed:
-        return ()
+        return end
     fresh = draw.draw(draw.batches(pair, outputs, Phase.CONFIRM, number=(2,), like=sample))
     mu = method.bound(learned.test, learned.test.count(fresh))
     if mu <= allowed:
-        return ()
-    return (
+        return end
+    return end.warned(
         f"the noise looks Gaussian, and is smaller than Gaussian noise for {claim}: it has μ ≥ {mu:.3g}, and the claim allows "
         f"Gaussian noise with μ ≤ {allowed:.3g} (this warning is false with probability {plan.alpha:.2g} at most). This does not "
-        "prove that the claim is violated. Check the scale of the noise; to test it, claim μ",
+        "prove that the claim is violated. Check the scale of the noise; to test it, claim μ"
     )
+
+
+SMALLER_NOISE = FollowUp("Gaussian noise smaller than promised", lambda end: end.passed, _smaller_noise)
 
 
 def looks_gaussian(sample: Sample) -> bool:

@@ -99,6 +99,30 @@ class Outcome:
     proof: ProofFound | None = None
     planted: Probed | None = None
 
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted at the plan's own level; what only Holm's larger level refutes is not."""
+        return self.seen.refutes(self.plan.alpha)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is evidence, and it does not refute the claim at the plan's own level."""
+        return isinstance(self.seen.found, Evidence) and not self.refuted
+
+    def warned(self, *warnings: str) -> "Outcome":
+        """Return the outcome with more warnings."""
+        return replace(self, warnings=(*self.warnings, *warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A step after an audit, if it ``applies``. It changes no evidence. If it ``takes_time``, a time limit leaves it out."""
+
+    name: str
+    applies: Callable[[Outcome], bool]
+    do: Callable[[Outcome, Draw], Outcome]
+    takes_time: bool = True
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Look, Shown
 from auditor.auditing.neighbour_stages import FINALISTS, OF_BEST, OF_FINALISTS
-from auditor.auditing.outcome import Seen
+from auditor.auditing.outcome import FollowUp, Outcome
 from auditor.auditing.pair_search import LIKELY
 from auditor.auditing.plan import Plan
 from auditor.auditing.same_noise import SIZE
@@ -176,22 +176,20 @@ class KnownFacts:
         return self.found[text]
 
 
-def probe(plan: Plan, seen: Seen, draw: Draw) -> Probed | None:
-    """Look for planted faults after an audit; None if there is nothing to look for."""
+def _probe(end: Outcome, draw: Draw) -> Outcome:
+    plan, sample, looks = end.plan, end.seen.sample, end.seen.looks
     # Planted faults change values, not bits.
-    asked = plan.settings.planted > 0 and VALUES in plan.settings.events and not isinstance(plan.claim, Unclaimed)
-    # A time limit leaves none for this.
-    if (
-        not asked
-        or not draw.pairs
-        or plan.settings.seconds is not None
-        or plan.kind != "pairwise"
-        or seen.sample is None
-    ):
-        return None
-    sample = seen.sample
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, seen.looks, draw)))
-    return Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
+    if not (draw.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
+        return end
+    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, looks, draw)))
+    return replace(end, planted=Probed(found, missed, (more[0], more[1]) if more else None)) if found or missed else end
+
+
+PLANTED = FollowUp(
+    "planted faults",
+    lambda end: end.passed and end.plan.kind == "pairwise" and not isinstance(end.plan.claim, Unclaimed),
+    _probe,
+)
 
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:

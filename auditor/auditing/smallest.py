@@ -22,11 +22,13 @@ from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Forecast
+from auditor.auditing.outcome import FollowUp, Outcome
 from auditor.auditing.plan import Plan
 from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, Probability
+from auditor.errors import MechanismError, WorkerLostError
 from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
@@ -91,6 +93,28 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
             violated = judge(claim, bound) is Verdict.VIOLATION
             return Smallest(pair, test.report(tally.counts), bound, turns(pair, sample)) if violated else None
     return None
+
+
+def _smallest(end: Outcome, _: Draw) -> Outcome:
+    """Find the smallest pair, or warn that the mechanism stopped the search.
+
+    Where a crash can be made an output, the loss of a worker is raised: the same audit is then drawn again, with the same verdict.
+    """
+    try:
+        return replace(end, smallest=end.seen.shrink and end.seen.shrink())
+    except MechanismError as error:
+        if end.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
+            raise
+        end.plan.store.end(str(error))
+        return end.warned(f"the search for the smallest pair that breaks the claim stopped early: {error}")
+
+
+SMALLEST = FollowUp(
+    "the smallest pair",
+    # Outputs that crash or hang take too long.
+    lambda end: end.plan.settings.shrink and end.refuted and not (end.seen.sample and end.seen.sample.failures),
+    _smallest,
+)
 
 
 @dataclass(frozen=True, slots=True)
