@@ -27,6 +27,7 @@ class Claim(ABC):
 
     quantity: ClassVar[str]
     symbol: ClassVar[str]
+    is_stated: ClassVar[bool] = True  # False where an audit has no claim, and measures
 
     def __post_init__(self) -> None:
         for parameter in fields(self):
@@ -46,6 +47,10 @@ class Claim(ABC):
     def excess(self, value: float) -> float:
         """Return how far a value of the quantity lies beyond what is claimed; above 0 if it breaks the claim."""
         return value - self.value
+
+    def broken_by(self, share: float) -> float:
+        """Return a value of the quantity that breaks the claim by a share of it; the share itself if nothing is allowed."""
+        return (1 + share) * self.value or share
 
     def implies(self, other: "Claim") -> bool:
         """Whether a claim promises at least as much as another claim of the same form, number by number.
@@ -83,8 +88,13 @@ class PrivacyClaim(Claim):
         """Return the largest P[S] − Q[S] that the claim allows, over all events S, or an upper limit of it."""
 
     def with_value(self, value: float) -> Self:
-        """Return the same claim of another value; a profile, which has no value, as it is."""
-        return replace(self, **{self.quantity: value}) if self.quantity in self.to_dict() else self
+        """Return the claim of the same kind whose quantity has this value."""
+        return replace(self, **{self.quantity: value})
+
+    @property
+    def least_value(self) -> float:
+        """The smallest value that the quantity can have."""
+        return 0.0
 
     @property
     def relative_size(self) -> float:
@@ -131,6 +141,7 @@ OUT_OF_REACH = 50.0
 class Unclaimed(PureDP):
     """The claim of an audit that has none: it measures ε, and is searched as an audit of a claim that is out of reach."""
 
+    is_stated: ClassVar[bool] = False
     epsilon: float = field(default=OUT_OF_REACH, init=False)
 
     @property
@@ -182,6 +193,10 @@ class DivergenceClaim(PrivacyClaim):
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
         """Return those of the given orders that the claim covers, and its own order."""
         return tuple(some)
+
+    def broken_by(self, share: float) -> float:
+        """See Claim; by a share of the loss, with whose square a divergence grows."""
+        return (1 + share) ** 2 * self.value or share
 
     @abstractmethod
     def scale(self, order: float) -> float:
@@ -295,6 +310,15 @@ class PrivacyProfile(PrivacyClaim):
             )
         object.__setattr__(self, "profile", tuple(ApproximateDP(*point) for point in points))
 
+    def with_value(self, value: float) -> "PrivacyProfile":
+        """See PrivacyClaim; the value is added to every ε."""
+        return PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in self.profile])
+
+    @property
+    def least_value(self) -> float:
+        """The excess at which every ε is 0."""
+        return -max(point.epsilon for point in self.profile)
+
     def implies(self, other: Claim) -> bool:
         """See Claim; point by point, in the order of the list."""
         if not isinstance(other, PrivacyProfile) or len(self.profile) != len(other.profile):
@@ -397,6 +421,10 @@ class Probability(Claim):
     def excess(self, value: float) -> float:
         """Return by how much a probability is too large; or too small, if it is promised to be large."""
         return value - self.probability if self.at_most else self.probability - value
+
+    def broken_by(self, share: float) -> float:
+        """See Claim; by a share of the way to 1, or to 0."""
+        return self.probability + share * (self.at_most - self.probability)
 
     def implies(self, other: Claim) -> bool:
         if not isinstance(other, Probability) or self.at_most != other.at_most:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim, PrivacyClaim, Unclaimed
+from auditor.claims import Claim, PrivacyClaim
 from auditor.errors import InvalidInputError
 
 
@@ -58,7 +58,7 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 def expected_of(claim: Claim, expected: Verdict = Verdict.NO_VIOLATION_FOUND) -> Verdict:
     """Return how an audit should end: as ``expected``, and without a claim as MEASURED."""
-    return Verdict.MEASURED if isinstance(claim, Unclaimed) else expected
+    return Verdict.MEASURED if not claim.is_stated else expected
 
 
 def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
@@ -68,7 +68,7 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
     MEASURED.
     """
     excess = claim.excess(bound.value)
-    if isinstance(claim, Unclaimed) and excess <= 0:
+    if not claim.is_stated and excess <= 0:
         return Verdict.MEASURED
     if excess > 0:
         return Verdict.VIOLATION

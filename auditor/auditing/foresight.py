@@ -13,9 +13,10 @@ from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
-from auditor.claims import PrivacyClaim, Probability, Unclaimed
+from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
+from auditor.verdict import refuting_side
 
 SHARES = (1.0, 0.1, 0.01)
 # A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
@@ -37,17 +38,15 @@ class Foresight:
 
 def foresee(plan: Plan) -> list[Foresight]:
     """Return the violations that a plan is expected to detect; empty for deterministic queries and without a claim."""
-    if not isinstance(plan.claim, PrivacyClaim | Probability) or isinstance(plan.claim, Unclaimed):
+    if plan.kind == "query" or not plan.claim.is_stated:
         return []
     if isinstance(canaries := plan.neighbours, Canaries):
-        claim = plan.claim
-        assert isinstance(claim, PrivacyClaim)
         return [
             Foresight(
                 1.0,
                 chance,
                 _canaries_caught(plan, canaries, canaries.runs * len(canaries.canaries), chance, apart=canaries.apart),
-                canaries_needed(plan, canaries, chance, _more_than(claim), apart=canaries.apart),
+                canaries_needed(plan, canaries, chance, plan.claim.broken_by(EXCESS), apart=canaries.apart),
             )
             for _, chance in CHANCES
         ]
@@ -87,12 +86,6 @@ def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float =
     return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]
 
 
-def _more_than(claim: PrivacyClaim) -> float:
-    """Return a value that exceeds a claim's by EXCESS."""
-    wanted = claim.value * (1 + EXCESS) ** (claim.group_exponent or 1)
-    return float(wanted) if wanted > 0 else EXCESS
-
-
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
     method = method_for(plan.claim, plan.settings.method, OF_LAST * plan.alpha, plan.settings.samples)
@@ -101,17 +94,11 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
     """Return the outputs at which a violation by EXCESS is caught; infinite beyond 10¹³."""
-    claim = plan.claim
-    if isinstance(claim, Probability):
-        towards = 1.0 if claim.at_most else 0.0
-        wanted = claim.probability + EXCESS * (towards - claim.probability)
-    else:
-        assert isinstance(claim, PrivacyClaim)
-        wanted = _more_than(claim)
+    wanted, is_promised_large = plan.claim.broken_by(EXCESS), refuting_side(plan.claim) == "upper"
 
     def catches(outputs: int) -> bool:
         caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)
-        return caught >= wanted if isinstance(claim, Probability) and claim.at_least else caught <= wanted
+        return caught >= wanted if is_promised_large else caught <= wanted
 
     ends = doubled(catches, 100, 200, 10**13)
     return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]

@@ -23,7 +23,7 @@ from auditor.auditing.tally import Tally
 from auditor.auditing.transcripts import all_raise, turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
-from auditor.claims import Claim, Unclaimed
+from auditor.claims import Claim
 from auditor.events.histogram import Histogram
 from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
@@ -229,7 +229,7 @@ class CountEvidence(Evidence):
         method, test, counts = self.shown.at(alpha), self.shown.test, self.shown.counts
         bound = replace(method.proved(test, counts), confidence=1 - alpha)
         power = {name: method.detectable(test, counts, chance) for name, chance in CHANCES}
-        is_measured = isinstance(self.claim, Unclaimed)
+        is_measured = not self.claim.is_stated
         return Judgement(
             judge(self.claim, bound, could_refute=self._could_refute(method, power)),
             self.reason,

@@ -16,7 +16,7 @@ from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import AuditStore, Mode, Store
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import error_bound
-from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim, Unclaimed
+from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import (
     FEWEST,
     MOST,
@@ -151,7 +151,7 @@ class Plan:
         if isinstance(self.claim, PrivacyClaim):
             self.method(self.settings.samples)
         one_run = self.settings.method == "one-run"
-        is_claim = isinstance(self.claim, PrivacyClaim) and not isinstance(self.claim, Unclaimed)
+        is_claim = isinstance(self.claim, PrivacyClaim) and self.claim.is_stated
         if one_run != isinstance(self.neighbours, Canaries) or (one_run and not is_claim):
             raise InvalidInputError(
                 f"method is {self.settings.method}, the claim {self.claim}, and neighbours are "

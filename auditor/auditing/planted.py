@@ -30,7 +30,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
-from auditor.claims import PrivacyClaim, Unclaimed
+from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.events.features import varies
@@ -187,7 +187,7 @@ def _probe(end: Outcome, draw: Draw) -> Outcome:
 
 PLANTED = FollowUp(
     "planted faults",
-    lambda end: end.passed and end.plan.kind == "pairwise" and not isinstance(end.plan.claim, Unclaimed),
+    lambda end: end.passed and end.plan.kind == "pairwise" and end.plan.claim.is_stated,
     _probe,
 )
 

@@ -9,7 +9,7 @@ from auditor.auditing.outcome import Seen
 from auditor.auditing.plan import Plan
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
-from auditor.claims import Claim, PrivacyClaim, Unclaimed
+from auditor.claims import Claim, PrivacyClaim
 from auditor.door import outcome, told
 from auditor.errors import how_many
 from auditor.interfaces import Domain
@@ -82,7 +82,7 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None
-    if isinstance(plan.claim, Unclaimed) or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
+    if not plan.claim.is_stated or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
         return None
     seconds = SECONDS[settings.prove]
     question = asked.attempt, plan.claim, plan.domain, seconds

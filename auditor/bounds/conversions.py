@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -180,17 +180,6 @@ def _gaussian(mu: float) -> Tradeoff:
     above, below = log_ndtr(mu / 2 - t), log_ndtr(-mu / 2 - t)
     deltas = -np.exp(above) * np.expm1(np.minimum(0.0, mu * t + below - above))
     return Tradeoff.of(mu * t, deltas)
-
-
-def at_value(claim: claims.PrivacyClaim, value: float) -> claims.PrivacyClaim:
-    """Return the claim of the same kind whose quantity has this value. For a profile, add the value to every ε.
-
-    >>> at_value(claims.ApproximateDP(1.0, 1e-5), 2.0)
-    ApproximateDP(epsilon=2.0, delta=1e-05)
-    """
-    if isinstance(claim, claims.PrivacyProfile):
-        return claims.PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in claim.profile])
-    return replace(claim, **{claim.quantity: value})
 
 
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:

@@ -40,9 +40,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.bisection import doubled, halved
-from auditor.bounds.conversions import Tradeoff, at_value, tradeoff
+from auditor.bounds.conversions import Tradeoff, tradeoff
 from auditor.bounds.intervals import Floats
-from auditor.claims import PrivacyClaim, PrivacyProfile
+from auditor.claims import PrivacyClaim
 from auditor.errors import InvalidInputError
 
 
@@ -206,8 +206,7 @@ class GuessLooks:
         Claims with a larger value allow more. So the refuted values are an interval. Bounds on several quantities, and those of
         :meth:`deltas`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
         """
-        least = -max(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else 0.0
-        return largest_refuted(lambda value: self.refute(at_value(claim, value), alpha), least)
+        return largest_refuted(lambda value: self.refute(claim.with_value(value), alpha), claim.least_value)
 
     def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
         """Return the look that proves the largest bound."""
@@ -248,7 +247,7 @@ class GuessLooks:
         _, critical = halved(refutes, 0, one.guesses, lambda low, high: False)
         needed = replace(one, wins=critical)
         return largest_refuted(
-            lambda more: p_value_apart(tradeoff(at_value(claim, more)), needed) < chance, claim.value
+            lambda more: p_value_apart(tradeoff(claim.with_value(more)), needed) < chance, claim.value
         )
 
 

@@ -12,7 +12,7 @@ from auditor.auditing.pair_search import SEARCH
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.stages import planned_stages
-from auditor.claims import PrivacyClaim, QueryClaim, Unclaimed
+from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
@@ -166,7 +166,7 @@ def prove(options: argparse.Namespace) -> int:
 
 def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
     claim = plan.claim
-    if plan.source.is_program or not isinstance(claim, PrivacyClaim) or isinstance(claim, Unclaimed):
+    if plan.source.is_program or not isinstance(claim, PrivacyClaim) or not claim.is_stated:
         return None
     ended: Attempted | BaseException = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, seconds)
     return ended

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from auditor.claims import Claim, PrivacyClaim, PrivacyProfile, Probability, Unclaimed
+from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import (
     Observed,
@@ -37,7 +37,7 @@ from auditor.neighbours.limits import has_all
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
-from auditor.verdict import Verdict
+from auditor.verdict import Verdict, refuting_side
 
 # The chance, over a whole file, that a rise is reported where the events show no more than before.
 FALSE_RISE = 0.001
@@ -143,7 +143,7 @@ def _claim(old: AuditResult, new: AuditResult) -> _Found:
     if old.claim == new.claim:
         return
     was = f"claim changed from {old.claim} to {new.claim}"
-    if isinstance(old.claim, Unclaimed):
+    if not old.claim.is_stated:
         yield ChangeKind.BETTER, f"{was}, which promises more"
         yield ChangeKind.NOT_COMPARED, "the loss: before, there was no claim"
     elif new.claim.implies(old.claim):
@@ -229,7 +229,7 @@ def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why_not}"
         return
     moved = _moved(old, before, after)
-    allowed = new.claim.value if _is_worse_if_larger(new.claim) else -new.claim.value
+    allowed = new.claim.value if refuting_side(new.claim) == "lower" else -new.claim.value
     if after[0] > before[1]:
         if after[0] > allowed:
             yield ChangeKind.WORSE, f"{moved}, above the claimed {new.claim}"
@@ -294,13 +294,9 @@ def _bounds(old: AuditResult, new: AuditResult) -> str:
     return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else other}"
 
 
-def _is_worse_if_larger(claim: Claim) -> bool:
-    return not isinstance(claim, Probability) or claim.at_most
-
-
 def _moved(old: AuditResult, before: Interval, after: Interval) -> str:
     claim, is_larger = old.claim, after[0] > before[1]
-    if not _is_worse_if_larger(claim):
+    if refuting_side(claim) == "upper":
         before, after, is_larger = (-before[1], -before[0]), (-after[1], -after[0]), not is_larger
     what = f"privacy loss ({claim.symbol})" if isinstance(claim, PrivacyClaim) else claim.symbol
     where = "event" if isinstance(claim, PrivacyClaim) else "data"
@@ -319,7 +315,7 @@ def _range(limits: Interval) -> str:
 
 def _size(claim: Claim, before: Interval) -> float:
     """Return the number of which a share may be allowed: the claim's; of a profile, its smallest ε; without a claim, the loss."""
-    if isinstance(claim, Unclaimed):
+    if not claim.is_stated:
         return before[1]
     return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
 

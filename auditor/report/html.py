@@ -13,7 +13,7 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim, Unclaimed
+from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import BITS
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
@@ -124,10 +124,10 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
         yield (bound_plot(f"{name}-bound", audit), "Bound against claim", _bound_caption(audit))
     if audit.bound is not None and len(shown.growth) > 1:
         exact = " The dotted line is the exact value." if audit.exact and math.isfinite(audit.exact.value) else ""
-        dashed = "" if isinstance(audit.claim, Unclaimed) else "; the dashed line is the claim"
+        dashed = "" if not audit.claim.is_stated else "; the dashed line is the claim"
         caption = f"The bound of each round{dashed}.{exact} All of them hold together; the largest is the result."
         yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
-    if isinstance(audit.claim, Unclaimed):
+    if not audit.claim.is_stated:
         return
     if shown.profile and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
@@ -162,7 +162,7 @@ def _histogram_caption(shown: Histogram) -> Markup:
 def _bound_caption(audit: AuditResult) -> str:
     if isinstance(audit.claim, QueryClaim):
         return "A query is deterministic: one pair above the claim refutes it. The diamond is the largest value found."
-    if isinstance(audit.claim, Unclaimed):
+    if not audit.claim.is_stated:
         return "The true value is proved to lie in the range of the bar."
     alone = isinstance(audit.claim, Probability)
     ranges = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
-from auditor.claims import Claim, Probability, QueryClaim, Unclaimed
+from auditor.claims import Claim, Probability, QueryClaim
 from auditor.errors import how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.results.result import AuditResult
@@ -257,7 +257,7 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
             else:  # a single value, or an arrow to what lies beyond the end of the line
                 sign, at = (">", high) if start > high else ("D", start)
                 axes.plot([at], [place], marker=sign, color=colour, markersize=5, lw=0, clip_on=False)
-        if not isinstance(audit.claim, Unclaimed):
+        if audit.claim.is_stated:
             axes.axvline(min(audit.claim.value, high), **CLAIMED)
         axes.set_yticks(range(len(rows)), [row.label for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
@@ -274,7 +274,7 @@ def _rows(audit: AuditResult) -> list[_Row]:
     claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
     is_query = isinstance(audit.claim, QueryClaim)
     side = "lower" if refuting_side(audit.claim) == "upper" else "upper"
-    rows = [] if isinstance(audit.claim, Unclaimed) else [_Row("claimed", *_beyond(claimed, side), CLAIM)]
+    rows = [] if not audit.claim.is_stated else [_Row("claimed", *_beyond(claimed, side), CLAIM)]
     if not is_query:
         rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
     if audit.exact is not None:
@@ -313,7 +313,7 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
     """Return the bound after each part of the outputs, with the claim and, where it is known, the exact value."""
     growth, claimed = audit.illustration.growth, audit.claim.value
     outputs, bounds = zip(*growth, strict=True)
-    is_claimed = not isinstance(audit.claim, Unclaimed)
+    is_claimed = audit.claim.is_stated
     top = max([*filter(math.isfinite, bounds), claimed if is_claimed else 0.0, 1e-9])
 
     def draw(figure: "Figure") -> None:

@@ -180,13 +180,11 @@ def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> N
 @pytest.mark.parametrize("claim", [*CLAIMS, ZeroConcentratedDP(0.02)])
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart: bool) -> None:
-    from auditor.bounds.conversions import at_value
-
     looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 90)), apart)
     bound = looks.bound(claim, 0.05)
     assert bound > claim.value
-    assert looks.refute(at_value(claim, bound - 1e-4), 0.05)
-    assert not looks.refute(at_value(claim, bound + 1e-4), 0.05)
+    assert looks.refute(claim.with_value(bound - 1e-4), 0.05)
+    assert not looks.refute(claim.with_value(bound + 1e-4), 0.05)
     # Fewer right guesses prove no more, and neither does a smaller chance of error.
     assert GuessLooks((RightGuesses(400, 400, 290), RightGuesses(400, 100, 89)), apart).bound(claim, 0.05) <= bound
     assert looks.bound(claim, 0.001) <= bound
@@ -212,13 +210,11 @@ def test_points_of_a_profile_are_bounds_on_delta() -> None:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
     assert isinstance(claim, PrivacyClaim)
-    from auditor.bounds.conversions import at_value
-
     looks = GuessLooks((RightGuesses(500, 250, 0),), apart=True)
     caught = looks.detectable(claim, 0.01, 0.8)
     assert claim.value < caught < looks.detectable(claim, 0.01, 0.95)
     critical = min(w for w in range(251) if GuessLooks((RightGuesses(500, 250, w),), apart=True).refute(claim, 0.01))
-    assert p_value_apart(tradeoff(at_value(claim, caught)), RightGuesses(500, 250, critical)) == pytest.approx(
+    assert p_value_apart(tradeoff(claim.with_value(caught)), RightGuesses(500, 250, critical)) == pytest.approx(
         0.8, abs=0.01
     )
     assert GuessLooks((RightGuesses(3, 3, 0),)).detectable(claim, 0.001, 0.8) == math.inf

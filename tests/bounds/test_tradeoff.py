@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from auditor.bounds.conversions import Tradeoff, at_value, tradeoff
+from auditor.bounds.conversions import Tradeoff, tradeoff
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 
 
@@ -60,5 +60,5 @@ def test_divergences_allow_what_gaussian_noise_within_them_does(claim: RenyiDP |
 
 def test_a_profile_is_shifted_as_a_whole() -> None:
     claim = PrivacyProfile([(0.5, 0.1), (1.0, 1e-5)])
-    assert at_value(claim, 0.25) == PrivacyProfile([(0.75, 0.1), (1.25, 1e-5)])
-    assert at_value(claim, -0.75) == PrivacyProfile([(0.0, 0.1), (0.25, 1e-5)])
+    assert claim.with_value(0.25) == PrivacyProfile([(0.75, 0.1), (1.25, 1e-5)])
+    assert claim.with_value(-0.75) == PrivacyProfile([(0.0, 0.1), (0.25, 1e-5)])
