@@ -73,6 +73,16 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
+def false_alarms(error: float, of: str) -> str:
+    """Say how often mechanisms that keep their claims fail, if a false alarm has at most this probability in each of some things.
+
+    >>> false_alarms(1 - 0.999, "run"), false_alarms(0.03, "session")
+    ('a false alarm in at most 1 of 1,000 runs', 'a false alarm in at most 1 of 33 sessions')
+    """
+    # Rounded down, so that what is said holds; a double just below a number stands for it.
+    return f"a false alarm in at most 1 of {how_many(math.floor(round(1 / error, 6)), of)}"
+
+
 def duration(seconds: float) -> str:
     """Write some time in seconds, minutes or hours.
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, did_you_mean, how_many
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean, false_alarms, how_many
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -274,8 +274,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     tests = len({test for test, _ in audits})
     told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(
-        f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {told}; chance of any false alarm in the session at most "
-        f"{100 * budget:.3g} %, of which {100 * spent:.3g} % spent"
+        f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {told}; "
+        f"{false_alarms(budget, 'session')}, {100 * spent / budget:.3g} % of that spent"
     )
 
 

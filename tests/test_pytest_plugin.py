@@ -80,9 +80,7 @@ def test_a_sound_mechanism_at_its_claim_passes_and_the_budget_is_reported(pytest
     result = run(pytester, SOUND)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        [
-            "1 audit in 1 test, none not as expected; chance of any false alarm in the session at most 0.1 %, of which 0.05 % spent"
-        ]
+        ["1 audit in 1 test, none not as expected; a false alarm in at most 1 of 1,000 sessions, 50 % of that spent"]
     )
 
 
@@ -357,7 +355,9 @@ def test_lucky(dp_audit):
     result = run(pytester, source)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     # Of each half of .1 %: 1 − 1/4 after three runs.
-    result.stdout.fnmatch_lines(["6 audits in 2 tests, 1 not as expected; *at most 0.1 %, of which 0.075 % spent"])
+    result.stdout.fnmatch_lines(
+        ["6 audits in 2 tests, 1 not as expected; *in at most 1 of 1,000 sessions, 75 % of that spent"]
+    )
 
 
 # --- Weak passes ---
@@ -431,7 +431,7 @@ def test_workers_change_neither_results_nor_what_is_spent(pytester: pytest.Pytes
 def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pytest.Pytester) -> None:
     result = run(pytester, SOUND, "-n", "2", "--dist", "each")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["2 audits in 1 test, *at most 0.1 %, of which 0.05 % spent"])
+    result.stdout.fnmatch_lines(["2 audits in 1 test, *in at most 1 of 1,000 sessions, 50 % of that spent"])
 
 
 @pytest.mark.processes

@@ -18,6 +18,7 @@ with probability γ, paid for out of alpha (Berger & Boos 1994).
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -53,6 +54,20 @@ def epsilon_from_rate(rate: float, free: float) -> float:
     return max(0.0, math.log((rate - free) / (1 - rate))) if rate < 1 else math.inf
 
 
+Rates = TypeVar("Rates", float, Floats)
+
+
+def rate_of_epsilon(epsilon: float, free: Rates) -> Rates:
+    """Return the rate of right guesses that ε (nats) allows if a share ``free`` of the guesses is free.
+
+    It is the inverse of :func:`epsilon_from_rate` for ε > 0.
+
+    >>> round(rate_of_epsilon(1.0, 0.0), 4), round(epsilon_from_rate(rate_of_epsilon(2.0, 0.25), 0.25), 6)
+    (0.7311, 2.0)
+    """
+    return (1 + free * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+
+
 def guess_epsilon(counts: GuessCounts, delta: float, alpha: float) -> float:
     """Return a lower bound on ε (nats) at ``delta``; it exceeds the truth with probability at most ``alpha``.
 
@@ -76,6 +91,17 @@ def mu_from_rate(rate: float) -> float:
     from scipy.special import ndtri
 
     return max(0.0, 2 * float(ndtri(rate)))
+
+
+def rate_of_mu(mu: float) -> float:
+    """Return Φ(μ/2), the largest rate of right guesses that μ allows if no guess is withheld: the inverse of mu_from_rate.
+
+    >>> round(rate_of_mu(1.0), 4), round(mu_from_rate(rate_of_mu(2.0)), 6)
+    (0.6915, 2.0)
+    """
+    from scipy.special import ndtr
+
+    return float(ndtr(mu / 2))
 
 
 def guess_mu(counts: GuessCounts, alpha: float) -> float:

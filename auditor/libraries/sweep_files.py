@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from auditor.errors import false_alarms
 from auditor.libraries.building import NotBuilt, SweptObject
 from auditor.libraries.library_table import LibraryTable
 from auditor.report.markdown import escape
@@ -79,12 +80,12 @@ def _to_markdown(data: dict[str, Any]) -> str:
     built = {row["constructor"] for row in audited}
     constructors = len(built | {row["constructor"] for row in left_out})
     broken = sum(row["verdict"] == verdict_words(Verdict.VIOLATION) for row in audited)
-    chance = f"{100 * (1 - data['confidence']):.3g} %"
     lines = [
         f"# {data['library']} {data['release']}, all constructors",
         "",
         f"{len(built)} of {constructors} constructors were audited, with {len(audited)} objects; {broken} objects violate their "
-        f"claims. The chance of any false alarm is at most {chance}. Audits ran several at a time; the seconds are those of each.",
+        f"claims. If all keep theirs, there is {false_alarms(1 - data['confidence'], 'run')}. "
+        "Audits ran several at a time; the seconds are those of each.",
         "",
         f"| {' | '.join(HEADINGS)} |",
         "|-" * len(HEADINGS) + "|",

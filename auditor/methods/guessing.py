@@ -12,6 +12,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import profile_points
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts
 from auditor.bounds.guesses import (
+    Rates,
     epsilon_from_rate,
     guess_delta,
     guess_deltas,
@@ -19,6 +20,8 @@ from auditor.bounds.guesses import (
     guess_mu,
     mu_from_rate,
     privacy_profile,
+    rate_of_epsilon,
+    rate_of_mu,
 )
 from auditor.bounds.intervals import (
     Floats,
@@ -179,14 +182,6 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         """
 
 
-_Rates = TypeVar("_Rates", float, Floats)
-
-
-def _allowed(epsilon: float, free: _Rates) -> _Rates:
-    """Return the rate of wins that ε allows if the share ``free`` of the guesses is won for free."""
-    return (1 + free * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
-
-
 @dataclass(frozen=True, slots=True)
 class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
@@ -222,7 +217,7 @@ class Guesses(_EpsilonMethod):
         # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
         epsilon = self.claim.epsilon
-        allowed = _allowed(epsilon, self._free(seen.directions, seen.trials, fewest))
+        allowed = rate_of_epsilon(epsilon, self._free(seen.directions, seen.trials, fewest))
         guesses = seen.guesses * self.planned / seen.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
         if not needed < 1:
@@ -243,7 +238,7 @@ class Guesses(_EpsilonMethod):
             return log_ratio(rate, 1 - rate)
         return log_ratio(rate - self._free(seen.directions, seen.trials, safe), 1 - rate)
 
-    def _free(self, directions: _Rates, trials: int, guesses: _Rates) -> _Rates:
+    def _free(self, directions: Rates, trials: int, guesses: Rates) -> Rates:
         """Return the share of the guesses that δ allows to win for free."""
         return directions * self.claim.delta / 2 * trials / guesses
 
@@ -254,7 +249,7 @@ class Guesses(_EpsilonMethod):
     def clearance(self, seen: RuleCounts) -> Floats:
         """See Forecaster; by the normal approximation of the rate of wins that the claim allows."""
         guesses = np.maximum(seen.guesses, 1e-9)
-        allowed = _allowed(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
+        allowed = rate_of_epsilon(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
         share = self.planned / seen.trials
         spread = np.sqrt(np.maximum(allowed * (1 - allowed) * guesses * share, 0.0))
         excess = (seen.wins - allowed * guesses) * share
@@ -345,13 +340,13 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def promised(self, seen: HeldOut) -> Prospect:
         """See _RuleMethod; by the normal approximation of the rate of wins."""
-        from scipy.special import ndtr, ndtri
+        from scipy.special import ndtri
 
         trials = seen.trials + 1
         rate = (seen.wins + 0.5) / trials
         density = math.exp(-(float(ndtri(rate)) ** 2) / 2) / math.sqrt(2 * math.pi)
         error = 2 * math.sqrt(rate * (1 - rate) / trials) / density
-        allowed = float(ndtr(self.claim.mu / 2))
+        allowed = rate_of_mu(self.claim.mu)
         needed = allowed + z_of(self.alpha) * math.sqrt(allowed * (1 - allowed) / self.planned)
         short, noise = math.inf, 0.0
         if needed < 1:

@@ -9,6 +9,7 @@ from auditor.claims import PrivacyClaim
 from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed, ObservedCanaries, ObservedReport, ObservedRule, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation, data_words, plain
+from auditor.report.guess_words import in_words
 from auditor.report.phrases import bound_words, canary_words, finding, number, relation_words
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
@@ -148,7 +149,7 @@ def _records_changed(left: list[Any], right: list[Any]) -> tuple[str, bool]:
     if all(isinstance(row, dict) for row in (*more, *fewer)):
         return _replaced(more, fewer, [row for row in others if row not in fewer]), is_right
     records = "record" if len(more) == 1 else "records"
-    return f"A change of {_count(len(more))} {records} ({_values(more)} in place of {_values(fewer)})", is_right
+    return f"A change of {in_words(len(more))} {records} ({_values(more)} in place of {_values(fewer)})", is_right
 
 
 def _moved(left: dict[Any, Any], right: dict[Any, Any]) -> tuple[str, bool]:
@@ -189,15 +190,15 @@ def _added(rows: list[Any], others: list[Any]) -> str:
         return f"O{words[1:]}" if words.startswith("one ") else f"Adding {words}"
     if len(rows) == 1:
         return f"One more record ({_shown(rows[0])})"
-    return f"Adding {_count(len(rows))} records ({_values(rows)})"
+    return f"Adding {in_words(len(rows))} records ({_values(rows)})"
 
 
 def _rows(rows: list[dict[str, Any]], others: list[Any]) -> str:
     """Say what the rows are: those of one person, if they alone have one value of a column; one row; or several."""
     if owner := _owner(rows, others):
-        return f"one {owner} with {_count(len(rows))} {'row' if len(rows) == 1 else 'rows'}"
+        return f"one {owner} with {in_words(len(rows))} {'row' if len(rows) == 1 else 'rows'}"
     if len(rows) > 1:
-        return f"{_count(len(rows))} rows"
+        return f"{in_words(len(rows))} rows"
     cells = [f"{name} {_shown(value)}" for name, value in rows[0].items()]
     return f"one row ({', '.join(cells[:MOST_COLUMNS])}{' …' * (len(cells) > MOST_COLUMNS)})"
 
@@ -216,11 +217,6 @@ def _values(records: list[Any]) -> str:
     if all(record == records[0] for record in records):
         return f"{'all ' * (len(records) > 1)}{_shown(records[0])}"
     return _listed([_shown(record) for record in records[:MOST_COLUMNS]]) + " …" * (len(records) > MOST_COLUMNS)
-
-
-def _count(many: int) -> str:
-    words = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"
-    return words[many] if many < len(words) else f"{many:,}"
 
 
 def _owner(rows: list[dict[str, Any]], others: list[Any]) -> str | None:

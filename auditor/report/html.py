@@ -15,11 +15,12 @@ from markupsafe import Markup
 
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import BITS
-from auditor.errors import how_many, visible
+from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.first_sentence import first_sentence, unit_words
+from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
     COLUMNS,
@@ -70,7 +71,17 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
-    words = (counted_events, finding, first_sentence, planted_words, run_headline, in_columns, verdict_words)
+    words = (
+        counted_events,
+        false_alarms,
+        finding,
+        first_sentence,
+        guess_words,
+        planted_words,
+        run_headline,
+        in_columns,
+        verdict_words,
+    )
     parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, any_table, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}

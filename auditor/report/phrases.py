@@ -8,7 +8,7 @@ from typing import assert_never
 from auditor.bounds.digits import shown_above
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
-from auditor.errors import how_many, visible
+from auditor.errors import false_alarms, how_many, visible
 from auditor.events.observed import (
     Observed,
     ObservedCanaries,
@@ -22,6 +22,7 @@ from auditor.events.observed import (
 )
 from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
+from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
@@ -169,12 +170,12 @@ def _found(audit: AuditResult) -> str:
 
 
 def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
-    pair = pair_words(audit.pair)
+    pair, guessed = pair_words(audit.pair), f" {guess_words(audit)}".rstrip()
     if audit.verdict is Verdict.VIOLATION:
         proved = f"this proves {bound}, above the claimed {audit.claim}"
-        return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{_smallest_words(audit)}"
+        return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{guessed}{_smallest_words(audit)}"
     if audit.verdict is Verdict.MEASURED:
-        return f"The mechanism loses at least {bound}: on the neighbours {pair}, {_event_words(event)}."
+        return f"The mechanism loses at least {bound}: on the neighbours {pair}, {_event_words(event)}.{guessed}"
     within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
     if not audit.power:
         return f"{within}."
@@ -188,7 +189,7 @@ def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
         if caught < math.inf
         else f"on this {seen_by}, the audit cannot detect any violation with these outputs"
     )
-    return f"{within}; {would}."
+    return f"{within}; {would}.{guessed}"
 
 
 def _smallest_words(audit: AuditResult) -> str:
@@ -318,11 +319,10 @@ def confidence_words(confidence: float) -> str:
 def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds it took, where they are known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
-    allowed = f"{100 * (1 - result.confidence):.3g} %"
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     what = "every audit ended as expected" if result.passed else not_so
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    return f"{result.name}: {what} ({how_many(total, 'audit')}, chance of any false alarm at most {allowed}{took})"
+    return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:

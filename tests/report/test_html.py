@@ -125,7 +125,7 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
     told = " ".join(page.texts)
     for part in (
         "claims are violated: “broken”",
-        "at most 1 %",
+        "a false alarm in at most 1 of 100 runs",
         "is not a proof of privacy",
         "Unit of privacy",
         "Not tried",

@@ -179,7 +179,7 @@ def test_infinite_bounds_are_told() -> None:
 def test_the_closing_line_counts_what_was_not_as_expected() -> None:
     assert closing_line(run(result(**SOUND))).startswith("some run: every audit ended as expected (1 audit, ")
     assert "2 of 3 audits did NOT end as expected" in closing_line(run(result(), result(), result(**SOUND)))
-    assert "at most 0.1 %" in closing_line(run(result()))
+    assert "a false alarm in at most 1 of 1,000 runs" in closing_line(run(result()))
 
 
 @pytest.mark.parametrize(

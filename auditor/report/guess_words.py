@@ -1,0 +1,103 @@
+"""A privacy loss in words that need no ε: how often a guess at the data set of an output is right, and how often it may be."""
+
+import math
+from fractions import Fraction
+
+from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, free_win_rate, guess_epsilon, rate_of_epsilon, rate_of_mu
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, Unclaimed
+from auditor.events.observed import ObservedProfile, ObservedRule
+from auditor.methods.guessing import TwoIntervals
+from auditor.results.result import AuditResult
+from auditor.verdict import Verdict
+
+# The fractions in which shares are told: smaller ones are one in many, and larger ones nearly all.
+FRACTIONS = sorted({Fraction(some, of) for of in (3, 4, 5, 10) for some in range(1, of) if some / of >= 1 / 4})
+# Digits behind the point of a percentage. Rates that need more to differ from another one, or from 100 %, tell a reader nothing.
+FEWEST_DIGITS, MOST_DIGITS = 1, 6
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def guess_words(audit: AuditResult) -> str:
+    """Say how often a guess at the data set of an output is right, and how often the claim allows.
+
+    After a violation, or without a claim, that is the rate that the bound of the audit proves, at the same confidence. After a
+    pass, the rate that was seen comes first. The share of outputs on which the event guessed was seen, and is not proved. Return ""
+    if no guesses were counted, if there is no answer, or if the rates are too near to 100 %.
+    """
+    claim, event, bound = audit.claim, audit.event, audit.bound
+    if bound is None or audit.alpha is None or audit.verdict is Verdict.INCONCLUSIVE:
+        return ""
+    proved, alpha = bound.value, audit.alpha * audit.judgement.share
+    if isinstance(claim, PrivacyProfile) and isinstance(event, ObservedProfile):
+        alpha /= len(event.points)
+        points = zip(claim.profile, event.points, strict=True)
+        # The bound of the audit is the largest excess.
+        claim, event = max(points, key=lambda at: guess_epsilon(at[1].counted(), at[0].delta, alpha) - at[0].epsilon)
+        proved += claim.epsilon
+    if not isinstance(event, ObservedRule) or not event.counted().guesses:
+        return ""
+    counts = event.counted()
+    match claim:
+        case GaussianDP():
+            rates = rate_of_mu(proved), rate_of_mu(claim.mu)
+        case PureDP() | ApproximateDP() if claim.delta == 0 or bound.method != TwoIntervals.name:
+            free = free_win_rate(counts, claim.delta, SHARE_FOR_GUESS_RATE * alpha)
+            epsilon = 0.0 if isinstance(claim, Unclaimed) else claim.epsilon
+            rates = rate_of_epsilon(proved, free), rate_of_epsilon(epsilon, free)
+        case _:
+            return ""
+    shown = percentages(*rates)
+    if shown is None:
+        return ""
+    at_least, most = shown
+    allows = "without any loss it would be 50 %" if isinstance(claim, Unclaimed) else f"{claim} allows {most} %"
+    abstained = "" if counts.guesses == counts.trials else ", and abstained on the others"
+    guessed = f"The event guessed which data set {share_words(counts.guesses, counts.trials)} came from{abstained}."
+    if audit.verdict is not Verdict.NO_VIOLATION_FOUND:
+        return f"{guessed} Such a guess is right at least {at_least} % of the time; {allows}."
+    seen = f"{100 * counts.wins / counts.guesses:.{len(at_least.partition('.')[2])}f}"
+    proves = f"at least {at_least} %" if proved > 0 else "no loss"
+    return f"{guessed} These guesses were right {seen} % of the time, which proves {proves}; {allows}."
+
+
+def percentages(proved: float, allowed: float) -> tuple[str, str] | None:
+    """Write a rate that is proved, rounded down, and the rate that is allowed, with as few digits as keep their order.
+
+    None if that takes many digits, or one of them is near to 100 %.
+
+    >>> percentages(0.97349, 0.7310586), percentages(0.73127, 0.7310586), percentages(0.70, 0.9999999999)
+    (('97.3', '73.1'), ('73.12', '73.11'), None)
+    """
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
+        scale = 100 * 10**digits
+        # A double just below a decimal stands for that decimal.
+        low, high = math.floor(round(proved * scale, 6)), round(allowed * scale)
+        if (low > high) == (proved > allowed) and max(low, high) < scale:
+            return f"{low / 10**digits:.{digits}f}", f"{high / 10**digits:.{digits}f}"
+    return None
+
+
+def share_words(some: int, of: int) -> str:
+    """Say in words which share of the outputs ``some`` are, in plain fractions.
+
+    >>> share_words(20, 20), share_words(199, 200), share_words(332, 1000), share_words(3, 5), share_words(37, 1000)
+    ('every output', 'nearly every output', 'about one output in three', 'about three outputs in five', 'about one output in 27')
+    """
+    if some == of:
+        return "every output"
+    if some < FRACTIONS[0] * of:
+        return f"about one output in {in_words(round(of / some))}"
+    if some > (1 + FRACTIONS[-1]) / 2 * of:
+        return "nearly every output"
+    share = min(FRACTIONS, key=lambda fraction: abs(fraction - Fraction(some, of)))
+    outputs = "output" if share.numerator == 1 else "outputs"
+    return f"about {in_words(share.numerator)} {outputs} in {in_words(share.denominator)}"
+
+
+def in_words(many: int) -> str:
+    """Write a number as a word, up to ten.
+
+    >>> in_words(3), in_words(1200)
+    ('three', '1,200')
+    """
+    return _WORDS[many] if many < len(_WORDS) else f"{many:,}"
