@@ -41,7 +41,7 @@ def measure() -> dict[str, Any]:
 def _of(tree: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in [name for name in PARTS if tree == PROJECT or name != "faults"]:
-        environment = {**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests'}"}
+        environment = {**os.environ, "PYTHONPATH": str(tree)}
         command = [sys.executable, __file__, name]
         printed = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout
         found[name] = json.loads(printed.splitlines()[-1])
@@ -95,7 +95,7 @@ def audits() -> dict[str, Any]:
 
 def faults() -> dict[str, Any]:
     """How many of the further faults each seed finds, and the seconds of all."""
-    from test_escapes import FAULTS
+    from benchmarks._faults_of_people import FAULTS
 
     began = time.process_time()
     found = {

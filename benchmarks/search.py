@@ -13,7 +13,6 @@ Figures are yielded after each row, so a long run can be stopped.
 
 import itertools
 import statistics
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,13 +29,13 @@ from auditor.neighbours.pair import distinct
 from auditor.neighbours.search import spread
 from benchmarks._faults_of_accounting import ACCOUNTING
 from benchmarks._faults_of_estimators import ESTIMATORS
+from benchmarks._faults_of_people import FAULTS
 from benchmarks._faults_of_reports import REPORTS
 from benchmarks._faults_of_tables import TABLES
 from benchmarks._faults_of_textbooks import TEXTBOOKS
 from benchmarks._faults_of_thresholds import THRESHOLDS
 
 ROOT = Path(__file__).parent.parent
-sys.path.append(str(ROOT / "tests"))
 
 LEVELS, PEOPLE, RELATIONS = (0.5, 0.75, 0.95), (20, 60, 200), ("add_remove", "substitute")
 QUANTILE_SEEDS, SEEDS, REFUTED = range(10), range(1, 4), 1.3
@@ -130,8 +129,6 @@ def everyday() -> Iterator[tuple[str, Any]]:
 
 def words() -> Iterator[tuple[str, Any]]:
     """Yield for each fault the seeds at which its twin is weak; and those at which few outputs miss it, weakly or not."""
-    from test_escapes import FAULTS
-
     for name, case in FAULTS.items():
         twins = [seed for seed in TWIN_SEEDS if case.audit(case.sound, seed, **ALONE).weak]
         few = [case.audit(case.faulty, seed, **ALONE | {"samples": MISSED_AT}) for seed in TWIN_SEEDS]

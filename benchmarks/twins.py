@@ -1,33 +1,26 @@
-"""False alarms on the sound twins of the faults in tests/test_escapes.py, at confidence 90 %.
+"""False alarms on the sound twins of the faults in _faults_of_people.py, at confidence 90 %.
 
 Audits are small, so that there can be many: search, selection and bound draw a few thousand outputs. "upper limit" is that of the
 rate of alarms, at 95 % for each twin; the rate of all twins together should not pass 10 %.
 """
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
 
 from auditor.bounds.intervals import clopper_pearson_upper
-
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+from benchmarks._faults_of_people import FAULTS
 
 RUNS, SAMPLES, CONFIDENCE = 1_000, 1_000, 0.9
 
 
 def _alarms(name: str) -> int:
-    from test_escapes import FAULTS
-
     case = FAULTS[name]
     settings: dict[str, Any] = {"samples": SAMPLES, "confidence": CONFIDENCE, "workers": 1, "isolate": False}
     return sum(case.audit(case.sound, seed, **settings).verdict == "violation" for seed in range(RUNS))
 
 
 def measure(only: str = "") -> dict[str, Any]:
-    from test_escapes import FAULTS
-
     names = [name for name in FAULTS if only in name]
     rows = {}
     found = Parallel(n_jobs=-1, return_as="generator")(delayed(_alarms)(name) for name in names)
