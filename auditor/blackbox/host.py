@@ -5,6 +5,7 @@ This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and 
 
 import contextlib
 import copy
+import functools
 import importlib.metadata
 import io
 import itertools
@@ -341,6 +342,7 @@ def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[
     return files, {f"package {name}": _version(name) for name in sorted(packages) if not name.startswith("_")}
 
 
+@functools.cache  # to find what has another name takes a tenth of a second
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
