@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 AUDITS := $(VENV)/.audits
 READY := $(VENV)/.ready
-QUICK := not statistical and not processes and not proofs and not slow
+# By what a test does: see tests/README.md. Doctests stand in the packages.
+TESTS := tests/unit tests/audits tests/processes tests/helpers auditor mechanisms
+PROVER := tests/prover dp_prover --ignore tests/prover/long
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
@@ -14,7 +17,7 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries sweeps corpus test test-prover durations slow check bench studies docs lock clean
+.PHONY: audit classics libraries sweeps corpus test test-prover slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -28,7 +31,7 @@ classics: $(AUDITS)
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
-	$(BIN)/python -m pytest -q tests/test_libraries.py tests/libraries
+	$(BIN)/python -m pytest -q tests/unit/test_libraries.py tests/*/libraries
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.
 SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp smartnoise-sql:snsql
@@ -45,17 +48,12 @@ corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 	$(BIN)/python -m benchmarks.corpus
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal --ignore tests/prover --ignore dp_prover
+	$(PYTEST) $(TESTS)
 
 test-prover: $(READY)
-	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal tests/prover dp_prover
+	$(PYTEST) $(PROVER)
 
-# Which tests are slow, measured; tests that are left out otherwise stay as they were. What one test set up for others counts as its own
-# time, so the quick ones run again.
-durations: $(READY)
-	$(BIN)/python -m pytest -q -m "not statistical and not processes and not proofs" -n auto --dist worksteal --write-slow
-	$(BIN)/python -m pytest -q -m "$(QUICK)" -n auto --dist worksteal --write-slow
-
+# All tests, and what takes hours: many seeds, every fault, every attempt at a proof.
 slow: $(READY)
 	$(BIN)/python -m pytest -q
 
@@ -65,7 +63,8 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config dp_prover/contracts.toml
-	$(BIN)/python -m pytest -q -m "$(QUICK)" -x
+	$(PYTEST) -x $(TESTS)
+	$(PYTEST) -x $(PROVER)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -2,7 +2,7 @@
 
 At confidence 95 %, on the edge of the null, where alarms are likeliest. Rates come with their own 95 % Clopper-Pearson
 interval. A twin that breaks its claim is refuted far more often: otherwise a case would show nothing. The intervals and bounds
-themselves are enumerated exactly in tests/bounds.
+themselves are enumerated exactly in tests/unit/bounds.
 
 Each kind of claim is audited by each method on a pair that is given, on one that is found out of one budget of outputs, and under a
 limit of seconds. Then come other data, other ends of an audit, canaries, scores, several audits in one file, and comparisons.

@@ -233,7 +233,10 @@ def same_scores() -> dict[str, Any]:
 
 
 def worst_case(seen: RightGuesses, lines: list[tuple[float, float]]) -> Floats:
-    """Return the distribution of right guesses that makes at least ``seen.wins`` likeliest; see tests/bounds/test_one_run.py."""
+    """Return the distribution of right guesses that makes at least ``seen.wins`` likeliest.
+
+    tests/unit/bounds/test_one_run.py does so as well.
+    """
     n, k, a = seen.canaries, seen.guesses, np.arange(seen.guesses)
     columns = k + 1 + k * len(lines)
     right = csr_matrix(((a + 1) / n, (a, a + 1)), shape=(k, columns))

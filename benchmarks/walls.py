@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).parent.parent
-ROOMS = ("dp_prover", "tests/prover", "auditor/libraries", "tests/libraries")
+ROOMS = (
+    "dp_prover",
+    "tests/prover",
+    "auditor/libraries",
+    *(f"tests/{kind}/libraries" for kind in ("unit", "audits", "processes")),
+)
 # What no verdict or bound depends on: a proof, the warning of a proof that outputs refute, and who drew.
 LEFT_OUT = ("proof", "seconds", "drawn_by")
 OF_PROOF = "the claim is proved"

@@ -8,6 +8,7 @@ or constants. ``c`` and ``d`` are a coin and a die that nobody has looked at.
 import itertools
 import linecache
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -185,3 +186,25 @@ def blocks() -> Iterator[Snippet]:
         lines = block.splitlines()
         code = "\n".join(line for line in lines if not line.startswith("#"))
         yield Snippet("", code, "".join(line[1:].strip() for line in lines if line.startswith("#")))
+
+
+MODELS: dict[str, list[Snippet]] = defaultdict(list)
+for _one in snippets():
+    MODELS[_one.entry].append(_one)
+
+
+def some(snippet: Snippet, count: int) -> str:
+    """Return a few of a snippet's contexts: constants, and others by turns."""
+    known = [context for context in snippet.contexts if context in OF_CONSTANTS]
+    others = [context for context in snippet.contexts if context not in OF_CONSTANTS]
+    turn = sum(map(ord, snippet.code))
+    if count == 1 and others and turn % 2:
+        known = []
+    return "".join({rest[(turn + at) % len(rest)] for rest in (known, others) if rest for at in range(count)})
+
+
+def disagreements(given: list[Snippet], contexts: int, seeds: int) -> list[str]:
+    """Return in words where snippets are wrong, or refused in a context of theirs."""
+    each = [(one.code, context) for one in given for context in sorted(some(one, contexts))]
+    found = zip(each, outcomes(each, seeds), strict=True)
+    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in found if kind != "taken"]

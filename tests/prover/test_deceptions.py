@@ -28,15 +28,13 @@ from dp_prover.trace import numbers, trace
 FILES = (deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
 SHARES = 16  # tests that share the programs, so that a failure names few of them
-# A few of them each time, and all by `make slow`.
-SHARED = [pytest.param(n, marks=[pytest.mark.proofs] * (n % 8 > 0)) for n in range(SHARES)]
 # What a mechanism is told that is not proved: at least a sentence.
 FEWEST_LETTERS = 20
 COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", SHARED)
+@pytest.mark.parametrize("share", range(SHARES))
 def test_none_is_proved(share: int) -> None:
     wrong = []
     for one in itertools.islice(DECEPTIONS, share, None, SHARES):
@@ -47,7 +45,7 @@ def test_none_is_proved(share: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", SHARED)
+@pytest.mark.parametrize("share", range(SHARES))
 def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int) -> None:
     """Each is tried on the pair that breaks it, given by itself: that is never proved, not even for this pair."""
     wrong = []

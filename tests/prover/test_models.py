@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from modelled import OF_CONSTANTS, Snippet, blocks, functions, outcomes, snippets
+from modelled import MODELS, Snippet, blocks, disagreements, functions, outcomes, snippets
 
 from auditor.blackbox.mechanism import Mechanism
 from dp_prover.attributes import ARRAY_METHODS, METHODS, SCALAR_METHODS, TYPE_METHODS
@@ -15,14 +15,10 @@ from dp_prover.expressions import EXPRESSIONS
 from dp_prover.generator import METHODS as DRAWS
 from dp_prover.listed_numpy import NUMPY
 from dp_prover.listed_python import BUILTINS, MATH
-from dp_prover.outside import LISTED
 from dp_prover.run import Names
 from dp_prover.trace import numbers, trace
 
 NAMES = {np.generic: "np.generic", np.ufunc: "np.ufunc"}
-MODELS: dict[str, list[Snippet]] = defaultdict(list)
-for _one in snippets():
-    MODELS[_one.entry].append(_one)
 
 
 def entries() -> set[str]:
@@ -33,23 +29,6 @@ def entries() -> set[str]:
     return methods | {entry.name for entry in (*BUILTINS, *MATH, *NUMPY)} | {f"rng.{name}" for name in DRAWS}
 
 
-def some(snippet: Snippet, count: int) -> str:
-    """Return a few of a snippet's contexts: constants, and others by turns."""
-    known = [context for context in snippet.contexts if context in OF_CONSTANTS]
-    others = [context for context in snippet.contexts if context not in OF_CONSTANTS]
-    turn = sum(map(ord, snippet.code))
-    if count == 1 and others and turn % 2:
-        known = []
-    return "".join({rest[(turn + at) % len(rest)] for rest in (known, others) if rest for at in range(count)})
-
-
-def disagreements(given: list[Snippet], contexts: int, seeds: int) -> list[str]:
-    """Return in words where snippets are wrong, or refused in a context of theirs."""
-    each = [(one.code, context) for one in given for context in sorted(some(one, contexts))]
-    found = zip(each, outcomes(each, seeds), strict=True)
-    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in found if kind != "taken"]
-
-
 def test_snippets_that_are_never_taken_are_refused():
     never = [one for one in (*snippets(), *blocks()) if not one.contexts]
     assert {kind for kind, _ in outcomes([(one.code, "i") for one in never])} == {"refused"}
@@ -58,10 +37,6 @@ def test_snippets_that_are_never_taken_are_refused():
 def test_every_entry_has_snippets_that_the_evaluator_takes():
     taken = {name for name, some in MODELS.items() if any(one.contexts for one in some)}
     assert entries() == taken
-
-
-def test_the_lists_have_no_function_under_two_names():
-    assert len(LISTED) == len({id(entry.real) for entry in (*BUILTINS, *MATH, *NUMPY)})
 
 
 @pytest.mark.parametrize("entry", sorted(MODELS))
@@ -157,14 +132,3 @@ def test_finite_draws_have_the_masses_that_are_noted(draw: str):
     for value in drawn(draw).tolist():
         shares[places.get(value, "int 5")] += 1 / DRAWN
     assert masses == pytest.approx(dict(shares), abs=0.03)
-
-
-@pytest.mark.proofs
-@pytest.mark.parametrize("entry", sorted(MODELS))
-def test_models_do_as_the_real_functions_in_every_context(entry: str):
-    assert disagreements(MODELS[entry], contexts=99, seeds=12) == []
-
-
-@pytest.mark.proofs
-def test_blocks_do_as_python_in_every_context():
-    assert disagreements(list(blocks()), contexts=99, seeds=12) == []

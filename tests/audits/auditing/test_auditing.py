@@ -1,0 +1,425 @@
+"""One audit from end to end, in Python: options, phases, failures, and leaks of every kind of output."""
+
+import copy
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+from auditor.auditing.flow import run
+from auditor.auditing.plan import Plan, Progress, Settings
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sample import TRIAL
+from auditor.blackbox.sampling import Execution
+from auditor.bounds.digits import significant
+from auditor.defaults import FEWEST, SettingsKeywords, settings
+from auditor.neighbours.domains import Pairs
+from auditor.verdict import Verdict
+
+BITS = [(0, 1)]
+HALF = auditor.PureDP(0.5)
+
+
+def response(bit: int, size: int, rng: np.random.Generator, lie: float = 0.25) -> Any:
+    """Answer honestly three times in four: ε = ln 3."""
+    return bit ^ (rng.random(size) < lie)
+
+
+def audit(mechanism: Any, claim: Any = HALF, neighbours: Any = BITS, **options: Any) -> Any:
+    return auditor.audit(mechanism, claim, neighbours, **{"samples": 4000, "seed": 7, "workers": 1, **options})
+
+
+def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
+    made = {
+        "name": "some",
+        "source": PythonSource("m", function=mechanism),
+        "claim": auditor.PureDP(0.5),
+        "neighbours": Pairs([(0, 1), (0, 2)]),
+        "alpha": 0.001,
+    }
+    settings = {name: options.pop(name) for name in set(options) & set(Settings.__slots__)}
+    settings = {"samples": 2000, "execution": Execution(workers=1, batch=300), **settings}
+    return Plan(**{**made, **options}, settings=Settings(**settings))
+
+
+# --- Options ---
+
+
+DECLARED = {name: about for name, _, about in settings(SettingsKeywords)}
+
+
+class Responder:
+    def __call__(self, bit: int, size: int, rng: np.random.Generator) -> Any:
+        return response(bit, size, rng)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        response,
+        functools.partial(response, lie=0.25),
+        Responder(),
+        lambda bit, rng: bit ^ (rng.random() < 0.25),
+        lambda bit, size, rng: [bool(answer) for answer in response(bit, size, rng)],
+    ],
+    ids=["function", "partial", "object", "one output a call", "list"],
+)
+@pytest.mark.parametrize(
+    "neighbours", [BITS, auditor.Value([0, 1]), auditor.Pairs([(1, 0)])], ids=["list", "value", "pairs"]
+)
+def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbours: Any) -> None:
+    result = audit(mechanism, neighbours=neighbours)
+    assert result.verdict == "violation"
+    assert 0.5 < result.bound.value < math.log(3)
+    assert {result.pair.left, result.pair.right} == {0, 1}
+    assert result.to_dict()["bound"]["value"] == significant(result.bound.value)
+
+
+def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
+    result = audit(
+        "mechanisms.local_model:kary_randomised_response", parameters={"k": 2, "epsilon": 2.0}, neighbours=BITS
+    )
+    assert result.verdict == "violation"
+    assert result.mechanism == "mechanisms.local_model:kary_randomised_response"
+
+
+def test_the_same_seed_gives_the_same_audit_and_a_name_or_seed_another() -> None:
+    first, again, seed, name = (
+        audit(response, **options).to_dict()["event"]["counts"] for options in ({}, {}, {"seed": 8}, {"name": "other"})
+    )
+    assert first == again
+    assert len({str(first), str(seed), str(name)}) == 3
+
+
+def test_global_random_state_is_neither_used_nor_touched() -> None:
+    np.random.seed(0)  # noqa: NPY002 - the state that must stay as it is
+    before = repr(np.random.get_state())  # noqa: NPY002
+    first = audit(response)
+    assert repr(np.random.get_state()) == before  # noqa: NPY002
+    np.random.seed(1)  # noqa: NPY002
+    assert audit(response).event == first.event
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"samples": 99}, "samples is 99; it must be an integer of at least 100"),
+    ({"samples": 1e5}, "samples is 100000.0; it must be an integer"),
+    ({"samples": True}, "samples is True"),
+    ({"seed": -1}, "seed is -1"),
+    ({"seed": 1.5}, "seed is 1.5"),
+    ({"search": -1}, "search is -1"),
+    ({"confidence": 1.0}, "confidence is 1.0"),
+    ({"method": "fixd"}, 'method is "fixd"; did you mean "fixed"'),
+    ({"events": []}, "events are []; they must be values, bits, or both"),
+    ({"events": ["answers"]}, "events are ['answers']"),
+    ({"neighbours": []}, "the list of pairs is empty"),
+    ({"neighbours": (0, 1)}, "0 is not a pair; the list must be of pairs: [(left, right), ...]"),
+    ({"neighbours": ["ab"]}, "'ab' is not a pair"),
+    ({"claim": 1.0}, "claim is 1.0; it must be a claim, such as PureDP(1.0)"),
+    ({"claim": auditor.GaussianDP(1.0), "method": "two-intervals"}, "two-intervals"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], told: str) -> None:
+    def untouched(bit: int, size: int, rng: Any) -> Any:
+        raise AssertionError("drawn")
+
+    with pytest.raises(auditor.InvalidInputError) as caught:
+        audit(untouched, **options)
+    assert told in str(caught.value)
+
+
+# --- Phases ---
+
+IN_THIS_PROCESS = Execution(workers=1, batch=300, isolate=False)
+
+
+def test_no_output_serves_two_phases() -> None:
+    """The first random number of every call is another one: nothing that was drawn is drawn again."""
+    seen: list[float] = []
+
+    def recording(bit: int, size: int, rng: np.random.Generator) -> Any:
+        draws = rng.random(size)
+        seen.append(float(draws[0]))
+        return bit ^ (draws < 0.25)
+
+    result = run(plan(recording, execution=IN_THIS_PROCESS, sharpen=True))
+    assert result.outputs.search > 0
+    assert result.outputs.selection > 0
+    assert len(seen) > 20
+    # First it was asked how long it takes; then on both sides, twice, whether one stream gives the same outputs.
+    assert seen[2:4] == seen[4:6]
+    assert len(set(seen)) == len(seen) - 3
+
+
+def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mechanism that leaks while the first round learns, but not afterwards, is not blamed."""
+    monkeypatch.setattr("auditor.auditing.flow.FOLLOW_UPS", ())  # which would draw, too
+    drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
+
+    def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
+        nonlocal drawn
+        drawn += size
+        before_the_bound = drawn <= trial + FEWEST  # which the first round learns from
+        return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
+
+    result = run(plan(honest_at_last, execution=IN_THIS_PROCESS, planted=0))
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
+    assert drawn - trial == result.outputs.search + result.outputs.selection + result.outputs.bound
+
+
+def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
+    told: list[Progress] = []
+    result = run(plan(response, shrink=False, sharpen=True), told.append)
+    assert {progress.phase for progress in told} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
+    assert all(0 < progress.done <= progress.planned for progress in told)
+    assert {progress.audit for progress in told} == {"some"}
+    last = {progress.phase: progress for progress in told}
+    for phase in (Phase.SELECTION, Phase.BOUND):
+        assert last[phase].done == last[phase].planned
+    assert last[Phase.SEARCH].done == result.outputs.search
+    rounds = [progress.done for progress in told if progress.phase is Phase.BOUND and progress.done == progress.planned]
+    assert sum(rounds) == result.outputs.bound
+
+
+# --- Failures ---
+
+
+def fails(bit: int, rng: Any) -> Any:
+    raise ValueError("always")
+
+
+def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -> None:
+    result = audit(fails)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert (
+        result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'; data sets arrive as int"
+    )
+    assert (result.bound, result.event) == (None, None)
+    assert not result.passed
+
+
+# --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
+
+
+def count_of_a_list(records: Any, rng: np.random.Generator) -> float:
+    """Keep ε = 1, of lists: the truth of an array of none, or of several, raises."""
+    return (len(records) if records else 0) + rng.laplace()
+
+
+@pytest.mark.parametrize(
+    ("container", "verdict", "told"),
+    [("list", "no_violation_found", []), ("array", "violation", ["raises ValueError: 'The truth value of an"])],
+)
+def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
+    container: str, verdict: str, told: list[str]
+) -> None:
+    few = auditor.Records((0, 10), size=(0, 3), container=container)
+    result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000, planted=0)
+    assert result.verdict == verdict
+    assert len(result.warnings) == len(told)
+    for part in (
+        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"] if told else []
+    ):
+        assert part in result.warnings[0]
+    assert result.to_dict()["warnings"] == list(result.warnings)
+
+
+@pytest.mark.parametrize(
+    "side",
+    [[1, 2], [], np.array([0.5, math.nan]), {"a": (1, None)}, "text"],
+    ids=["list", "empty", "array", "dict", "text"],
+)
+def test_one_data_set_on_both_sides_is_no_pair(side: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"both sides of a pair are .* a neighbour of the left side"):
+        audit(response, neighbours=[(0, 1), (side, copy.deepcopy(side))])
+    with pytest.raises(auditor.InvalidInputError, match="both sides"):
+        audit(len, auditor.Sensitivity(1.0), [(side, side)])
+
+
+class Opaque:
+    def __init__(self, bit: int) -> None:
+        self.bit = bit
+
+    def __repr__(self) -> str:
+        return "a table of 9,000 rows"
+
+    def __xor__(self, lies: Any) -> Any:
+        return self.bit ^ lies
+
+
+def test_data_sets_that_are_only_spelled_alike_are_two() -> None:
+    assert audit(response, neighbours=[(Opaque(0), Opaque(1))]).verdict == "violation"
+
+
+def test_a_claim_about_single_data_sets_needs_no_second_one() -> None:
+    def never(data: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros(size, bool)
+
+    assert audit(never, auditor.Probability(0.5, at_most=True), [(0, 0)]).verdict == "no_violation_found"
+
+
+def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(size=size)
+
+
+def weak(bit: int, size: int, rng: np.random.Generator) -> Any:
+    """Answer by one threshold or another: from one stream the answers differ once in 2,000 times."""
+    return rng.random(size) < 0.5 + 0.0005 * bit
+
+
+def strong_noise(records: Any, size: int, rng: np.random.Generator) -> Any:
+    return len(records) + np.rint(rng.laplace(scale=1000, size=size))
+
+
+NUMBERS = auditor.Records((0, 10), size=(0, 4))
+
+
+@pytest.mark.parametrize("share", [0.004, 0.02])
+def test_outputs_that_are_nearly_all_the_same_are_a_warning(share: float) -> None:
+    result = audit(lambda bit, size, rng: rng.random(size) < share, samples=100_000)
+    assert result.verdict == "no_violation_found"
+    few = [warning for warning in result.warnings if "of the outputs are identical" in warning]
+    assert len(few) == (share < 0.005)
+    assert result.warnings[: len(few)] == tuple(few)
+
+
+def test_without_a_search_there_is_a_warning_unless_none_was_wanted() -> None:
+    missed = [audit(blind, neighbours=NUMBERS, samples=500, **search) for search in ({}, {"search": 0})]
+    assert ["too few outputs for a search" in str(result) for result in missed] == [True, False]
+
+
+def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answer() -> None:
+    result = audit(blind, auditor.PureDP(11.0), samples=200)
+    assert result.verdict == "inconclusive"
+    assert result.bound is not None
+    assert str(result).splitlines()[1].startswith("No answer: ")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "neighbours"),
+    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS)],
+    ids=["answers that seldom differ", "strong noise", "randomness of its own"],
+)
+@pytest.mark.parametrize("claim", [auditor.PureDP(0.01), auditor.GaussianDP(0.01), auditor.ZeroConcentratedDP(0.001)])
+def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
+    mechanism: Any, neighbours: Any, claim: Any
+) -> None:
+    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
+
+    The only warning is that twice so small a claim would not have been caught.
+    """
+    result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
+    assert result.verdict == "no_violation_found"
+    assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
+
+
+def test_a_weak_pass_says_to_what_the_setting_is_to_be_raised() -> None:
+    given: Any = {"search": 0, "planted": 0, "seed": 7}
+    [told] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
+    samples = int(told.rpartition("raise `samples` to ")[2].replace(",", ""))
+    assert 100 < samples < 1000
+    assert not audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, **given).warnings
+
+
+@pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5])
+def test_neighbours_that_are_none_are_told_what_they_may_be(neighbours: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"neighbours is .* a list of pairs .* auditor.Records"):
+        audit(response, neighbours=neighbours)
+
+
+def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
+    drawn, most = 0, math.inf
+
+    def breaks_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
+        nonlocal drawn
+        drawn += size
+        return rng.random(size - (drawn > most)) < 0.5
+
+    def once() -> Any:
+        return audit(breaks_at_last, samples=10_000, search=0, planted=0, isolate=False)
+
+    most, drawn = 2 + 2 * TRIAL + sum(once().outputs.to_dict().values()), 0
+    result = once()
+    assert drawn > most
+    [warning] = result.warnings
+    assert result.verdict == "no_violation_found"
+    assert warning.startswith("weak: no loss was seen")
+
+
+def needs_a_list(records: Any, rng: np.random.Generator) -> float:
+    return records.count(0) + float(rng.laplace())
+
+
+def needs_an_array(records: Any, rng: np.random.Generator) -> float:
+    return float(records.sum() + rng.laplace())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "container", "told"),
+    [
+        (
+            needs_a_list,
+            "array",
+            "data sets arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`",
+        ),
+        (
+            needs_an_array,
+            "list",
+            "data sets arrive as list, on which it fails; on arrays it works: leave `container` out",
+        ),
+    ],
+)
+def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, told: str) -> None:
+    domain = auditor.Records((0, 1), size=(1, 3), container=container)
+    result = audit(mechanism, neighbours=domain, samples=1000)
+    assert result.verdict == "inconclusive"
+    assert result.stop_reason.endswith(told)
+
+
+def test_a_default_of_size_that_no_number_of_outputs_has_is_doubted() -> None:
+    def histogram(records: Any, rng: np.random.Generator, size: int = 4) -> Any:
+        return np.histogram(records, size)[0] + rng.laplace(size=size)
+
+    with pytest.raises(auditor.MechanismError, match="has the parameter size=4: `size` is reserved for the number"):
+        audit(histogram, neighbours=NUMBERS)
+
+
+# --- Words ---
+
+
+def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> None:
+    lines = str(audit(response)).splitlines()
+    assert lines[0] == "response: violation (expected: no violation found); the claim is ε = 0.5"
+    assert lines[1].startswith("On the neighbours 0 and 1, the event")
+    silent = str(audit(fails))
+    assert silent.splitlines()[1].startswith("No answer: the mechanism failed on every call: raises ValueError")
+    assert len(silent) < 400
+    nothing = str(audit(lambda bit, rng: None)).splitlines()[1]
+    assert nothing.startswith("No answer: all ")
+    assert "selection outputs are identical on both data sets" in nothing
+    assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
+
+
+def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
+    """The mechanism is sound at each call, and adds 10 at every second one: outputs of a call are of one side. Seeded."""
+    calls, verdicts = itertools.count(), []
+
+    def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:
+        return (bits[0] ^ (rng.random(size) < 0.3)) + 10.0 * (next(calls) % 2)
+
+    for seed in range(6):
+        try:
+            claim, pairs = auditor.PureDP(1.0), [([0], [1])]
+            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False)
+            verdicts.append(str(found.verdict))
+        except auditor.MechanismError as error:
+            assert "depend on the call" in str(error)
+            verdicts.append("refused")
+    assert verdicts == 6 * ["refused"]

@@ -1,0 +1,285 @@
+"""After a violation: the smallest pair that still breaks, from end to end. It never touches the verdict."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_results import changed
+from scipy.stats import binom
+
+import auditor
+from auditor.auditing import planned
+from auditor.auditing.consistent import read_report
+from auditor.auditing.flow import carry_out, run
+from auditor.auditing.outcome import settle
+from auditor.auditing.plan import Plan, Settings
+from auditor.blackbox.mechanism import PythonSource
+from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.guesses import guess_epsilon
+from auditor.neighbours.domains import Pairs
+from auditor.neighbours.pair import pair_words
+from auditor.neighbours.shrink import complexity
+from auditor.report.html import to_html
+from auditor.report.phrases import finding
+from auditor.results.files import to_json
+from auditor.results.result import RunResult
+from auditor.verdict import Verdict
+
+CLAIM = auditor.PureDP(0.5)
+AT_MOST, AT_LEAST = auditor.Probability(0.5, at_most=True), auditor.Probability(0.5, at_least=True)
+
+
+def leaks_large_values(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Count the records; without enough noise where more than three hold a value above 7."""
+    scale = 0.5 if len(data) > 3 and np.any(data > 7) else 2.5
+    return len(data) + rng.laplace(0, scale, size)
+
+
+def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
+    """Tell for every pair of values, truthfully three times in four, which is odd: ε = ln 3 where one is, else 0."""
+    return (int(bit) % 2) ^ (rng.random(size) < 0.25)
+
+
+def many(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Tell of an event that is likely where the records' sum is above 30, and else is not."""
+    return rng.random(size) < (0.9 if sum(data) > 30 else 0.1)
+
+
+def few(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return ~many(data, size, rng)
+
+
+def mean(data: Any) -> Any:
+    return sum(data) / max(1, len(data))
+
+
+OPTIONS: Any = {"samples": 100_000, "seed": 7, "workers": 1}
+
+
+def audit(mechanism: Any, neighbours: Any, claim: Any = CLAIM, **options: Any) -> Any:
+    return auditor.audit(mechanism, claim, neighbours, **{**OPTIONS, **options})
+
+
+SMALL = auditor.Records((0, 10), size=(0, 30), integer=True)
+ANSWERS = Pairs([(n, n + 1) for n in range(10, 50)])
+
+
+@pytest.fixture(scope="module")
+def leaky() -> Any:
+    return audit(leaks_large_values, SMALL)
+
+
+def test_only_what_the_fault_needs_remains(leaky: Any) -> None:
+    pair = leaky.smallest.pair
+    assert leaky.verdict is Verdict.VIOLATION
+    # At ε = 2 on one side of the fault and 0.4 on the other, noise of two scales differs, too: the fault shows on 3 and 4.
+    assert sorted((len(pair.left), len(pair.right))) in ([3, 4], [4, 5])
+    longer = max(pair.left, pair.right, key=len)
+    assert sorted(longer)[-1] in {8, 9, 10}, "one culprit"
+    assert sum(v != 0 for v in longer) <= 2, "and nothing else, but for the record in which the sides differ"
+
+
+def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> None:
+    entry = json.loads(to_json(leaky.to_dict()))["smallest"]
+    event, bound = entry["event"], entry["bound"]
+    (hl, nl), (hr, nr) = event["counts"]["left"], event["counts"]["right"]
+    seen = Counts(hl, nl, hr, nr)
+    nothing = Counts(0, nl, 0, nr)
+    if event["opposite"]:
+        opposite = Counts(
+            event["opposite"]["counts"]["left"][0],
+            nl,
+            event["opposite"]["counts"]["right"][0],
+            nr,
+        )
+        counts = GuessCounts(seen, opposite)
+    else:
+        left = event["guess"] == "left"
+        counts = GuessCounts(seen if left else nothing, nothing if left else seen, one_tailed=True)
+    assert guess_epsilon(counts, 0.0, 1 - bound["confidence"]) == pytest.approx(bound["value"])
+    assert bound["value"] > 0.5
+    assert complexity(leaky.smallest.pair) < complexity(leaky.pair)
+    assert leaky.smallest.event["counts"] != leaky.event["counts"]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "method"),
+    [
+        (leaks_large_values, CLAIM, "fixed"),
+        (leaks_large_values, CLAIM, "two-intervals"),
+        (many, AT_MOST, "fixed"),
+        (few, AT_LEAST, "fixed"),
+        (mean, auditor.Sensitivity(0.3), "fixed"),
+        (many, auditor.Probability(0.95, at_most=True), "fixed"),
+        (mean, auditor.Sensitivity(10), "fixed"),
+    ],
+)
+def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, claim: Any, method: str) -> None:
+    on, off = (audit(mechanism, SMALL, claim, shrink=shrink, method=method, samples=40_000) for shrink in (True, False))
+    as_before = changed(on, smallest=None, reproduce=None, outputs=off.outputs, seconds=0.0)
+    assert as_before == changed(off, reproduce=None, seconds=0.0)
+    assert (off.smallest, off.outputs.shrink) == (None, 0)
+    assert (on.smallest is not None) == (on.verdict is Verdict.VIOLATION)
+    assert replace(on.outputs, shrink=0) == off.outputs
+    assert (on.outputs.shrink, on.reproduce) == (0, None) or on.verdict is Verdict.VIOLATION
+
+
+def test_another_level_takes_the_smallest_along_as_long_as_the_claim_is_refuted(leaky: Any) -> None:
+    ended = carry_out(planned(leaks_large_values, CLAIM, SMALL, **OPTIONS))
+    assert ended.result().judgement == leaky.judgement
+    again = ended.result(1e-5)
+    assert (again.verdict, again.smallest) == (Verdict.VIOLATION, leaky.smallest)
+    assert again.bound.value < leaky.bound.value
+    weak = carry_out(planned(response, auditor.PureDP(1.0), ANSWERS, **{**OPTIONS, "samples": 40_000}))
+    assert weak.result().verdict is Verdict.VIOLATION
+    assert weak.p_value is not None
+    lost = weak.result(weak.p_value / 10)
+    assert (lost.verdict, lost.smallest, lost.reproduce) == (Verdict.NO_VIOLATION_FOUND, None, None)
+    [settled] = settle([ended], 0.001, 1)
+    assert settled.smallest == leaky.smallest
+
+
+ALPHA, RUNS = 0.05, 120
+
+
+def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
+    settings = Settings.of({"seed": seed, "workers": 1, "isolate": False, **options})
+    return run(Plan("some", PythonSource("m", function=mechanism), claim, ANSWERS, ALPHA, settings))
+
+
+# --- Claims of other kinds ---
+
+
+def test_on_the_only_data_set_there_is_nothing_is_drawn_to_shrink_it() -> None:
+    result = audit(many, [([20, 20], [20, 20])], AT_MOST)
+    assert (result.verdict, result.smallest, result.outputs.shrink) == (Verdict.VIOLATION, None, 0)
+
+
+@pytest.mark.parametrize(("mechanism", "claim"), [(many, AT_MOST), (few, AT_LEAST)])
+def test_the_smallest_data_set_on_which_a_probability_is_wrong(mechanism: Any, claim: Any) -> None:
+    result = audit(mechanism, SMALL, claim, search=100_000)
+    small = result.smallest
+    assert result.verdict is Verdict.VIOLATION
+    assert (small.pair.right, str(small.pair.relation)) == (None, "alone")
+    assert sum(small.pair.left) - min(small.pair.left) <= 30 < sum(small.pair.left), "no record can be left out"
+    assert complexity(small.pair) < complexity(result.pair)
+    [hits, trials] = small.event["counts"]["left"]
+    tail = (
+        binom.sf(hits - 1, trials, small.bound.value) if claim.at_most else binom.cdf(hits, trials, small.bound.value)
+    )
+    assert tail == pytest.approx(1 - small.bound.confidence)
+    assert trials < result.outputs.shrink <= 100_000
+    assert f"{pair_words(small.pair)}, where the event happens in {hits:,} of {trials:,} trials" in finding(result)
+
+
+def size_of_13(data: Any) -> Any:
+    return 9.0 if len(data) >= 13 else 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "claim", "smallest"),
+    [
+        (size_of_13, auditor.Sensitivity(1), ((0,) * 12, (0,) * 13)),
+        (lambda data: -sum(v > 6 for v in data), auditor.Monotone(), ((), (7,))),
+        (lambda data: sum(data) ** 2, auditor.Sensitivity(1000), None),
+    ],
+)
+def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest: Any) -> None:
+    result = audit(query, SMALL, claim)
+    small = result.smallest
+    assert result.verdict is Verdict.VIOLATION
+    assert sorted((small.pair.left, small.pair.right), key=len) == [*smallest] if smallest else small
+    told = {side: query(np.array(small.pair.dataset(side), int)) for side in ("left", "right")}
+    assert dict(small.event["values"]) == told
+    assert small.bound.value == abs(told["left"] - told["right"]) > claim.value
+    assert small.bound.confidence == 1
+    assert f"{pair_words(small.pair)}, where the query answers {told['left']} and {told['right']}." in finding(result)
+
+
+class Turncoat:
+    """Keeps the rules for so many calls, and then breaks them."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.calls += 1
+        output = self.mechanism(*arguments)
+        return output if self.calls <= self.allowed else output[:-1]
+
+
+class TurncoatMechanism(Turncoat):
+    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        return super().__call__(data, size, rng)
+
+
+class TurncoatQuery(Turncoat):
+    def __call__(self, data: Any) -> Any:
+        return super().__call__(data)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "options"),
+    [
+        (TurncoatMechanism(leaks_large_values), CLAIM, {}),
+        (TurncoatMechanism(many), AT_MOST, {}),
+        (TurncoatQuery(lambda data: np.array([sum(data), 0])), auditor.Sensitivity(3), {}),
+    ],
+)
+def test_a_mechanism_that_breaks_the_rules_while_it_is_shrunk_is_violated_all_the_same(
+    mechanism: Any, claim: Any, options: dict[str, Any]
+) -> None:
+    def once(shrink: bool) -> Any:
+        mechanism.calls = 0
+        return audit(mechanism, SMALL, claim, samples=40_000, isolate=False, shrink=shrink, **options)
+
+    off = once(shrink=False)
+    mechanism.allowed = mechanism.calls + 1
+    on = once(shrink=True)
+    assert (on.verdict, on.bound, on.event, on.smallest) == (Verdict.VIOLATION, off.bound, off.event, None)
+    [warning] = on.warnings
+    assert warning.startswith("the search for the smallest pair that breaks the claim stopped early: ")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "options"),
+    [
+        (leaks_large_values, CLAIM, {}),
+        (many, AT_MOST, {}),
+        (mean, auditor.Sensitivity(0.3), {}),
+    ],
+)
+def test_the_smallest_of_every_kind_is_kept_shown_and_seen_again(
+    mechanism: Any, claim: Any, options: dict[str, Any], tmp_path: Path
+) -> None:
+    result = audit(mechanism, SMALL, claim, **options)
+    run = RunResult("some", 0.999, [result], 1.0)
+    (tmp_path / "report.json").write_text(to_json(run.to_dict()), encoding="utf-8")
+    read = read_report(tmp_path / "report.json")
+    assert to_json(read.to_dict()) == to_json(run.to_dict())
+    assert finding(read.audits[0]) == finding(result)
+    assert "still breaks the claim</caption>" in to_html(read)
+    names = vars(auditor) | {"auditor": auditor, "numpy": np, mechanism.__name__: mechanism}
+    again = eval(result.reproduce.replace("seed=", "workers=1, seed="), names | vars(auditor.claims))
+    assert again.verdict is Verdict.VIOLATION
+    assert again.bound.method == result.bound.method
+    assert again.pair.to_dict()["left"] == result.smallest.pair.to_dict()["left"]
+
+
+def honest(bit: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < 0.75
+
+
+def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_says() -> None:
+    """A false failure has probability below 1e-6."""
+    claim = auditor.Probability(0.3, at_most=True)
+    found = [s for seed in range(RUNS) if (s := settled(seed, claim, honest, samples=2000, search=2000).smallest)]
+    assert len(found) > RUNS / 2, "or nothing is tested"
+    allowed = binom.isf(1e-6, RUNS, ALPHA)
+    assert sum(smallest.bound.value > 0.75 for smallest in found) <= allowed
+    rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in found)]
+    assert sum(rate > 0.75 for rate in rates) > allowed

@@ -1,0 +1,317 @@
+"""All that a report says follows from the outputs that were recorded: a report that was forged anywhere is noticed."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plain_data import changed, leaves
+
+from auditor.auditing import flow
+from auditor.auditing.consistent import read_report
+from auditor.cli import main, replay_check
+from auditor.cli.replay_check import Recount, _recounts
+from auditor.config.recordings import find_recordings
+from auditor.errors import InvalidInputError
+from auditor.events.observed import ObservedRule
+from auditor.results.reader import frozen_test, not_as_reported
+
+MECHANISMS = """
+import numpy as np
+
+def laplace(side, size, rng):
+    return rng.laplace(2.0 * side, 1.0, size)
+
+def vectors(side, size, rng):
+    return rng.laplace(side * np.array([1.0, -1.0, 0.5]), 1.0, (size, 3))
+
+def labels(side, size, rng):
+    first = rng.random(size) < (0.8 if side else 0.2)
+    return [["a", "b"] if one else ["b", "a"] for one in first.tolist()]
+
+def sums(side, size, rng):
+    return np.cumsum(rng.laplace(0.7 * side, 1.0, (size, 6)), axis=1)
+
+def odd(side, rng):
+    return [None, float("nan"), float("inf"), "1.50", {"b": 1, "a": side}][rng.integers(5)]
+
+def rounded(side, size, rng):
+    return np.round(rng.laplace(0, 1.0, size), 3 if side else 4)
+
+def coin(side, size, rng):
+    return rng.random(size) < 0.5
+
+def total(data):
+    return sum(data)
+
+def without_threes(data):
+    return len(data) - 2 * (3 in data)
+
+def kept(dataset, rng):
+    return [value in dataset for value in range(40)] + rng.normal(0, 0.3, 40)
+
+def own_place(output, canary):
+    return float(output[canary])
+"""
+DATA = """
+def one_pair():
+    yield 1, 0
+"""
+
+CONFIGURATION = """
+version: 1
+seed: 5
+samples: 2_000
+execution: {workers: 1, isolate: false}
+
+audits:
+"""
+AUDITS = {
+    "epsilon": ("laplace", "{epsilon: 1.0}", ""),
+    "two intervals": ("laplace", "{epsilon: 1.0}", "method: two-intervals"),
+    "delta": ("laplace", "{epsilon: 1.0, delta: 0.001}", ""),
+    "profile": ("laplace", "{profile: [[0.5, 0.3], [1.0, 0.001]]}", ""),
+    "gaussian": ("laplace", "{mu: 1.0}", ""),
+    "concentrated": ("laplace", "{rho: 0.5}", ""),
+    "rényi": ("vectors", "{order: 2.0, epsilon: 0.5}", ""),
+    "vectors": ("vectors", "{epsilon: 1.0}", ""),
+    "labels": ("labels", "{epsilon: 1.0}", ""),
+    "sums": ("sums", "{epsilon: 1.0}", ""),
+    "odd": ("odd", "{epsilon: 1.0}", ""),
+    "rounded": ("rounded", "{epsilon: 1.0}", ""),
+    "bits": ("laplace", "{epsilon: 1.0}", "events: [bits]"),
+    "probability": ("coin", "{probability: 0.4, at_most: true}", "neighbours: {pairs: [{left: 1, right: 1}]}"),
+    "canaries": (
+        "kept",
+        "{epsilon: 0.1}",
+        "method: one-run, neighbours: {domain: canaries, canaries: ["
+        + ", ".join(map(str, range(40)))
+        + "], score: 'mechanisms_recounted.py:own_place'}",
+    ),
+    "query": ("total", "{sensitivity: 1.0}", "neighbours: {pairs: [{left: [1, 3], right: [1, 1]}]}"),
+    "monotone": (
+        "without_threes",
+        "{monotone: true}",
+        "neighbours: {pairs: [{left: [1], right: [1, 3]}], relation: add_remove}",
+    ),
+}
+
+
+def recorded(folder: Path, neighbours: str) -> Path:
+    """Record audits of every kind in a folder; their reports go there, too."""
+    (folder / "mechanisms_recounted.py").write_text(MECHANISMS)
+    (folder / "data_recounted.py").write_text(DATA)
+    text = CONFIGURATION
+    for name, (mechanism, claim, more) in AUDITS.items():
+        text += f"  - {{name: {name}, mechanism: 'mechanisms_recounted.py:{mechanism}', claim: {claim}"
+        text += "" if "neighbours" in more else f", neighbours: {neighbours}"
+        text += f", {more}}}\n" if more else "}\n"
+    (folder / "every.yaml").write_text(text)
+    status = main(
+        ["run", str(folder / "every.yaml"), "--record", str(folder / "kept"), "--out", str(folder), "--quiet"]
+    )
+    assert status == 1
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("recorded"), "{pairs: [{left: 1, right: 0}]}")
+
+
+@pytest.fixture(scope="module")
+def by_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, where code makes the data sets."""
+    return recorded(tmp_path_factory.mktemp("by_code"), "{generator: 'data_recounted.py:one_pair'}")
+
+
+def forged(folder: Path, tmp_path: Path, forge: Callable[[Any, dict[str, Any]], Any]) -> str:
+    """Write a report in which something was changed, by the run and by its audits' names."""
+    report = json.loads((folder / "every" / "report.json").read_text())
+    forge(report, {audit["name"]: audit for audit in report["audits"]})
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    return str(file)
+
+
+def other(value: Any) -> Any:
+    """Return a value of the same type, if it has others, as near as possible."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case float():
+            # The number below 0 has no other as near as that.
+            return value * (1 + 1e-9) if abs(value) > 1e-300 else value + 1e-9
+        case str():
+            return value + "x"
+        case []:
+            return ["x"]
+    return 0
+
+
+def test_all_that_a_report_says_is_made_again(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(recording / "kept"), "--check", str(recording / "every" / "report.json")]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{name}: as reported" for name in AUDITS]
+    assert main(["replay", str(recording / "kept"), "--check", "report.json", "--run-code"]) == 2
+
+
+def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
+    """Each is changed in turn. The comparison reads what the file holds, not what a reader makes of it."""
+    report = json.loads((recording / "every" / "report.json").read_text())
+    for audit in report["audits"]:
+        ways = [way for way, _ in leaves(audit)]
+        assert len(ways) > 30
+        for way, value in leaves(audit):
+            [line] = not_as_reported(changed(audit, way, other(value)), audit)
+            assert line.startswith(str(way[0])), (audit["name"], way)
+        for key in audit:
+            without = {other: value for other, value in audit.items() if other != key}
+            assert len([*not_as_reported(without, audit)]) == len([*not_as_reported(audit, without)]) == 1
+
+
+def test_every_value_of_the_run_is_compared(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What a replay gives is known from the test above; it is carried out once.
+    known, carry_out = dict[str, Any](), flow.carry_out
+
+    def once(plan: Any, **options: Any) -> Any:
+        if plan.name not in known:
+            known[plan.name] = carry_out(plan, **options)
+        return known[plan.name]
+
+    monkeypatch.setattr(replay_check, "carry_out", once)
+
+    def told(forge: Callable[[Any, dict[str, Any]], Any]) -> tuple[int, list[str]]:
+        status = main(["replay", str(recording / "kept"), "--check", forged(recording, tmp_path, forge)])
+        return status, [line for line in capsys.readouterr().out.splitlines() if "NOT" in line]
+
+    whole = json.loads((recording / "every" / "report.json").read_text())
+    for way, value in leaves({key: value for key, value in whole.items() if key != "audits"}):
+        status, lines = told(lambda run, _, way=way, value=value: run.update(changed(run, way, other(value))))
+        refused = way[0] in ("version", "auditor", "name")  # they say what to compare with
+        assert status == (2 if refused else 1), way
+        assert refused or [line.split(":")[0] for line in lines] == ["the run"]
+    # A verdict that is turned round, with all that follows from it.
+    status, lines = told(lambda run, by: by["epsilon"].update(verdict="no_violation_found", passed=True))
+    assert (status, len(lines)) == (1, 2)
+    status, lines = told(lambda run, by: run.update(audits=run["audits"][1:]))
+    assert (status, lines[0]) == (1, "epsilon: NOT as reported: the recording has this audit, but the report does not")
+    status, lines = told(lambda run, by: run["audits"].append({**by["epsilon"], "name": "more"}))
+    assert (status, "more: NOT as reported: it was not recorded" in lines) == (1, True)
+    status, lines = told(lambda run, by: run["audits"].append(by["epsilon"]))
+    assert (status, "the run: NOT as reported: two audits have one name" in lines) == (1, True)
+    status, lines = told(lambda run, by: by["odd"].update(mechanism="\x1b[2J\nodd: as reported"))
+    assert (status, len(lines), "\x1b" in lines[0]) == (1, 1, False)
+
+
+def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
+    by_code: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(by_code / "kept"), "--check", str(by_code / "every" / "report.json")]) == 5
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(AUDITS)
+    whole = {line.split(":")[0] for line in lines if line.endswith("as reported")}
+    assert whole == {"probability", "canaries", "query", "monotone"}
+
+
+# What a recount without code says that it does not check, and what changes nothing in what a rule guesses or bets.
+NAMED = [
+    ("smallest",),
+    ("tried",),
+    ("warnings",),
+    ("stop_reason",),
+    ("reproduce",),
+    ("reproducible",),
+    ("illustration", "growth"),
+]
+NAMED += [("outputs", phase) for phase in ("search", "selection", "bound", "shrink")]
+OF_THE_RULE = {"otherwise", "edges", "weights", "tables", "stake", "tilt", "values"}
+
+
+def forgeries(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Yield an audit with one value changed, for each kind of place, and the place."""
+    places = {
+        tuple("#" if isinstance(step, int) else step for step in way): (way, value) for way, value in leaves(entry)
+    }
+    verdicts = {"violation": "no_violation_found", "no_violation_found": "violation"}
+    for way, value in places.values():
+        yield way, changed(entry, way, verdicts.get(value, other(value)) if isinstance(value, str) else other(value))
+
+
+@pytest.mark.parametrize("every", [11])
+def test_each_forgery_is_noticed_without_the_code_or_named_as_not_checked(
+    every: int, by_code: Path, tmp_path: Path
+) -> None:
+    report = json.loads((by_code / "every" / "report.json").read_text())
+    for number, entry in enumerate(report["audits"]):
+        if entry["name"] in ("canaries", "query", "probability", "monotone"):
+            continue  # they need no code
+        for way, forged_entry in [*forgeries(entry)][number % every :: every]:
+            is_named = any(way[: len(named)] == named for named in NAMED)
+            if not is_named and way != ("name",) and not OF_THE_RULE & set(way):
+                assert entry["name"] in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]}), way
+
+
+def noticed(by_code: Path, tmp_path: Path, report: dict[str, Any]) -> list[str]:
+    """Return the audits of a forged report in which something is not as reported; all of them if it cannot be read."""
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    try:
+        read = read_report(file)
+    except InvalidInputError:
+        return [audit["name"] for audit in report["audits"]]
+    [recording] = find_recordings(by_code / "kept", runs_code=False)
+    try:
+        found: list[Recount] = [*_recounts(recording, read, report)]
+    finally:
+        recording.close()
+    return [one.name for one in found if one.differences]
+
+
+def test_a_report_with_rules_stays_small(recording: Path) -> None:
+    report = json.loads((recording / "every" / "report.json").read_text())
+    for audit in report["audits"]:
+        event = audit["event"] or {}
+        for rule in [event.get("rule"), *(point["rule"] for point in event.get("points", ()))]:
+            assert len(json.dumps(rule)) < 20_000
+
+
+def test_the_sequences_of_a_few_labels_are_listed(recording: Path) -> None:
+    audits = {audit.name: audit for audit in read_report(recording / "every" / "report.json").audits}
+    event = audits["labels"].event
+    assert isinstance(event, ObservedRule)
+    assert "'a'" in event.description
+
+
+def test_a_report_without_rules_is_read_and_has_no_test(recording: Path, tmp_path: Path) -> None:
+    report = json.loads((recording / "every" / "report.json").read_text())
+    first = report["audits"][0]
+    first["event"]["rule"] = None
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    event = read_report(file).audits[0].event
+    assert event is not None
+    with pytest.raises(InvalidInputError, match='lacks "feature"'):
+        frozen_test(event)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda rule: rule.pop("feature"), 'lacks "feature"'),
+        (lambda rule: rule["feature"].update(kind="spell"), "of kind 'spell'"),
+        (lambda rule: rule["feature"].pop("name"), "spoilt"),
+        (lambda rule: rule["cells"].update(edges=["a"]), "spoilt"),
+    ],
+)
+def test_a_spoilt_rule_is_named(recording: Path, tmp_path: Path, spoil: Any, why: str) -> None:
+    report = json.loads((recording / "every" / "report.json").read_text())
+    spoil(report["audits"][0]["event"]["rule"])
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    with pytest.raises(InvalidInputError, match=why):
+        read_report(file)

@@ -1,0 +1,36 @@
+"""Features of vectors: their values, and leaks that only they show. Seeds fixed; thresholds far from chance."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import auditor
+
+
+def in_the_difference(side: Any, size: int, rng: np.random.Generator) -> Any:
+    """Both places spread over thousands; they lie ε = 3 apart by side only in their difference."""
+    base = rng.normal(0, 10_000, size)
+    return np.stack([base, base + rng.laplace(3 * side, 1.0, size), rng.normal(size=size)], axis=1)
+
+
+def in_the_order(side: Any, size: int, rng: np.random.Generator) -> Any:
+    """Twenty places, shuffled: one is out of the way on the left."""
+    outputs = rng.normal(0, 1, (size, 20))
+    outputs[:, 0] += 4 * side
+    return rng.permuted(outputs, axis=1)
+
+
+def in_the_count(side: Any, size: int, rng: np.random.Generator) -> Any:
+    """Thirty places, shuffled zeros and ones: twenty ones on the left, ten on the right."""
+    outputs = np.zeros((size, 30))
+    outputs[:, : 10 + 10 * side] = 1.0
+    return rng.permuted(outputs, axis=1)
+
+
+@pytest.mark.parametrize("leak", [in_the_difference, in_the_order, in_the_count])
+def test_leaks_of_no_single_place_are_found(leak: Any) -> None:
+    result = auditor.audit(leak, auditor.PureDP(1.0), [(0, 1)], samples=20_000, seed=1, workers=1)
+    assert result.verdict == "violation"
+    assert result.bound is not None
+    assert result.bound.value > 2

@@ -1,0 +1,55 @@
+"""What the tests of a folder may do: `unit` starts no process and no whole audit, `audits` starts no process.
+
+In `audits` mechanisms run in the process of the test, with one worker, unless a test asks for something else. That changes no
+output; tests/processes/blackbox has the tests which show that.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.blackbox.sampling import Execution
+
+TESTS = Path(__file__).parents[1]
+STARTS = {
+    "subprocess.Popen._execute_child": "a process; it belongs to tests/processes",
+    "auditor.blackbox.process.Process.send": "a process; it belongs to tests/processes",
+    "auditor.blackbox.workers.Processes.submit": "a worker process; it belongs to tests/processes",
+    "auditor.auditing.flow.carry_out": "a whole audit; it belongs to tests/audits",
+}
+CHECKED = Execution.__post_init__
+
+
+def refused(patch: pytest.MonkeyPatch, name: str) -> None:
+    """Let a function raise an error that says where the test belongs."""
+
+    def refuses(*_: Any, **__: Any) -> None:
+        raise AssertionError(f"this test starts {STARTS[name]}")
+
+    patch.setattr(name, refuses)
+
+
+def in_this_process(execution: Execution) -> None:
+    """Do what `Execution` does, with other defaults."""
+    if execution.backend == "loky" and execution.timeout is None:
+        object.__setattr__(execution, "isolate", False)
+        if execution.workers == -1:
+            object.__setattr__(execution, "workers", 1)
+    CHECKED(execution)
+
+
+@contextlib.contextmanager
+def rules_for(test: Path) -> Iterator[None]:
+    """Hold the rules of the folder in which a test is."""
+    folder = test.relative_to(TESTS).parts[0] if test.is_relative_to(TESTS) else ""
+    with pytest.MonkeyPatch.context() as patch:
+        if folder in ("unit", "audits"):
+            for name in STARTS:
+                if folder == "unit" or not name.endswith("carry_out"):
+                    refused(patch, name)
+        if folder == "audits":
+            patch.setattr(Execution, "__post_init__", in_this_process)
+        yield

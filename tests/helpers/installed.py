@@ -1,0 +1,33 @@
+"""Libraries of others for the tests of their adapters: those of this environment, or those that `make libraries` has installed."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENVIRONMENTS = Path(__file__).parents[2] / ".libraries"
+
+
+# A short audit, which cries wolf once in 10⁹ runs.
+QUICK: dict[str, Any] = {
+    "samples": 6000,
+    "search": 3000,
+    "workers": 1,
+    "isolate": False,
+    "seed": 1,
+    "confidence": 1 - 1e-9,
+}
+
+
+def library(module: str, environment: str) -> Any:
+    """Import a module, if need be from the environment of that name; skip the tests if it is nowhere.
+
+    That environment's packages come last on the path, so none of them replaces one that is here.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        sys.path += map(str, (ENVIRONMENTS / environment).glob("lib/python3.*/site-packages"))
+        return pytest.importorskip(module)

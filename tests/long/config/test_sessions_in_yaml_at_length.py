@@ -1,0 +1,73 @@
+"""Sessions in YAML: what is asked, what is refused, and the dialogue in every form of a report."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from auditor.auditing.consistent import read_report
+from auditor.auditing.flow import run
+from auditor.config.load import load_configuration
+from auditor.report.html import to_html
+from auditor.report.markdown import to_markdown
+from auditor.report.phrases import failure_text
+from auditor.report.terminal import print_result
+from auditor.results.result import RunResult
+
+pytestmark = pytest.mark.usefixtures("without_plots")
+
+# A session that refuses the second question if there are records, and says so.
+MECHANISM = """
+class Tells:
+    def __init__(self, dataset, rng, after=1):
+        self.dataset, self.rng, self.left = dataset, rng, after
+
+    def __call__(self, question):
+        self.left -= 1
+        if self.left < 0 and len(self.dataset):
+            raise PermissionError("no")
+        return float(self.rng.normal())
+"""
+HEAD = "version: 1\nsamples: 20_000\nplanted: 0\nexecution: {workers: 1}\naudits:\n"
+AUDIT = """  - name: tells
+    mechanism: tells.py:Tells
+    claim: {epsilon: 1.0}
+    neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 2}}
+"""
+ASK = "    ask: [mean, sum]\n    rounds: 3\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "tells.py").write_text(MECHANISM, encoding="utf-8")
+    written = tmp_path / "tells.yaml"
+    written.write_text(HEAD + AUDIT + ASK, encoding="utf-8")
+    return written
+
+
+def test_the_dialogue_is_in_every_form_of_the_report(file: Path, tmp_path: Path) -> None:
+    """Left and right differ without noise: the bound fails with the audit's chance of 0.1 % in a world without seeds."""
+    [plan] = load_configuration(file).plans
+    audit = run(plan)
+    assert audit.verdict == "violation"
+    assert audit.smallest is not None
+    small = audit.smallest
+    assert len(small.pair.left["ask"]) == 2
+    assert sorted([small.pair.left["data"], small.pair.right["data"]], key=len)[0] == ()
+    assert [turn.question for turn in small.dialogue][1].endswith("again")
+    refused = {turn for turn in (small.dialogue[1].left, small.dialogue[1].right) if "raises PermissionError" in turn}
+    assert len(refused) == 1
+    result = RunResult("run", 0.999, [audit])
+    text = io.StringIO()
+    print_result(result, Console(file=text, width=200))
+    for form in (text.getvalue(), to_markdown(result), to_html(result), failure_text(audit)):
+        assert "raises PermissionError" in form
+        assert "answer on the left" in form
+    assert '<th scope="col">questions</th>' in to_html(result)
+    stored = tmp_path / "report.json"
+    stored.write_text(json.dumps(result.to_dict()), encoding="utf-8")
+    again = read_report(stored)
+    assert again.to_dict() == result.to_dict()
+    assert to_markdown(again) == to_markdown(result)

@@ -1,0 +1,29 @@
+"""Sessions: a short dialogue shows each fault, and its sound twin does not answer in that way."""
+
+from typing import Any
+
+import numpy as np
+
+import auditor
+from auditor.blackbox.transcript import transcript
+from auditor.neighbours.scripts import Asked, Script
+from mechanisms import sessions
+
+DATA = np.array([1.0, 9.0, 9.0])
+
+
+def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int = 0, data: Any = DATA) -> list[Any]:
+    said = transcript(lambda: factory(data, np.random.default_rng(seed), **parameters), Asked(None, script))
+    return list(said["answers"]) if isinstance(said, dict) else said
+
+
+def test_a_loss_that_adds_up_over_many_answers_is_found_among_scripts_that_are_at_the_claim() -> None:
+    """Four answers at ε = 1/2 lose 2 where the odometer says 1, and single answers lose just what is claimed.
+
+    The bound is above the claim by more than eight standard errors, so that draws of another seed would show it too.
+    """
+    ask = {"parts": {"epsilon": [0.25, 0.5, 1.0]}}
+    asked = auditor.Dialogues(auditor.Records((0, 10), size=(0, 4)), ask, rounds=4, meter={"at": 1.0})
+    options: dict[str, Any] = {"samples": 200_000, "search": 150_000, "shrink": False, "seed": 1, "workers": 1}
+    result = auditor.audit(sessions.OdometerBySquares, auditor.PureDP(1.0), asked, planted=0, **options)
+    assert result.verdict == "violation"

@@ -1,0 +1,43 @@
+"""Two runs compared: what fails a release, what is only told, and that another seed or sample size is no alarm."""
+
+import itertools
+
+import numpy as np
+import pytest
+from made_results import event_of
+from scipy.stats import binom
+
+import auditor
+from auditor.bounds.divergences import divergence_of
+from auditor.bounds.evidence import ScoreCounts
+from auditor.events.observed import ObservedRule
+from auditor.methods import method_for
+
+pytestmark = pytest.mark.usefixtures("without_plots")
+
+
+def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:
+    """Return an event that guesses "left" so often, and wins so often."""
+    half = trials // 2
+    counts = {"left": [wins, half], "right": [guesses - wins, half]}
+    rule = {"feature": description}
+    made_of = {"description": description, "guess": "left", "counts": counts, "opposite": None, "rule": rule}
+    found = event_of(made_of)
+    assert isinstance(found, ObservedRule)
+    return found
+
+
+def test_limits_of_a_divergence_are_those_of_one_event_of_the_score() -> None:
+    """Two cells are one event, whose true divergence is known: each limit fails with probability 0.05 at most, here enumerated."""
+    claim, n, p, q = auditor.RenyiDP(2, 1), 60, 0.45, 0.2
+    truth = max(divergence_of(2, np.array(a), np.array(b)) for a, b in itertools.permutations([[p, 1 - p], [q, 1 - q]]))
+    method = method_for(claim, "fixed", 0.01, n)
+    below = above = 0.0
+    for left, right in itertools.product(range(n + 1), repeat=2):
+        chance = binom.pmf(left, n, p) * binom.pmf(right, n, q)
+        limits = method.interval(ScoreCounts((n - left, left), (n - right, right)), 0.05)
+        assert limits is not None
+        assert limits[0] <= limits[1]
+        below, above = below + chance * (truth < limits[0]), above + chance * (truth > limits[1])
+    assert 0 < below <= 0.05
+    assert 0 < above <= 0.05

@@ -1,0 +1,15 @@
+"""A script is played against a session: what is asked, what is written down, what a session cannot do."""
+
+import subprocess
+import sys
+
+
+def test_nothing_but_pythons_own_library_is_needed_to_play() -> None:
+    program = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from auditor.blackbox.transcript import transcript\n"
+        "from auditor.neighbours.scripts import Asked\n"
+        "print(transcript(lambda: len, Asked.of(0, {'ask': [{'ask': 'abc'}]})))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[3]\n"

@@ -1,0 +1,249 @@
+"""A run that was interrupted goes on: killed at any moment, it loses what was in flight, and ends with the same report."""
+
+import functools
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.blackbox.command import Command, Program
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.store import Store, decode, encode
+from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
+from auditor.cli import main
+from auditor.errors import InvalidInputError
+
+pytestmark = pytest.mark.usefixtures("without_plots")
+
+MECHANISMS = """
+import os, time
+
+LOG = os.path.join(os.path.dirname(__file__), "log")
+
+def noisy(dataset, size, rng):
+    with open(LOG, "ab", buffering=0) as file:
+        file.write(b"%d\\n" % size)
+    time.sleep(0.005)
+    return rng.laplace(dataset, 0.8, size)
+"""
+CONFIG = """
+version: 1
+seed: 5
+samples: 10_000
+execution: {{workers: {workers}, isolate: false}}
+audits:
+  - {{name: searched, mechanism: m.py:noisy, claim: {{epsilon: 1.0}}, expect: violation,
+      neighbours: {{domain: value, values: [0, 1, 2]}}}}
+  - {{name: Renyi, mechanism: m.py:noisy, claim: {{order: 2, epsilon: 3.0}},
+      neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
+  - {{name: pure, mechanism: m.py:noisy, claim: {{epsilon: 2.0}},
+      neighbours: {{pairs: [{{left: 0, right: 1}}]}}}}
+"""
+
+
+def configuration(folder: Path, workers: int = 1) -> Path:
+    folder.mkdir()
+    (folder / "m.py").write_text(MECHANISMS)
+    file = folder / "audits.yaml"
+    file.write_text(CONFIG.format(workers=workers))
+    return file
+
+
+# As `python -m auditor`, but for the plots, which take longer than these runs.
+WITHOUT_PLOTS = """
+import sys
+from auditor.cli import main
+from auditor.report import plots
+
+plots.svg = lambda name, title, told, height, draw: plots._embedded('<svg viewBox="0 0 1 1"></svg>', name, title, told)
+sys.exit(main())
+"""
+
+
+def start(file: Path, *options: str, stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WITHOUT_PLOTS, "run", str(file), "--out", str(file.parent), *options]
+    folder = Path(__file__).parents[3]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True, cwd=folder)
+
+
+def report(file: Path) -> Any:
+    """Return the report, without the command, which names the file."""
+    data = json.loads((file.parent / "audits" / "report.json").read_text())
+    for audit in data["audits"]:
+        audit.pop("reproduce")
+    return data
+
+
+def calls(file: Path) -> int:
+    log = file.parent / "log"
+    return len(log.read_bytes().splitlines()) if log.exists() else 0
+
+
+Whole = Callable[[int], tuple[Path, float]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Return the configuration of a run by some workers that nothing interrupted, and its seconds; made once for each."""
+
+    @functools.cache
+    def made(workers: int) -> tuple[Path, float]:
+        file = configuration(tmp_path_factory.mktemp("runs") / "whole", workers)
+        started = time.monotonic()
+        assert start(file).wait() == 0
+        return file, time.monotonic() - started
+
+    return made
+
+
+@pytest.mark.parametrize(("kills", "workers"), [(2, 1)])
+def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
+    kills: int, workers: int, whole: Whole, tmp_path: Path
+) -> None:
+    """No batch is counted twice or left out, or the numbers would differ; and what was drawn again was in flight."""
+    (uninterrupted, lasts), killed = whole(workers), configuration(tmp_path / "killed", workers)
+    rng, died = random.Random(7), 0
+    while died < kills:
+        run = start(killed, "--resume")
+        try:
+            run.wait(rng.uniform(0, lasts * (1.2 if died < kills // 2 else 0.6)))
+        except subprocess.TimeoutExpired:
+            run.kill()
+            died += 1
+            run.wait()
+        else:
+            assert run.returncode == 0  # done before its time: the kills that are left hit the next run
+            assert report(killed) == report(uninterrupted)
+    assert start(killed, "--resume").wait() == 0
+    assert report(killed) == report(uninterrupted)
+
+
+def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: Path) -> None:
+    (uninterrupted, _), stopped = whole(2), configuration(tmp_path / "stopped", 2)
+    run = start(stopped, stderr=subprocess.PIPE)
+    while calls(stopped) < calls(uninterrupted) // 2:
+        time.sleep(0.005)
+    run.send_signal(signal.SIGINT)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "finished work is kept, and the same command with --resume continues from there" in told
+    assert "Traceback" not in told
+    before = calls(stopped)
+    assert start(stopped, "--resume").wait() == 0
+    assert report(stopped) == report(uninterrupted)
+    assert calls(stopped) - before < calls(uninterrupted)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "executions"),
+    [
+        (signal.SIGINT, 130, [(1, "true"), (1, "false")]),
+        (signal.SIGTERM, 143, [(2, "true")]),
+        (signal.SIGKILL, -9, [(2, "true")]),
+    ],
+)
+def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
+    sent: signal.Signals, status: int, executions: list[tuple[int, str]], tmp_path: Path
+) -> None:
+    """An output that takes ten minutes is being drawn; the test's own limit is a fraction of that."""
+    (tmp_path / "m.py").write_text(
+        "import os, pathlib, time\n\ndef slow(dataset, rng):\n"
+        f"    pathlib.Path({str(tmp_path / 'begun')!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
+    )
+    file = tmp_path / "slow.yaml"
+    for workers, isolate in executions:
+        (tmp_path / "begun").unlink(missing_ok=True)
+        file.write_text(
+            f"version: 1\nexecution: {{workers: {workers}, isolate: {isolate}}}\naudits: [{{name: slow, mechanism: m.py:slow, "
+            "claim: {epsilon: 1}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
+        )
+        run = start(file, "--out", str(tmp_path / f"{workers}{isolate}"))
+        while not (tmp_path / "begun").is_file() or not (tmp_path / "begun").read_text():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        run.send_signal(sent)
+        run.communicate(timeout=60)
+        assert run.returncode == status
+        worker = Path("/proc", (tmp_path / "begun").read_text())
+        until = time.monotonic() + 60
+        while worker.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not worker.exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("seed: 5", "seed: 6", "file, seed: 5 before, 6 now"),
+        ("order: 2", "order: 3", "file, audits, Renyi, claim, order: 2 before, 3 now"),
+        ("name: Renyi", "name: Rényi", 'audits run: ["searched", "Renyi", "pure"] before'),
+    ],
+)
+def test_another_run_is_refused_with_what_differs(
+    before: str, after: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = configuration(tmp_path / "run")
+    run = start(file)
+    while calls(file) < 20:
+        time.sleep(0.005)
+    run.kill()
+    run.wait()
+    file.write_text(file.read_text().replace(before, after))
+    assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
+    """By name alone: nothing is imported, or the last of these would raise."""
+    (tmp_path / "package").mkdir()
+    files = [tmp_path / name for name in ("m.py", "package/__init__.py", "package/inner.py", "program.awk")]
+    for path in files:
+        path.write_text("raise RuntimeError")
+    search = (str(tmp_path),)
+    assert PythonSource("m.py:noisy", search_path=search).files() == [files[0]]
+    assert PythonSource("m:noisy", search_path=search).files() == [files[0]]
+    assert PythonSource("package:noisy", search_path=search).files() == [files[1]]
+    assert PythonSource("package.inner:noisy", search_path=search).files() == [files[2]]
+    assert PythonSource("nowhere:noisy", search_path=search).files() == []
+    assert PythonSource("noisy", function=max).files() == []
+    command = Command(["awk", "-f", "program.awk", "-v", "m=3"], str(tmp_path))
+    assert Program(command).files() == [files[3], Path(command.find())]
+
+
+def test_another_seed_on_the_command_line_or_another_version_is_refused(tmp_path: Path) -> None:
+    journal = Store(tmp_path / "runs.sqlite")
+    journal.begin({"version": "1", "command line": {"seed": None}}, resume=False)
+    with pytest.raises(InvalidInputError, match='version: "1" before, "2" now'):
+        journal.begin({"version": "2", "command line": {"seed": None}}, resume=True)
+    with pytest.raises(InvalidInputError, match="command line, seed: null before, 3 now"):
+        journal.begin({"version": "1", "command line": {"seed": 3}}, resume=True)
+    assert journal.begin({"version": "1", "command line": {"seed": None}}, resume=True)
+    journal.close()
+
+
+def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
+    first = Store(tmp_path / "runs.sqlite")
+    with pytest.raises(InvalidInputError, match="if another run is writing there, wait for it or use --out"):
+        Store(tmp_path / "runs.sqlite")
+    first.close()
+    Store(tmp_path / "runs.sqlite").close()
+
+
+def test_what_was_observed_is_kept_exactly() -> None:
+    guesses = GuessCounts(Counts(1, 9, 2, 8), Counts(0, 9, 1, 8), one_tailed=False)
+    for value in (
+        guesses,
+        (ScoreCounts((1, 2), (3, 4)), 17),
+        ProfileCounts((guesses, guesses)),
+        (float("-inf"), "output: number"),
+        [0.1 + 0.2, 5e-324, None, True],
+        {"spans": [guesses], "width": 2},
+    ):
+        assert decode(encode(value)) == value

@@ -1,0 +1,71 @@
+"""Parallel sampling: the same outputs whatever draws them, streams of their own, a fair coin nobody sees."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditor.blackbox.batches import Phase
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sample import Sample
+from auditor.blackbox.sampling import Execution, Sampler
+from auditor.errors import MechanismError
+from auditor.neighbours.pair import Pair
+
+PAIR = Pair(0.0, 1.0)
+Drawn = tuple[list[float], list[float]]
+
+
+def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
+    return rng.normal(dataset, 1, size)
+
+
+def noisy_one(dataset: float, rng: np.random.Generator) -> float:
+    return float(rng.normal(dataset, 1))
+
+
+def as_drawn(sample: Sample) -> Drawn:
+    left, right = (outputs.column("output").numbers.tolist() for outputs in (sample.left, sample.right))
+    return left, right
+
+
+def sampler(function: Any = noisy, name: str = "audit", seed: int = 0, **execution: Any) -> Sampler:
+    return Sampler(
+        PythonSource("m", function=function),
+        name,
+        seed,
+        Execution(**{"workers": 1, "batch": 50, "isolate": False, **execution}),
+    )
+
+
+def draw(drawer: Sampler, outputs: int = 230, phase: Phase = Phase.BOUND, pair: Pair = PAIR) -> list[Drawn]:
+    return list(drawer.map(drawer.batches(pair, outputs, phase), as_drawn))
+
+
+# --- The same numbers whatever draws them ---
+
+
+@pytest.mark.parametrize("function", [noisy, noisy_one])
+@pytest.mark.parametrize(("backend", "workers"), [("loky", 2), ("threading", 2), ("threading", 4), ("loky", -1)])
+def test_workers_and_backends_change_nothing(function: Any, backend: str, workers: int) -> None:
+    assert draw(sampler(function, workers=workers, backend=backend)) == draw(sampler(function))
+
+
+# --- What goes wrong ---
+
+
+def test_what_a_mechanism_prints_does_not_flood_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    def prints(dataset: Any, size: int, rng: Any) -> Any:
+        print("a line")
+        os.write(2, b"another\n")
+        return np.zeros(size)
+
+    assert len(draw(sampler(prints, workers=2, backend="loky"))) == 5
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("backend", "workers"), [("loky", 1), ("loky", 2), ("threading", 2)])
+def test_a_batch_of_the_wrong_size_is_told_from_any_worker(backend: str, workers: int) -> None:
+    with pytest.raises(MechanismError, match="the first axis of the result must be size"):
+        draw(sampler(lambda dataset, size, rng: np.zeros(size + 1), workers=workers, backend=backend))

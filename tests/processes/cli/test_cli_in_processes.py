@@ -1,0 +1,215 @@
+"""The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import ALL, BROKEN, FAILING, MECHANISMS, SOUND, Folder, audit, config, parsed
+
+from auditor.auditing.flow import carry_out
+from auditor.auditing.plan import Plan, Progress, Settings
+from auditor.blackbox.batches import LONG_CALL
+from auditor.blackbox.command import Command, Program
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
+from auditor.claims import PureDP
+from auditor.cli import main
+from auditor.config.load import load_configuration
+from auditor.neighbours.domains import Pairs
+
+pytestmark = pytest.mark.usefixtures("without_plots")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "mechanisms_of_the_test.py").write_text(MECHANISMS, encoding="utf-8")
+    yield Folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("audits", "status"),  # 0 is for the tests below
+    [([BROKEN], 1), ([SOUND.replace("epsilon", "epsilom")], 2), ([FAILING], 3)],
+)
+def test_the_exit_status_reaches_the_shell(folder: Folder, audits: list[str], status: int) -> None:
+    file = folder.write("some.yaml", config(*audits))
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditor", "run", file, "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == status, shown.stderr
+    assert (shown.stderr == "") == (status != 2)
+
+
+def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> None:
+    file = folder.write("some.yaml", config(SOUND))
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditor", "run", file],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert " ? ? " in shown.stdout
+    assert folder.report()["passed"]
+
+
+ENTRY = {"name", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "outputs", "power", "seed"}
+ENTRY |= {"stop_reason", "reproducible"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--workers", "1"],
+        ["--workers", "2"],
+    ],
+    ids=" ".join,
+)
+def test_the_same_seed_gives_the_same_report_whatever_the_workers_and_the_backend(
+    folder: Folder, options: list[str]
+) -> None:
+    folder.run(config(*ALL))
+    before = folder.report()
+    folder.run(config(*ALL), *options)
+    assert folder.report() == before
+
+
+def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.write("lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.02)\n    return [rng.random()] * 3\n")
+    file = folder.write("some.yaml", OF_LISTS % (0, "") + "    samples: 1000\n    execution: {workers: 1}\n")
+    assert main(["check", file]) == 0
+    told = re.search(
+        r"an output takes 0\.02\d* s and holds 4 values; the audit may take about (\d+) s", capsys.readouterr().out
+    )
+    assert told
+    assert 30 < int(told[1]) < 60
+    [plan] = load_configuration(Path(file)).plans
+    assert 30 < first_told(plan).seconds < 60
+
+
+def first_told(plan: Plan) -> Progress:
+    """Return the first that an audit tells of its progress, and end it."""
+    heard = list[Progress]()
+
+    def listen(progress: Progress) -> None:
+        heard.append(progress)
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError):
+        carry_out(plan, listen)
+    return heard[0]
+
+
+CALLS = {
+    "with rng": "def f(data, rng):\n    wait({s})\n    return data + rng.random()\n",
+    "without": "def f(data):\n    wait({s})\n    return data + time.time()\n",
+    "a program": "import sys\nfor line in sys.stdin:\n    for _ in range(json.loads(line)['size']):\n"
+    "        wait({s})\n        print(time.time(), flush=True)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds"), [("with rng", 0.5), ("without", 2), ("without", 6), ("a program", 0.05), ("a program", 2)]
+)
+def test_how_long_it_takes_is_told_after_few_calls_however_slow(folder: Folder, kind: str, seconds: float) -> None:
+    calls = folder.path / "calls"
+    counted = f"import json, time\ndef wait(s):\n    time.sleep(s)\n    open({str(calls)!r}, 'a').write('.')\n"
+    (folder.path / "slow.py").write_text(counted + CALLS[kind].format(s=seconds), encoding="utf-8")
+    source = PythonSource(f"{folder.path}/slow.py:f")
+    program = Program(Command([sys.executable, "slow.py"], str(folder.path)))
+    settings = Settings(samples=1000, execution=Execution(workers=1))
+    chosen = program if kind == "a program" else source
+    told = first_told(Plan("slow", chosen, PureDP(1.0), Pairs([(0, 1)]), 0.001, settings)).seconds
+    assert told == pytest.approx(1641 * seconds, rel=0.5)
+    assert len(calls.read_text()) <= (2 if seconds > LONG_CALL else 3)
+
+
+def test_check_writes_long_outputs_short(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder.path / "long.py").write_text("def f(data, rng):\n    return rng.normal(size=1000)\n", encoding="utf-8")
+    text = config(audit("long", "laplace", parameters="{}").replace("mechanisms_of_the_test.py:laplace", "long.py:f"))
+    (folder.path / "some.yaml").write_text(text, encoding="utf-8")
+    assert main(["check", str(folder.path / "some.yaml")]) == 0
+    line, _ = capsys.readouterr().out.splitlines()
+    assert line.count("(1,000 in all)") == 2
+    assert len(line) < 400
+
+
+def test_what_a_mechanism_prints_is_no_part_of_the_json(folder: Folder) -> None:
+    folder.write(
+        "loud.py", "def laplace(dataset, size, rng):\n    print('hello')\n    return rng.laplace(dataset, 1.0, size)\n"
+    )
+    for workers in (1, 2):
+        text = config(SOUND, workers=workers).replace("mechanisms_of_the_test.py", "loud.py")
+        command = [sys.executable, "-m", "auditor", "run", folder.write("some.yaml", text), "--json", "-"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert parsed(shown.stdout) == folder.report()
+
+
+# --- The other commands ---
+
+
+OF_LISTS = """
+version: 1
+audits:
+  - name: some
+    mechanism: lists.py:f
+    claim: {epsilon: 1.0}
+    neighbours: {domain: records, record: {low: 0, high: 9}, size: {low: %d, high: 4}%s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "domain", "status", "told", "doubt"),
+    [
+        ("len(records) if records else 0", (0, ""), 0, "array [] raises ValueError: …, array [0.0] gives 0", "one of two"),
+        ("len(records) if records else 0", (0, ", container: list"), 0, "[0.0] gives 1; relation add_remove (one record or", ""),
+        ("records.count(1)", (1, ""), 3, "array [0.0] raises AttributeError: …, array [0.0, 0.0] raises", "on both"),
+        ("None", (0, ""), 0, "array [] gives None, array [0.0] gives None", "check that the mechanism returns its result"),
+        ("[len(records)][len(records) > 2:]", (1, ""), 0, "array [0.0] gives [1], array [0.0, 0.0] gives [2]", ""),
+        ("min(2, len(records))", (2, ""), 0, "array [0.0, 0.0] gives 2, array [0.0, 0.0, 0.0] gives 2", "were identical on both"),
+        ("open('gone.csv')", (0, ""), 3, "array [] raises FileNotFoundError", "the audit is inconclusive\n"),
+        ("records[1]", (0, ", container: list"), 0, "[0.0, 0.0, 0.0] gives 0.0, [0.0 × 4] gives 0.0", ""),
+    ],
+)  # fmt: skip
+def test_check_says_what_arrives_and_doubts_exceptions(
+    folder: Folder,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    domain: tuple[int, str],
+    status: int,
+    told: str,
+    doubt: str,
+) -> None:
+    folder.write("lists.py", f"def f(records, rng):\n    return {body}\n")
+    assert main(["check", folder.write("some.yaml", OF_LISTS % domain)]) == status
+    shown = capsys.readouterr()
+    assert re.search(re.escape(told).replace("…", ".*"), shown.out), shown.out
+    assert doubt in shown.err
+    assert bool(shown.err) == bool(doubt)
+    if "…" in told:
+        assert shown.err.endswith(
+            "; data sets arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`\n"
+        )
+
+
+@pytest.mark.parametrize("arguments", [["schema"], ["--print-completion", "bash"]])
+def test_output_that_nobody_reads_to_its_end_is_no_defect(arguments: list[str]) -> None:
+    called = subprocess.Popen(
+        [sys.executable, "-m", "auditor", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pipesize=4096,
+    )
+    assert called.stdout is not None
+    assert called.stderr is not None
+    called.stdout.read(1)
+    called.stdout.close()
+    assert called.stderr.read() == b""
+    called.stderr.close()
+    assert called.wait() == 141

@@ -1,0 +1,140 @@
+"""Claims about the probability of an event: refuted, confirmed on the worst data set, or neither, at an exact level."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import auditor
+from auditor.auditing import planned
+from auditor.auditing.flow import carry_out
+from auditor.auditing.outcome import Ended
+from auditor.report.phrases import finding
+from auditor.verdict import Verdict
+
+N = 100
+ALPHA = 0.05
+
+
+def exactly(hits: int) -> Callable[..., Any]:
+    """Return a mechanism that reports the event so many times in N, and never at random."""
+    return lambda data, size: np.arange(size) < hits
+
+
+def audit(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Any:
+    return ended(mechanism, claim, neighbours, **options).result()
+
+
+def ended(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Ended:
+    made: Any = {"samples": N, "seed": 3, "workers": 1, "confidence": 1 - ALPHA, **options}
+    pairs = list(neighbours) if isinstance(neighbours, tuple) else neighbours
+    return carry_out(planned(mechanism, claim, pairs, **made))
+
+
+@pytest.fixture(autouse=True)
+def one_call_for_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mechanisms here count within a call."""
+    monkeypatch.setattr("auditor.blackbox.batches.CALLS_OF_BOUND", 1)
+
+
+@functools.cache
+def outcome(hits: int, p: float, at_most: bool) -> Any:
+    return audit(exactly(hits), auditor.Probability(p, at_most=at_most, at_least=not at_most))
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5])
+def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: float, at_most: bool) -> None:
+    outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
+    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
+    power = outcomes[0].power
+    if power is None:  # no number of hits would do, and so none refutes with a chance of 95 % whatever the truth
+        best = binom.pmf(np.arange(N + 1), N, 1.0 if at_most else 0.0)
+        assert best[refuted].sum() < 0.95
+        return
+    assert (p < power["80%"] < power["95%"]) if at_most else (p > power["80%"] > power["95%"])
+    for name, chance in (("80%", 0.8), ("95%", 0.95)):
+        assert binom.pmf(np.arange(N + 1), N, power[name])[refuted].sum() == pytest.approx(chance, abs=1e-6)
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
+    """The test is not timid either: with the next number of hits added, the level would be passed."""
+    hits = np.arange(N + 1)
+    chance = binom.pmf(hits, N, p)
+    for called in ("refuted", "confirmed"):
+        is_called = np.array(
+            [
+                outcome(h, p, at_most).verdict is Verdict.VIOLATION
+                if called == "refuted"
+                else outcome(h, p, at_most).event["confirmed"]
+                for h in hits
+            ]
+        )
+        upper = at_most == (called == "refuted")  # called when there are many hits
+        assert list(is_called) == sorted(is_called, reverse=not upper)
+        following = hits[~is_called][-1] if upper else hits[~is_called][0]
+        assert chance[is_called].sum() <= ALPHA < chance[is_called].sum() + chance[following]
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+def test_the_p_value_is_the_tail_of_the_binomial(p: float, at_most: bool) -> None:
+    for hits in range(0, N + 1, 7):
+        tail = binom.sf(hits - 1, N, p) if at_most else binom.cdf(hits, N, p)
+        found = outcome(hits, p, at_most)
+        if tail < 0.99:
+            assert found.p_value == pytest.approx(tail, rel=1e-3)
+        assert found.p_value >= tail * (1 - 1e-9)
+        assert (found.p_value <= ALPHA) == (found.verdict is Verdict.VIOLATION)
+
+
+# --- A probability of exactly 0 or 1 ---
+
+
+@pytest.mark.parametrize(
+    ("p", "at_most", "hits", "verdict", "confirmed"),
+    [
+        # One case against a certainty refutes it; no number of cases proves it.
+        (1.0, False, N, Verdict.NO_VIOLATION_FOUND, False),
+        (1.0, False, N - 1, Verdict.VIOLATION, False),
+        (0.0, True, 0, Verdict.NO_VIOLATION_FOUND, False),
+        (0.0, True, 1, Verdict.VIOLATION, False),
+        # What holds of every probability is confirmed by anything.
+        (1.0, True, N, Verdict.NO_VIOLATION_FOUND, True),
+        (0.0, False, 0, Verdict.NO_VIOLATION_FOUND, True),
+    ],
+)
+def test_certainties(p: float, at_most: bool, hits: int, verdict: Verdict, confirmed: bool) -> None:
+    found = outcome(hits, p, at_most)
+    assert (found.verdict, found.event["confirmed"]) == (verdict, confirmed)
+
+
+# --- What is shown ---
+
+
+@pytest.mark.parametrize(
+    ("at_most", "hits", "words"),
+    [
+        (True, 80, ["probability ≥ 0.722", "the claim is probability ≤ 0.5"]),
+        (True, 20, ["probability ≤ 0.278", "which confirms the claim there"]),
+        (True, 52, ["probability ≤ 0.606", "which neither refutes nor confirms the claim"]),
+        (False, 20, ["probability ≤ 0.278", "the claim is probability ≥ 0.5"]),
+        (False, 80, ["probability ≥ 0.722", "which confirms the claim there"]),
+        (False, 48, ["probability ≥ 0.394", "which neither refutes nor confirms the claim"]),
+    ],
+)
+def test_the_limit_shown_is_the_one_that_decides(at_most: bool, hits: int, words: list[str]) -> None:
+    """One-sided limits at 95 %, by bisection of the binomial's tail: 80 of 100 gives 0.7228, 20 of 100 0.2772."""
+    found = outcome(hits, 0.5, at_most)
+    assert found.event.counts.left == (hits, N)
+    for part in words:
+        assert part in finding(found)
+    is_lower = "lower" in found.bound.method
+    value = found.bound.value
+    tail = binom.sf(hits - 1, N, value) if is_lower else binom.cdf(hits, N, value)
+    assert tail == pytest.approx(ALPHA)

@@ -1,0 +1,204 @@
+"""Bounds for one run: against the exact worst case of all mechanisms, by linear programs, and by exact sums."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.stats import binom
+
+from auditor.bounds.conversions import Tradeoff, tradeoff
+from auditor.bounds.one_run import (
+    GuessLooks,
+    RightGuesses,
+    limit_of_line,
+    p_value_apart,
+    refutes_any,
+)
+from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, ZeroConcentratedDP
+from auditor.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+
+
+def worst_case(canaries: int, guesses: int, wins: int, lines: list[tuple[float, float]]) -> tuple[float, Floats]:
+    """Return the largest P[V ≥ wins] of any mechanism within the lines (ε, δ), and its distribution of V; by a linear program.
+
+    To permute canaries, or to flip coins and guesses together, changes neither V nor the claim. So the output may be the guesses,
+    with equal chances for all that have one number of right ones. Of a random canary, the outcome "right, a others right" turns
+    into "wrong, a others right" when its coin is flipped. The claim says that the parts of P[right, a] above e^ε P[wrong, a] add up
+    to at most δ. It says the same of wrong and right exchanged, all added up; without that the maximum is no smaller.
+    """
+    n, k = canaries, guesses
+    a, columns = np.arange(k), k + 1 + k * len(lines)
+    right = sp.csr_matrix(((a + 1) / n, (a, a + 1)), shape=(k, columns))
+    wrong = sp.csr_matrix(((k - a) / n, (a, a)), shape=(k, columns))
+    rows, limits = [], []
+    for i, (epsilon, delta) in enumerate(lines):
+        excess = sp.csr_matrix((np.ones(k), (a, a + k + 1 + i * k)), shape=(k, columns))
+        rows += [right - math.exp(epsilon) * wrong - excess, sp.csr_matrix(np.ones((1, k))) @ excess]
+        limits += [np.zeros(k), np.array([delta])]
+    total = sp.csr_matrix((np.ones(k + 1), (np.zeros(k + 1, int), np.arange(k + 1))), shape=(1, columns))
+    goal = np.zeros(columns)
+    goal[wins : k + 1] = -1
+    found = linprog(goal, sp.vstack(rows), np.concatenate(limits), total, [1.0], method="highs")
+    assert found.success
+    return -float(found.fun), np.asarray(found.x[: k + 1])
+
+
+def gaussian_lines(mu: float, number: int = 12) -> list[tuple[float, float]]:
+    from auditor.bounds.conversions import gaussian_delta
+
+    return [(mu * t, gaussian_delta(mu, mu * t)) for t in np.linspace(0, mu / 2 + 5, number)]
+
+
+CASES: dict[str, list[tuple[float, float]]] = {
+    "ε = 1": [(1.0, 0.0)],
+    "ε = 0.3, δ = 0.01": [(0.3, 0.01)],
+    "ε = 2, δ = 1e-4": [(2.0, 1e-4)],
+    "δ = 0.02": [(0.0, 0.02)],
+    "two points": [(0.2, 0.1), (1.5, 1e-3)],
+    "μ = 0.5": gaussian_lines(0.5),
+    "μ = 2": gaussian_lines(2.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("canaries", "guesses"), [(1, 1), (6, 6), (30, 30), (30, 12), (60, 40)])
+def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
+    name: str, canaries: int, guesses: int
+) -> None:
+    lines = CASES[name]
+    curve = Tradeoff.of(*np.array(lines).T)
+    for wins in sorted({1, guesses // 2, 3 * guesses // 4, guesses - 1, guesses}):
+        worst, p = worst_case(canaries, guesses, wins, lines)
+        assert sum(p) == pytest.approx(1)
+        seen = RightGuesses(canaries, guesses, wins)
+        # What is refuted at a level is no likelier than that under any mechanism.
+        assert not refutes_any(curve, seen, 0.999 * worst)
+        # Nor is it under this mechanism, whose canaries affect each other as badly as they can, at other numbers of right guesses.
+        for alpha in (0.05, 0.3):
+            refuted = [w for w in range(guesses + 1) if refutes_any(curve, RightGuesses(canaries, guesses, w), alpha)]
+            assert p[refuted].sum() <= alpha + 1e-9
+
+
+@pytest.mark.parametrize("line", [(1.0, 0.0), (0.3, 0.01), (2.0, 1e-4), (0.0, 0.02), (1.0, 1e-6)])
+@pytest.mark.parametrize(("canaries", "guesses"), [(6, 6), (30, 30), (60, 40)])
+def test_for_epsilon_at_delta_the_limit_is_the_exact_worst_case(
+    canaries: int, guesses: int, line: tuple[float, float]
+) -> None:
+    rate, delta = 1 / (1 + math.exp(-line[0])), line[1]
+    for wins in range(guesses // 2, guesses + 1):
+        exact = worst_case(canaries, guesses, wins, [line])[0]
+        limit = limit_of_line(RightGuesses(canaries, guesses, wins), rate, delta)
+        assert exact <= limit * (1 + 1e-6) + 1e-9
+        assert limit <= exact * (1 + 1e-6) + 1e-7 or exact > 0.99
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.5, 0.1), (2.0, 0.01)])
+@pytest.mark.parametrize("guesses", [12, 7, 1])
+def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int) -> None:
+    """Of 12 canaries B give their side away, and the guesses on others are right with probability σ(ε)."""
+    curve, n = tradeoff(ApproximateDP(epsilon, delta)), 12
+    sure, rate = np.arange(n + 1), 1 / (1 + math.exp(-epsilon))
+    for wins in range(guesses + 1):
+        free = np.minimum(sure, guesses)
+        exact = binom.pmf(sure, n, delta) @ binom.sf(wins - free - 1, guesses - free, rate)
+        found = p_value_apart(curve, RightGuesses(n, guesses, wins))
+        assert exact * (1 - 1e-9) <= found <= exact * 1.02 + 1e-12
+
+
+def test_canaries_apart_under_gaussian_noise() -> None:
+    """40,000 runs; a probability is off by 5 standard errors with probability below 1e-6."""
+    rng, runs, n, k = np.random.default_rng(0), 40_000, 50, 20
+    inside = rng.random((runs, n)) < 0.5
+    ratio = rng.normal(size=(runs, n)) + inside - 0.5
+    order = np.argsort(-np.abs(ratio), axis=1)[:, :k]
+    wins = (np.take_along_axis(ratio > 0, order, 1) == np.take_along_axis(inside, order, 1)).sum(1)
+    for seen in (15, 17, 19):
+        rate = float((wins >= seen).mean())
+        found = p_value_apart(tradeoff(GaussianDP(1.0)), RightGuesses(n, k, seen))
+        assert rate - 5 * math.sqrt(rate / runs) <= found <= 1.03 * rate + 5 * math.sqrt(rate / runs)
+
+
+def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
+    """Return right guesses on all canaries of a mechanism that draws one log-ratio for all of them: it keeps μ for each."""
+    ratio = mu * (rng.normal() + mu / 2)
+    return int(rng.binomial(canaries, 1 / (1 + math.exp(-abs(ratio)))))
+
+
+def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_affect_each_other() -> None:
+    """2,000 runs of 1,000 canaries at level 5 %; more than 155 alarms have probability below 1e-7 at that rate."""
+    rng, claim, alarms = np.random.default_rng(1), GaussianDP(1.0), {True: 0, False: 0}
+    least = {
+        apart: min(w for w in range(500, 1001) if GuessLooks((RightGuesses(1000, 1000, w),), apart).refute(claim, 0.05))
+        for apart in alarms
+    }
+    for _ in range(2_000):
+        wins = lucky_run(rng, 1000, 1.0)
+        for apart, needed in least.items():
+            alarms[apart] += wins >= needed
+    assert alarms[False] <= 155
+    assert alarms[True] > 600  # the assumption is needed
+
+
+CLAIMS = [PureDP(0.2), ApproximateDP(0.2, 1e-5), GaussianDP(0.2), PrivacyProfile([(0.2, 1e-3)])]
+
+
+def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> None:
+    looks = GuessLooks((RightGuesses(400, 400, 250), RightGuesses(400, 100, 72)), apart=True)
+    for claim in CLAIMS:
+        p = looks.p_value_apart(claim)
+        assert looks.refute(claim, 1.001 * p) or p == 1
+        assert not looks.refute(claim, 0.999 * p)
+
+
+@pytest.mark.parametrize("claim", [*CLAIMS, ZeroConcentratedDP(0.02)])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart: bool) -> None:
+    looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 90)), apart)
+    bound = looks.bound(claim, 0.05)
+    assert bound > claim.value
+    assert looks.refute(claim.with_value(bound - 1e-4), 0.05)
+    assert not looks.refute(claim.with_value(bound + 1e-4), 0.05)
+    # Fewer right guesses prove no more, and neither does a smaller chance of error.
+    assert GuessLooks((RightGuesses(400, 400, 290), RightGuesses(400, 100, 89)), apart).bound(claim, 0.05) <= bound
+    assert looks.bound(claim, 0.001) <= bound
+
+
+def test_to_assume_less_proves_no_more() -> None:
+    for wins, claim in itertools.product((60, 75, 90, 100), CLAIMS):
+        seen = (RightGuesses(200, 100, wins),)
+        assert GuessLooks(seen).bound(claim, 0.05) <= GuessLooks(seen, apart=True).bound(claim, 0.05) + 1e-4
+
+
+def test_points_of_a_profile_are_bounds_on_delta() -> None:
+    looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 95)))
+    epsilons = [0.0, 0.5, 1.0, 6.0]
+    deltas = looks.deltas(epsilons, 0.05)
+    assert deltas == sorted(deltas, reverse=True)
+    assert deltas[0] > 0 == deltas[-1]
+    for epsilon, delta in zip(epsilons[:3], deltas[:3], strict=True):
+        assert looks.refute(ApproximateDP(epsilon, delta), 0.05)
+        assert not looks.refute(ApproximateDP(epsilon, min(1.0, 1.1 * delta)), 0.05)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
+    assert isinstance(claim, PrivacyClaim)
+    looks = GuessLooks((RightGuesses(500, 250, 0),), apart=True)
+    caught = looks.detectable(claim, 0.01, 0.8)
+    assert claim.value < caught < looks.detectable(claim, 0.01, 0.95)
+    critical = min(w for w in range(251) if GuessLooks((RightGuesses(500, 250, w),), apart=True).refute(claim, 0.01))
+    assert p_value_apart(tradeoff(claim.with_value(caught)), RightGuesses(500, 250, critical)) == pytest.approx(
+        0.8, abs=0.01
+    )
+    assert GuessLooks((RightGuesses(3, 3, 0),)).detectable(claim, 0.001, 0.8) == math.inf
+
+
+def test_impossible_counts_are_an_error() -> None:
+    with pytest.raises(InvalidInputError, match="5 of 4 guesses on 10 canaries"):
+        RightGuesses(10, 4, 5)

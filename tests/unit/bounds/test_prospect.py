@@ -1,0 +1,132 @@
+"""What looks promise: the chance to refute a claim, by evidence and prior."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from auditor.bounds.prospect import (
+    REACH,
+    UNLIKE_IF_RARE,
+    HeldOut,
+    Prior,
+    Promised,
+    Prospect,
+    fitted_prior,
+    outlooks,
+    utilities,
+)
+from auditor.claims import ApproximateDP, PureDP
+from auditor.methods.guessing import Guesses
+
+WIDE = Prior(1.0, 0.2)
+
+
+def promised(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Prospect:
+    claim = ApproximateDP(1.0, delta) if delta else PureDP(1.0)
+    return Guesses(claim, 0.001, 100_000).promised(HeldOut(wins, guesses, trials, 1))
+
+
+def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
+    [found], _ = outlooks([prospect], prior, 1.0)
+    return float(found)
+
+
+def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is_half_known_a_large_one() -> None:
+    on_the_claim = promised(round(10_000 * math.e / (1 + math.e)), 10_000, 10_000)
+    rare = promised(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
+    assert chance(on_the_claim) < 0.02
+    assert chance(rare) > 0.1
+    assert np.argmax(utilities(outlooks([on_the_claim, rare], WIDE, 1.0), 1.0)) == 1
+
+
+def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -> None:
+    prospect = promised(1, 1, 50_000)
+    assert prospect.short == math.inf
+    assert chance(prospect) == 0
+
+
+@pytest.mark.parametrize(("wins", "allowed"), [(100, True), (300, False)])
+def test_what_delta_allows_is_no_evidence(wins: int, allowed: bool) -> None:
+    """Of 20,000 outputs δ = .01 gives 100 on one side for free."""
+    assert (chance(promised(wins, wins, 20_000, 0.01)) < 0.5) == allowed
+
+
+def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out() -> None:
+    """The losses of 300 sound looks are spread by their errors only, and the prior takes the luck of the best away."""
+    rng = np.random.default_rng(1)
+    sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
+    faulty = Prospect(4.0, 1.0, 0.05, 0.02)
+    found = utilities(outlooks([*sound, faulty], fitted_prior([*sound, faulty]), 1.0), 1.0)
+    assert np.argmax(found) == 300
+    assert max(found[:300]) < 0.5
+
+
+@pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
+def test_the_prior_is_fitted_beyond_the_errors_of_the_looks(centre: float, spread: float) -> None:
+    """Of 4,000 looks the median errs by .01, and the spread by .02 or so; six standard errors."""
+    rng = np.random.default_rng(2)
+    losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
+    prior = fitted_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
+    assert prior.centre == pytest.approx(centre, abs=0.06)
+    assert prior.spread == pytest.approx(spread, abs=0.12)
+
+
+def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts() -> None:
+    weak, strong = promised(60, 100, 200), promised(100, 100, 200)
+    nothing, both, alone = Promised.of([[], [weak, strong], [weak]], 1.0).utilities()
+    assert nothing == -math.inf
+    assert both > alone
+    assert Promised.of([], 1.0).utilities() == []
+
+
+@pytest.mark.parametrize(
+    ("known", "later", "then"),
+    [
+        # Both show it at like rates, or none showed it yet.
+        ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
+        ((0, 0, 1_000, 1), (3, 3, 2_000, 1), (3, 3, 3_000, 1, 1, 2_000)),
+        # A longer look does not show it.
+        ((3, 3, 700, 1), (0, 0, 800, 1), (0, 0, 800, 1)),
+        ((14, 14, 1_900, 1, 1, 1_100), (0, 0, 1_500, 1), (0, 0, 1_500, 1)),
+        ((30, 30, 1_000, 1), (3, 3, 1_500, 1), (3, 3, 1_500, 1)),
+        # A shorter one would not show it, or should.
+        ((5, 5, 1_000, 1), (0, 0, 100, 1), (5, 5, 1_000, 1)),
+        ((19, 19, 2_000, 1), (0, 0, 1_900, 1), (19, 19, 3_900, 1, 1, 2_000)),
+        ((0, 0, 9_000, 1), (9, 9, 900, 1), (0, 0, 9_900, 1, 1, 9_000)),
+    ],
+)
+def test_a_rule_that_later_looks_do_not_show_was_luck(
+    known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
+) -> None:
+    assert HeldOut(*known).if_the_same(HeldOut(*later)) == HeldOut(*then)
+
+
+def test_the_best_of_many_places_is_likelier_luck() -> None:
+    """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
+    method = Guesses(PureDP(1.0), 0.001, 100_000)
+    rare = (HeldOut(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
+    looks = [method.prospects((HeldOut(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    alone, best_of_eight = outlooks(looks, Prior(1.0, 0.05), 1.0)[0]
+    assert best_of_eight < alone / 3
+
+
+@pytest.mark.parametrize(("wins", "guesses"), [(1, 1), (2, 2), (3, 3), (6, 7), (20, 20), (40, 60), (700, 1_000)])
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, delta: float) -> None:
+    """By the binomial chance of what was seen, summed up over the prior on a fine grid; the shares are those assumed."""
+    prospect = promised(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
+    grid = np.linspace(-30, 30, 60_001)
+    log_odds = grid + prospect.free
+    likelihood = np.exp(-wins * np.logaddexp(0, -log_odds) - (guesses - wins) * np.logaddexp(0, log_odds))
+    likelihood /= likelihood.max()
+    refutes = ndtr((grid - 1.0 - prospect.short) / prospect.noise)
+    masses = []
+    for centre, spread in ((WIDE.centre, WIDE.spread), (1.0, None), (WIDE.centre, WIDE.spread + REACH)):
+        density = np.exp(-(((grid - centre) / spread) ** 2) / 2) if spread else 1.0 * (np.abs(grid - centre) < 1e-6)
+        masses.append(density / density.sum())
+    shares = [(1 - UNLIKE_IF_RARE) / 2, (1 - UNLIKE_IF_RARE) / 2, UNLIKE_IF_RARE]
+    posterior = sum(share * mass * likelihood for share, mass in zip(shares, masses, strict=True))
+    expected = float(posterior @ refutes / posterior.sum())
+    assert chance(prospect) == pytest.approx(expected, abs=0.01)

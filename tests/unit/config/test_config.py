@@ -1,0 +1,486 @@
+"""Configurations: what a person means is read, and what cannot be meant is told with file, line, key and nearest key."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.auditing.plan import Settings
+from auditor.blackbox.sampling import Execution
+from auditor.claims import PureDP
+from auditor.config.load import Configuration, load_configuration, search_path
+from auditor.config.yaml_text import read_yaml
+from auditor.errors import InvalidInputError
+from auditor.verdict import Verdict
+
+PROJECT = Path(__file__).parents[3]
+
+# One key a line, so that a test can say where each stands.
+PLAIN = """\
+version: 1
+seed: 5
+confidence: 0.9
+samples: 1000
+method: fixed
+execution:
+  workers: 1
+search:
+  500
+audits:
+  - name: first
+    mechanism: somewhere:f
+    parameters:
+      scale: 2
+    claim:
+      epsilon: 1.0
+    neighbours:
+      domain: totals
+      contributions: [[1, 1], [0, 1]]
+      people:
+        low: 0
+        high: 20
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "some.yaml"
+
+
+def load(file: Path, text: str, **overrides: Any) -> Configuration:
+    file.write_text(text, encoding="utf-8")
+    return load_configuration(file, **overrides)
+
+
+def error(file: Path, text: str) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        load(file, text)
+    return str(caught.value)
+
+
+def changed(old: str, new: str) -> str:
+    assert PLAIN.count(old) == 1, old
+    return PLAIN.replace(old, new)
+
+
+def with_neighbours(text: str) -> str:
+    return PLAIN[: PLAIN.index("    neighbours:")] + f"    neighbours: {text}\n"
+
+
+# --- What is meant ---
+
+
+def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
+    configuration = load(file, PLAIN)
+    [plan] = configuration.plans
+    assert (configuration.name, configuration.file, configuration.confidence) == ("some", file, 0.9)
+    assert (plan.name, plan.source.name, plan.source.parameters) == ("first", "somewhere:f", {"scale": 2})
+    assert (plan.claim, plan.expect) == (PureDP(1.0), Verdict.NO_VIOLATION_FOUND)
+    execution = Execution(workers=1)
+    assert plan.settings == Settings(1000, "fixed", search=500, prove="briefly", seed=5, execution=execution)
+    assert plan.alpha == pytest.approx(0.1)
+
+
+def test_defaults_are_those_of_the_contract(file: Path) -> None:
+    kept = [
+        line for line in PLAIN.splitlines() if line.split(":")[0] not in {"seed", "confidence", "samples", "method"}
+    ]
+    text = "\n".join(kept).replace("execution:\n  workers: 1\nsearch:\n  500\n", "")
+    configuration = load(file, text)
+    [plan] = configuration.plans
+    assert configuration.confidence == 0.999
+    assert plan.settings == Settings(1_000_000, "fixed", search=None, prove="briefly")
+    assert plan.settings.execution == Execution("loky", -1, 65_536, None)
+
+
+@pytest.mark.parametrize(
+    "neighbours",
+    [
+        "{domain: value, values: [a, no, 1, null]}",
+        "{domain: value, range: [0, 10]}",
+        "{domain: value, range: [0.5, 1e3]}",
+        "{domain: totals, contributions: [[1, 1], [0, 1]], people: {low: 0, high: 9}, relation: substitute}",
+        "{domain: totals, cells: 3, values: {low: 0, high: 9}, contribution: {l1: 2}}",
+        "{domain: totals, cells: 3, values: {low: 0, high: 9}, contribution: {linf: 0.5}, integer: false}",
+        "{domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 9}}",
+        "{domain: records, record: {choices: [a, b]}, size: {low: 1, high: 9}, columns: 2, relation: substitute}",
+        "{domain: records, record: {low: 0, high: 9, integer: true}, size: {low: 0, high: 9}, distance: 3}",
+        "{pairs: [{left: [0], right: [1]}, {left: {a: 1}, right: text}]}",
+        "{pairs: [{left: [0, 1], right: [1]}], relation: add_remove}",
+        # A range may be a list, and keys of other forms may be null.
+        "{domain: totals, cells: 2, values: [-5, 5], contribution: {l1: 1}}",
+        "{domain: null, pairs: [{left: 0, right: 1}], generator: null}",
+        "{domain: value, values: [0, 1], pairs: null, size: null}",
+        "{domain: records, record: {choices: null, low: 0, high: 1}, size: {low: 0, high: 5}, cells: null}",
+        "{domain: records, record: {choices: [a, b], low: null, high: null}, size: {low: 0, high: 5}}",
+    ],
+)
+def test_every_kind_of_neighbours_of_the_contract_is_read(file: Path, neighbours: str) -> None:
+    [plan] = load(file, with_neighbours(neighbours)).plans
+    assert plan.domain.corners()
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "{epsilon: 1}",
+        "{epsilon: 1, delta: 1e-6}",
+        "{order: 2, epsilon: 1}",
+        "{rho: 0.5}",
+        "{mu: 1}",
+        "{sensitivity: 2}",
+        "{monotone: true}",
+        "{probability: 0.1, at_most: true}",
+        "{probability: 0.1, at_least: true}",
+    ],
+)
+def test_every_claim_of_the_contract_is_read(file: Path, claim: str) -> None:
+    [plan] = load(file, changed("    claim:\n      epsilon: 1.0\n", f"    claim: {claim}\n")).plans
+    assert plan.claim.to_dict() == read_yaml(claim, "").data
+
+
+def test_an_audit_may_set_the_file_s_keys_anew(file: Path) -> None:
+    own = "samples: 200\n    seed: 9\n    method: two-intervals\n    search: 0\n    execution: {batch: 7, workers: 2}"
+    second = (
+        PLAIN[PLAIN.index("  - name") :].replace("first", "second").replace("parameters:", f"{own}\n    parameters:")
+    )
+    first_plan, second_plan = load(file, PLAIN + second).plans
+    execution = Execution(workers=1)
+    assert first_plan.settings == Settings(1000, "fixed", search=500, prove="briefly", seed=5, execution=execution)
+    execution = Execution(batch=7, workers=2)
+    assert second_plan.settings == Settings(
+        200, "two-intervals", search=0, prove="briefly", seed=9, execution=execution
+    )
+    assert first_plan.alpha == second_plan.alpha == pytest.approx(0.05)
+
+
+def test_the_command_line_overrules_the_file_and_the_audit(file: Path) -> None:
+    text = changed("    parameters:", "    samples: 300\n    seed: 8\n    parameters:")
+    [plan] = load(file, text, samples=400, seed=0, workers=3, backend="threading").plans
+    assert (plan.settings.samples, plan.settings.seed) == (400, 0)
+    assert plan.settings.execution == Execution("threading", 3)
+
+
+def test_mechanisms_are_not_imported_while_loading(file: Path) -> None:
+    assert load(file, PLAIN.replace("somewhere:f", "no_such_module:f")).plans
+
+
+@pytest.mark.parametrize("file", sorted((PROJECT / "configs").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_committed_configuration_loads_and_its_mechanisms_can_be_built(file: Path) -> None:
+    configuration = load_configuration(file)
+    assert configuration.plans
+    for plan in configuration.plans:
+        plan.source.drawer()
+
+
+def test_mechanisms_are_looked_for_beside_the_file_then_up_to_the_project_then_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, here = tmp_path / "project", tmp_path / "project" / "a" / "b"
+    elsewhere = tmp_path / "elsewhere"
+    for folder in (here, elsewhere):
+        folder.mkdir(parents=True)
+    (project / "pyproject.toml").touch()
+    monkeypatch.chdir(elsewhere)
+    assert search_path(here / "x.yaml") == tuple(map(str, (here, project / "a", project, elsewhere)))
+    (project / "pyproject.toml").unlink()
+    assert search_path(here / "x.yaml") == (str(here), str(elsewhere))
+
+
+# --- YAML as a person means it ---
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-5", 1e-5),
+        ("1.0E+5", 1e5),
+        ("-.5", -0.5),
+        ("5.", 5.0),
+        ("1_000_000", 1_000_000),
+        ("1_0.5", 10.5),
+        ("010", 10),
+        ("-007", -7),
+        ("+3", 3),
+        ("0x10", 16),
+        ("0o17", 15),
+        (".inf", math.inf),
+        ("-.INF", -math.inf),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("no", "no"),
+        ("yes", "yes"),
+        ("on", "on"),
+        ("2024-01-01", "2024-01-01"),
+        ("1:30", "1:30"),
+        ("'1e-5'", "1e-5"),
+        ('"010"', "010"),
+        ("0xfg", "0xfg"),
+        ("._", "._"),
+        ("_1", "_1"),
+        ("1.2.3", "1.2.3"),
+        ("-", "-"),
+        ("e5", "e5"),
+        ("[1, [a, {b: 2}]]", [1, ["a", {"b": 2}]]),
+        ("{a: &x [1], b: *x}", {"a": [1], "b": [1]}),
+        ("|\n  12\n", "12\n"),
+    ],
+)
+def test_yaml_is_read_as_it_is_meant(text: str, value: Any) -> None:
+    read = read_yaml(f"key: {text}" if not text.startswith("-\n") else text, "x").data if text != "-" else {"key": "-"}
+    assert read == {"key": value}
+    assert type(read["key"]) is type(value)
+
+
+def test_nan_is_read_as_a_number() -> None:
+    assert math.isnan(read_yaml(".nan", "x").data)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(max_codepoint=0xD7FF), max_size=10),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(max_codepoint=0xD7FF), max_size=10), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_json_is_read_as_json(data: Any) -> None:
+    assert read_yaml(json.dumps(data), "x").data == data
+    assert repr(read_yaml(json.dumps(data, indent=1), "x").data) == repr(data)
+
+
+@given(st.text(alphabet="01.eE+-_xo:~n ", max_size=8))
+def test_no_plain_text_is_a_crash(text: str) -> None:
+    try:
+        read_yaml(f"[{text}]", "x")
+    except InvalidInputError as told:
+        assert "this is not YAML" in str(told) or "appears twice" in str(told) or "must be a word" in str(told)
+
+
+def test_lines_are_those_of_the_file() -> None:
+    document = read_yaml("a: 1\n\n# comment\nb:\n  - c: 2\n  -\n    d: 3\n", "x")
+    lines = [document.line(path) for path in [("a",), ("b",), ("b", 0, "c"), ("b", 1), ("b", 1, "d")]]
+    assert lines == [1, 4, 5, 7, 7]
+    assert document.line(("b", 1, "nowhere", "below")) == 7
+
+
+# --- What cannot be meant ---
+
+UNKNOWN: list[tuple[str, str, int, str, str]] = [
+    # what is written, what instead, the line, the key, the nearest
+    ("samples: 1000", "sampels: 1000", 4, "sampels", "samples"),
+    ("  workers: 1", "  wokers: 1", 7, "wokers", "workers"),
+    ("    mechanism: somewhere:f", "    mechanism: somewhere:f\n    expct: violation", 13, "expct", "expect"),
+    ("      epsilon: 1.0", "      epsilom: 1.0", 15, "epsilom", "epsilon"),
+    ("      contributions:", "      contribution_s:", 19, "contribution_s", "contributions"),
+    ("        low: 0", "        lo: 0", 21, "lo", "low"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "key", "nearest"), UNKNOWN, ids=[key for *_, key, _ in UNKNOWN])
+def test_an_unknown_key_is_told_with_its_place_and_the_nearest_known_one(
+    file: Path, old: str, new: str, line: int, key: str, nearest: str
+) -> None:
+    told = error(file, changed(old, new))
+    assert f"{file}, line {line}: " in told
+    assert f'unknown key "{key}"' in told
+    assert f'did you mean "{nearest}"' in told
+
+
+def test_every_unknown_key_is_told_at_once(file: Path) -> None:
+    told = error(file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:"))
+    assert '"sampels"' in told
+    assert '"lo"' in told
+
+
+@pytest.mark.parametrize(
+    ("missing", "line", "parent"),
+    [
+        ("version: 1\n", 1, "the file"),
+        ("    mechanism: somewhere:f\n", 11, "audits"),
+        ("        high: 20\n", 20, "people"),
+    ],
+)
+def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: int, parent: str) -> None:
+    told = error(file, changed(missing, ""))
+    key = missing.partition(":")[0].strip()
+    assert f'{file}, line {line}: {parent} needs the key "{key}"' in told
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("-1", "-1"),
+        (".nan", "nan"),
+        (".inf", "inf"),
+        ("one", "'one'"),
+        ("", "None"),
+        ("[1]", "[1]"),
+        ("true", "True"),
+        ("'1'", "'1'"),
+        ("1" + "0" * 400, "1000"),
+    ],
+    ids=lambda text: text[:8],
+)
+def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, text: str, shown: str) -> None:
+    told = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
+    assert told.startswith(f"{file}, line 15: epsilon is {shown}")
+    assert "it must be a finite number of at least 0" in told
+
+
+WRONG: list[tuple[str, str, int, str]] = [
+    # what is written, what instead, the line (0 where the audit's is told), and what is said of it
+    ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
+    ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
+    ("confidence: 0.9", "confidence: high", 3, "confidence is 'high'; it must be a valid number"),
+    ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; it must be an integer: write 1_000_000"),
+    ("method: fixed", "method: fixd", 5, "method is 'fixd'; did you mean \"fixed\""),
+    ("workers: 1", "workers: 0", 0, "workers is 0; it must be at least 1, or −1"),
+    ("workers: 1", "backend: lokey", 7, "'lokey'; did you mean \"loky\""),
+    ("seed: 5", "seed: -1", 0, "seed is -1"),
+    ("samples: 1000", "samples: 99", 0, "samples is 99; it must be an integer of at least 100"),
+    ("  500\n", "  -1\n", 0, "search is -1; it must be an integer of at least 0"),
+    ("name: first", "name: 5", 11, "audits.0.name is 5; it must be text: write it in quotes"),
+    ("mechanism: somewhere:f", "mechanism:", 12, "mechanism is None"),
+    ("domain: totals", "domain: total", 18, "'total'; did you mean \"totals\""),
+    (
+        "domain: totals",
+        "domain: value",
+        19,
+        'unknown key "contributions" in neighbours (value); allowed: domain, range, values',
+    ),
+    ("high: 20", "high: many", 22, "'many'"),
+    ("    claim:\n      epsilon: 1.0", "    claim: hello", 15, "claim is 'hello'"),
+    (
+        "    claim:\n      epsilon: 1.0",
+        "    claim: 1.0",
+        15,
+        "audits.0.claim is 1.0; it must state the promise, such as {epsilon: 1.0}",
+    ),
+    (
+        "mechanism: somewhere:f",
+        "mechanism: {command: node x.js}",
+        12,
+        "is 'node x.js'; it must be a list of the program and its",
+    ),
+    ("      epsilon: 1.0", "      delta: 1.0", 15, "claim has the keys ['delta']"),
+    ("      scale: 2", "      1: 2", 14, "it must be text"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "why"), WRONG, ids=[f"{new.strip()}" for _, new, *_ in WRONG])
+def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed(
+    file: Path, old: str, new: str, line: int, why: str
+) -> None:
+    told = error(file, changed(old, new))
+    assert why in told
+    assert str(file) in told
+    assert f", line {line or 11}: " in told
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "why"),
+    [
+        ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
+        ("{pairs: []}", "the list of pairs is empty"),
+        ("{domain: value, values: {low: 0, high: 10}}", "it must be a list, such as [0, 10]"),
+        ("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}", 'unknown key "rigth" in pairs; did you mean "right"'),
+        ("{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}", 'unknown key "lowest"'),
+        ("{domain: value, range: [1, 2, 3]}", "at most 2 items"),
+        (
+            "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
+            "it must be a mapping with some of the keys low, high",
+        ),
+        ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
+        ("{domain: totals, keys: [a, b]}", "totals by key take keys, values and contribution"),
+        ("{domain: records, size: {low: 0, high: 1}}", "or record: {choices}, or columns: [{low"),
+        ("{domain: records, record: {low: 0}, size: {low: 0, high: 1}}", 'record needs the key "high"'),
+        ("{domain: records, record: [0, 100], size: {low: 0, high: 1}}", "write {low: 0, high: 100}"),
+        ("{domain: records, record: {low: 0, high: 1}, size: [0, 20]}", "write {low: 0, high: 20}"),
+        (
+            "{domain: records, record: {low: 0, choices: [a]}, size: {low: 0, high: 1}}",
+            'unknown key "low" in record (one of choices); allowed: choices',
+        ),
+        ("{pairs: [{left: [1, 2], right: [3, 4]}], relation: substitute}", "[1, 2] and [3, 4] is not neighbouring"),
+        ("{pairs: [{left: 1, right: 2}], relation: substituted}", 'did you mean "substitute"'),
+        (
+            "hello",
+            "'hello'; it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{",
+        ),
+    ],
+)
+def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:
+    told = error(file, with_neighbours(neighbours))
+    assert f"{file}, line 17: " in told
+    assert why in told
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("version: [1\naudits: 3", "line 2: this is not YAML"),
+        ("version: 1\n\taudits: 1", "line 2: this is not YAML"),
+        ("version: \x01", "this is not YAML"),
+        (
+            PLAIN.replace("seed: 5", "seed: !!python/object:os.system 1"),
+            "line 2: the tag 'tag:yaml.org,2002:python/object:os.system'; leave",
+        ),
+        (PLAIN + "---\n" + PLAIN, "line 23: this is not YAML: but found another document"),
+        ("a: &x [*x]", "an alias contains itself"),
+        ("[" * 5000, "nested too deeply"),
+        ("", "a configuration is a mapping"),
+        ("# nothing but a comment\n", "a configuration is a mapping"),
+        ("hello", "a configuration is a mapping"),
+        ("[1, 2]", "a configuration is a mapping"),
+        (PLAIN + "1.5: x\n", "line 23: a key must be a word"),
+        (PLAIN + "? [a]\n: x\n", "line 23: a key must be a word"),
+        (PLAIN + "~: x\n", "line 23: a key must be a word"),
+        (PLAIN + "5: x\n", "line 23: "),
+        (PLAIN + "true: x\n", "line 23: "),
+        (PLAIN + PLAIN[PLAIN.index("  - name") :], 'line 23: two audits are called "first"; names must differ'),
+        (PLAIN + "seed: 6\n", 'line 23: the key "seed" appears twice'),
+        (changed("  low: 0", "  low: 0\n        low: 1"), 'line 22: the key "low" appears twice'),
+        ("version: 1\naudits: []\n", "line 2: audits is []; it needs 1 or more"),
+        ("version: 1\naudits:\n", "line 2: audits is None"),
+        (
+            "version: 1\naudits: [hello]\n",
+            "line 2: audits.0 is 'hello'; it must be a mapping with some of the keys name",
+        ),
+    ],
+    ids=lambda text: text[-12:],
+)
+def test_what_is_no_configuration_at_all_is_told(file: Path, text: str, why: str) -> None:
+    told = error(file, text)
+    assert str(file) in told
+    assert why in told
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"there is no file .*nowhere\.yaml"):
+        load_configuration(tmp_path / "nowhere.yaml")
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        load_configuration(tmp_path)
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes(b"name: \xe9\n")
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        load_configuration(latin)
+
+
+def test_aliases_of_aliases_are_counted_in_full(file: Path) -> None:
+    doubled = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    text = f"version: 1\na0: &a0 [1, 1]\n{doubled}{PLAIN.removeprefix('version: 1')}"
+    assert "over 200,000 values, aliases counted in full" in error(file, text)

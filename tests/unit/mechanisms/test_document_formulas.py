@@ -1,0 +1,207 @@
+"""Formulas of documents 000, 001 and 003 against their definitions, by enumeration; and what they promise, exactly."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import dlaplace
+
+from mechanisms import (
+    propose_test_release,
+    queries,
+    sample_and_aggregate,
+    shifted_inverse,
+    smooth_sensitivity,
+)
+from mechanisms.local_sensitivity import local_sensitivity_of_ratio, ratio_formula
+from mechanisms.truths.continuous import test_then_release
+
+del test_then_release
+
+Multiset = tuple[int, ...]
+
+# Document 003 --------------------------------------------------------------------------------------------------------
+
+LOW = -2
+VALUES = (LOW, -1, 0, 1, 3)
+MULTISETS: list[Multiset] = [x for n in range(5) for x in itertools.combinations_with_replacement(VALUES, n)]
+COUNTS = np.array([[x.count(value) for value in VALUES] for x in MULTISETS])
+
+
+def subsets(x: Multiset) -> Iterable[Multiset]:
+    return itertools.chain.from_iterable(itertools.combinations(x, n) for n in range(len(x) + 1))
+
+
+def maximum(x: Multiset) -> int:
+    return max(x, default=LOW)
+
+
+def monotonised(x: Multiset) -> int:
+    return max(sum(part) for part in subsets(x))
+
+
+# f by its definition, its loss in mechanisms, and Y, which begins with the least value that f has anywhere (for the sum,
+# with 0, below which some data sets have no subset).
+FUNCTIONS: dict[str, tuple[Callable[[Multiset], int], Any, range]] = {
+    "max": (maximum, shifted_inverse.loss_of_max, range(LOW, 5)),
+    "sum": (sum, shifted_inverse.loss_of_sum, range(13)),
+    "monotonised sum": (monotonised, shifted_inverse.loss_of_monotonised_sum, range(13)),
+}
+
+
+def array(x: Iterable[int]) -> np.ndarray:
+    return np.array(list(x), np.int64)
+
+
+def losses(name: str, strictly: bool) -> np.ndarray:
+    """Return the loss of each multiset (rows) at each y (columns)."""
+    _, loss, ys = FUNCTIONS[name]
+    return np.stack([loss(array(x), array(ys), strictly) for x in MULTISETS])
+
+
+@pytest.mark.parametrize("strictly", [False, True])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_losses_are_the_fewest_removals(name: str, strictly: bool) -> None:
+    f, _, ys = FUNCTIONS[name]
+
+    def fewest(x: Multiset, y: int) -> float:
+        enough = (part for part in subsets(x) if (f(part) < y if strictly else f(part) <= y))
+        return min((len(x) - len(part) for part in enough), default=math.inf)
+
+    np.testing.assert_array_equal(losses(name, strictly), [[fewest(x, y) for y in ys] for x in MULTISETS])
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_down_sensitivity_is_the_largest_change_by_removals(k: int) -> None:
+    for x in MULTISETS:
+        for f, computed in (
+            (sum, shifted_inverse.down_sensitivity_of_sum(array(x), k=k)),
+            (maximum, shifted_inverse.down_sensitivity_of_max(array(x), k, LOW)),
+        ):
+            assert computed == max(abs(f(x) - f(part)) for part in subsets(x) if len(x) - len(part) <= k)
+
+
+# Document 001 --------------------------------------------------------------------------------------------------------
+
+U = 1.0
+MEANS = [x for n in range(6) for x in itertools.combinations_with_replacement((0.0, 0.3, U), n)]
+
+
+def mean(x: Sequence[float]) -> float:
+    return sum(x) / len(x) if x else 0.0
+
+
+def local_sensitivity(x: Sequence[float], additions_only: bool = False) -> float:
+    """Return the largest change of the mean; one that is added changes it most at 0 or u."""
+    added = [[*x, record] for record in (0.0, U)]
+    removed = [] if additions_only else [[*x[:i], *x[i + 1 :]] for i in range(len(x))]
+    return max(abs(mean(x) - mean(y)) for y in added + removed)
+
+
+def test_local_sensitivity_of_the_mean() -> None:
+    """u/(n + 1) bounds additions, but not removals; u/max(1, n) bounds both, and no function of n is smaller."""
+    largest: dict[int, float] = {}
+    for x in MEANS:
+        assert local_sensitivity(x, additions_only=True) <= U / (len(x) + 1) + 1e-12
+        largest[len(x)] = max(largest.get(len(x), 0.0), local_sensitivity(x))
+    assert list(largest.values()) == pytest.approx([U / max(1, n) for n in largest])
+    assert all(largest[n] > U / (n + 1) * 1.01 for n in largest if n > 0)
+
+
+@pytest.mark.parametrize("beta", [1e-3, 0.02, 0.1, 1.0])
+def test_corrected_smooth_sensitivity_is_smooth_and_an_upper_bound(beta: float) -> None:
+    smooth = np.array([smooth_sensitivity.smoothed_corrected(n, U, beta) for n in range(450)])
+    assert (np.abs(np.diff(np.log(smooth))) <= beta + 1e-12).all()
+    assert all(local_sensitivity(x) <= smooth[len(x)] + 1e-12 for x in MEANS)
+    assert smooth.max() <= U
+
+
+DELTA = 1e-3
+
+
+@pytest.mark.parametrize(("u", "b"), [(1.0, 0.01), (1.0, 0.02), (1.0, 0.3), (100.0, 7.0), (1.0, 1.0), (1.0, 2.0)])
+def test_steps_are_those_of_the_printed_loop(u: float, b: float) -> None:
+    for n in range(160):
+        k = 0
+        while n - k + 1 != 0 and abs(u / (n - k + 1)) < b:
+            k += 1
+        assert propose_test_release.steps_as_printed(n, u, b) == k
+
+
+@pytest.mark.parametrize(("u", "b"), [(1.0, 0.01), (1.0, 0.0099), (1.0, 0.3), (100.0, 7.0), (1.0, 1.0), (1.0, 2.0)])
+def test_corrected_steps_have_sensitivity_1_and_stay_at_1_where_the_local_sensitivity_may_exceed_b(
+    u: float, b: float
+) -> None:
+    """1 is what the corrected threshold leaves room for."""
+    steps = np.array([propose_test_release.steps_corrected(n, u, b) for n in range(300)])
+    assert np.isin(np.diff(steps), (0, 1)).all()
+    assert all(steps[n] <= 1 for n in range(300) if u / max(1, n) > b)
+
+
+def ptr_chance(n: int, b: float, epsilon: float, corrected: bool) -> tuple[float, float]:
+    """Return how likely the test is passed, and the noise of what is released, after Definition 18 and its correction."""
+    if corrected:
+        each, steps = epsilon / 2, propose_test_release.steps_corrected(n, U, b)
+        threshold = math.log(1 / (2 * DELTA)) / each
+    else:
+        each, steps = epsilon, propose_test_release.steps_as_printed(n, U, b)
+        threshold = math.log(2 / DELTA) / (2 * epsilon)
+    excess = each * (threshold - steps)
+    return math.exp(-excess) / 2 if excess > 0 else 1 - math.exp(excess) / 2, b / each
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_propose_test_release_refuses_as_often_as_written_above(corrected: bool) -> None:
+    """Binomial(10⁵, p), 5.5 standard deviations: false failures below 1e-7 together."""
+    mechanism = propose_test_release.ptr_corrected if corrected else propose_test_release.ptr_as_printed
+    rng, trials = np.random.default_rng(20240904), 100_000
+    for n in (0, 3, 13, 17):
+        out = mechanism(np.zeros(n), trials, rng, u=U, b=0.1, epsilon=1.0, delta=DELTA)
+        chance, scale = ptr_chance(n, 0.1, 1.0, corrected)
+        released = out[~np.isnan(out)]
+        assert abs(len(released) - trials * chance) <= 5.5 * math.sqrt(trials * chance * (1 - chance)) + 1
+        # The mean of |noise| is the scale, and so is its standard deviation.
+        assert abs(np.abs(released).mean() / scale - 1) <= 7 / math.sqrt(len(released))
+
+
+def largest_step(center: Callable[..., float]) -> float:
+    """Return how far one record moves the mean of the answers, clipped to [20, 80], of k = 4 chunks."""
+    bases = [x for n in range(1, 8) for x in itertools.product((30.0, 500.0), repeat=n)]
+    return max(
+        abs(center(np.array(x), 4, 20.0, 80.0) - center(np.array([*x[:at], record, *x[at:]]), 4, 20.0, 80.0))
+        for x in bases
+        for at in range(len(x) + 1)
+        for record in (0.0, 500.0)
+    )
+
+
+def test_one_record_moves_the_corrected_aggregate_by_1_in_k_of_the_range_and_the_printed_one_further() -> None:
+    assert largest_step(sample_and_aggregate.center_corrected) <= 60 / 4 + 1e-9
+    assert largest_step(sample_and_aggregate.center_as_printed) > 1.5 * 60 / 4
+
+
+# Document 000 --------------------------------------------------------------------------------------------------------
+
+
+def test_local_sensitivity_of_the_ratio_against_its_neighbours() -> None:
+    """The formula is exact for 0 < a < b. At a = 0 and a = b it counts a person who is not there: 1/(b − 1)."""
+    for b in range(2, 30):
+        for a in range(b + 1):
+            neighbours = [(a + i, b + j) for i, j in ((1, 1), (0, 1), (-1, -1), (0, -1)) if 0 <= a + i <= b + j]
+            truth = max(abs(a / b - c / d) for c, d in neighbours)
+            expected = truth if 0 < a < b else 1 / (b - 1)
+            assert ratio_formula(np.array([a, b])) == pytest.approx(expected)
+            assert local_sensitivity_of_ratio(np.array([a, b])) == pytest.approx(truth)
+            assert truth <= expected + 1e-12
+
+
+@pytest.mark.parametrize("a", [0.1, 1.0, 3.0])
+def test_discrete_laplace_tail(a: float) -> None:
+    """It exceeds the document's e^(−aT), by nearly 2 for large a."""
+    for t in range(1, 8):
+        tail = 2 * float(dlaplace.sf(t - 1, a))
+        assert queries.tail_probability(a, t) == pytest.approx(tail)
+        assert tail > math.exp(-a * t)

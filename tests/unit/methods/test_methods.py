@@ -1,0 +1,223 @@
+"""Every method on fresh outputs of mechanisms whose truth is known: never above it too often, and near it on many."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import auditor
+from auditor.blackbox.canonical import from_list
+from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.sample import Sample
+from auditor.bounds.divergences import divergence_of
+from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.power import Round
+from auditor.bounds.prospect import HeldOut
+from auditor.defaults import BITS
+from auditor.errors import InvalidInputError
+from auditor.methods import method_for
+from auditor.methods.divergence import mildest_refuted
+from auditor.methods.guessing import GaussianGuesses, ProfileGuesses
+from auditor.neighbours.pair import Pair
+from benchmarks._mechanisms import gaussian, laplace, revealing
+from mechanisms.exact.known_continuous import gaussian_delta
+
+ALPHA = 0.1
+PAIR = auditor.Pairs([(0, 1)]).corners()[0]
+
+
+def draw(function: Callable[..., Any], size: int, rng: np.random.Generator, pair: Pair = PAIR) -> Sample:
+    mechanism = Mechanism.from_callable(function, {}, "m")
+    return mechanism.draw(pair, rng.random(size) < 0.5, rng)
+
+
+def bound_of(method: Any, function: Callable[..., Any], sizes: tuple[int, int], seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    test = method.learn(draw(function, sizes[0], rng)).test
+    return float(method.bound(test, test.count(draw(function, sizes[1], rng))))
+
+
+LAPLACE = functools.partial(laplace, epsilon=1.0)
+GAUSSIAN = functools.partial(gaussian, sigma=1.0)
+REVEALING = functools.partial(revealing, epsilon=1.0, delta=0.1)
+# Claim, method, mechanism, the true value of the claim's quantity, the share of it reached with 20,000 outputs.
+CASES: list[tuple[Any, str, Callable[..., Any], float, float]] = [
+    (auditor.PureDP(1.0), "fixed", LAPLACE, 1.0, 0.8),
+    (auditor.PureDP(1.0), "two-intervals", LAPLACE, 1.0, 0.7),
+    (auditor.ApproximateDP(1.0, 0.1), "fixed", REVEALING, 1.0, 0.7),
+    (auditor.GaussianDP(1.0), "fixed", GAUSSIAN, 1.0, 0.9),
+    (auditor.ZeroConcentratedDP(0.5), "fixed", GAUSSIAN, 0.5, 0.7),
+    (auditor.RenyiDP(1.5, 0.75), "fixed", GAUSSIAN, 0.75, 0.45),
+    (auditor.RenyiDP(4.0, 2.0), "fixed", GAUSSIAN, 2.0, 0.3),
+]
+NAMES = [f"{type(case[0]).__name__}-{case[1]}" for case in CASES]
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), CASES, ids=NAMES)
+def test_bounds_exceed_the_truth_at_most_at_their_level(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    """Threshold at 1e-7 a case."""
+    runs, method = 24, method_for(claim, name, ALPHA, 1000)
+    above = sum(bound_of(method, mechanism, (600, 1000), seed) > truth + 1e-9 for seed in range(runs))
+    assert above <= binom.isf(1e-7, runs, ALPHA)
+
+
+def delta_of(mechanism: Callable[..., Any], epsilon: float) -> float:
+    """The true δ: of Laplace noise of scale 1 (Balle & Wang 2018), and of Gaussian noise with μ = 1."""
+    return max(0.0, 1 - math.exp((epsilon - 1) / 2)) if mechanism is LAPLACE else gaussian_delta(1.0, epsilon)
+
+
+PROFILED = [case for case in CASES if case[2] is not REVEALING]
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), PROFILED)
+def test_profiles_lie_above_the_truth_anywhere_at_most_at_their_level(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    """Threshold at 1e-7 a case; and on many outputs two thirds of the truth are reached where it is largest."""
+    runs, method = 24, method_for(claim, name, ALPHA, 1000)
+    above = 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        test = method.learn(draw(mechanism, 600, rng)).test
+        points = method.profile(test.count(draw(mechanism, 1000, rng)))
+        above += any(delta > delta_of(mechanism, epsilon) + 1e-9 for epsilon, delta in points)
+    assert above <= binom.isf(1e-7, runs, ALPHA)
+    rng = np.random.default_rng(0)
+    test = method.learn(draw(mechanism, 4000, rng)).test
+    points = method.profile(test.count(draw(mechanism, 20_000, rng)))
+    assert points[0][0] == 0.0
+    assert points[0][1] > 2 / 3 * delta_of(mechanism, 0.0)
+    assert [delta for _, delta in points] == sorted((delta for _, delta in points), reverse=True)
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_stated(chance: float) -> None:
+    """1000 simulated sets of counts, seeded: within 5 standard errors (0.063) and 0.02 for the normal approximation."""
+    claim, trials, rng = auditor.ZeroConcentratedDP(0.5), 20_000, np.random.default_rng(8)
+    method = method_for(claim, "fixed", ALPHA, trials)
+    test = method.learn(draw(GAUSSIAN, 5_000, rng)).test
+    counts = test.count(draw(GAUSSIAN, trials, rng))
+    p, q = np.array(counts.left, float), np.array(counts.right, float)
+    if test.wager.swapped:
+        p, q = q, p
+    pair = mildest_refuted(Round(test.wager, p, q, trials, test.wager.order * claim.rho), ALPHA, chance)
+    assert pair is not None
+    caught = method.detectable(test, counts, chance)
+    assert caught is not None and caught >= divergence_of(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
+    refuted = 0
+    for _ in range(1000):
+        n = int(rng.binomial(trials, 0.5))
+        sides = [tuple(rng.multinomial(size, side).tolist()) for size, side in zip((n, trials - n), pair, strict=True)]
+        left, right = reversed(sides) if test.wager.swapped else sides
+        refuted += method.bound(test, ScoreCounts(left, right)) > claim.rho
+    assert abs(refuted / 1000 - chance) < 0.083
+
+
+def test_a_wager_on_nothing_catches_nothing() -> None:
+    method, silent = method_for(auditor.ZeroConcentratedDP(0.5), "fixed", ALPHA, 1000), lambda data, rng: None
+    rng = np.random.default_rng(0)
+    learned = method.learn(draw(silent, 200, rng))
+    counts = learned.test.count(draw(silent, 200, rng))
+    assert learned.forecast == -math.inf
+    assert method.bound(learned.test, counts) == 0
+    assert method.detectable(learned.test, counts, 0.8) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [0, 1, 8, 200])
+def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
+    """On numbers, on atoms it has seen and on those it has not, whatever it could learn."""
+    rng = np.random.default_rng(seed)
+
+    def mixed(bit: int, rng: np.random.Generator) -> Any:
+        return [rng.normal(bit), None, "a" if bit else "b", math.nan, (1, 2), math.inf][rng.integers(6)]
+
+    method = GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 1000)
+    test = method.learn(draw(mixed, size, rng)).test
+    fresh = [None, "never seen", math.nan, -math.inf, math.inf, 0.0, 1e300, -5, [1, 2, 3], {"a": 1}, ValueError("x")]
+    counts = test.count(Sample(from_list(fresh), from_list(fresh[::-1])))
+    assert counts.guesses == counts.trials == 2 * len(fresh)
+    assert method.bound(test, counts) == 0
+
+
+def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
+    """The bit is revealed with probability 0.1: fine at δ = 0.2, not at (3, 0.01)."""
+    claim = auditor.PrivacyProfile([(1.0, 0.2), (3.0, 0.01), (1.5, 0.15)])
+    method, rng = ProfileGuesses(claim, 0.001, 5000), np.random.default_rng(0)
+    test = method.learn(draw(REVEALING, 1000, rng)).test
+    counts = test.count(draw(REVEALING, 5000, rng))
+    assert method.bound(test, counts) > 0
+    each = [
+        inner.bound(event, seen) - point.epsilon
+        for inner, event, seen, point in zip(method._methods(), test.events, counts.points, claim.profile, strict=True)
+    ]
+    assert [excess > 0 for excess in each] == [False, True, False]
+    assert method.bound(test, counts) == max(each)
+    # Each point has its share of the error only.
+    assert all(inner.alpha == pytest.approx(0.001 / 3) for inner in method._methods())
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "events"),
+    [
+        (auditor.GaussianDP(1.0), "two-intervals", ("values",)),
+        (auditor.ZeroConcentratedDP(1.0), "fixed", (BITS,)),
+    ],
+)
+def test_what_a_method_cannot_do_is_told(claim: Any, name: str, events: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInputError):
+        method_for(claim, name, ALPHA, 1000, events)
+
+
+def vectors(left: bool, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(0.0, 1.0, (size, 5))
+
+
+def halved(left: bool, size: int, rng: np.random.Generator) -> Any:
+    return rng.random(size) < (2 / 3 if left else 1 / 3)
+
+
+def test_what_is_held_out_knows_no_luck() -> None:
+    """Where both sides are alike, a loss one standard error on the safe side passes 0 for one in six pairs at most.
+
+    Of 25 pairs 16 or more would do so with a chance below 1e-6. The luckiest of many rules passes 0 on nearly all.
+    """
+    method = method_for(auditor.PureDP(0.1), "fixed", 0.05, 10**7).with_margin(1.0)
+    samples = [draw(vectors, 1_000, np.random.default_rng(seed)) for seed in range(25)]
+    assert sum(method.learn(sample).forecast > 0 for sample in samples) >= 23
+    seen = [method.prospects(method.evidence(sample))[0] for sample in samples]
+    assert sum(one.loss - one.error > 0 for one in seen) < 16
+
+
+@pytest.mark.parametrize("name", ["fixed", "two-intervals"])
+def test_what_is_held_out_knows_a_loss(name: str) -> None:
+    """Wins at 2/3 of 40,000 outputs are ln 2 within .02, six standard errors."""
+    method = method_for(auditor.PureDP(0.1), name, 0.05, 10**9).with_margin(1.0)
+    sample = draw(halved, 20_000, np.random.default_rng(1))
+    assert method.prospects(method.evidence(sample))[0].loss == pytest.approx(math.log(2), abs=0.08)
+    profile = ProfileGuesses(auditor.PrivacyProfile([(0.1, 0.0), (0.5, 0.0)]), 0.05, 10**9, 1.0)
+    assert profile.prospects(profile.evidence(sample))[0].loss == pytest.approx(math.log(2) - 0.1, abs=0.08)
+
+
+def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:
+    """The event of a short look is the luckiest of many; a long look that shows another does not confirm it."""
+    method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
+    nothing = HeldOut(0, 0, 0, 1)
+    lucky, long, later = (
+        (nothing, HeldOut(*seen), nothing) for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
+    )
+    assert method.joined(lucky, long)[1] == long[1]
+    assert method.joined(long, later)[1] == HeldOut(3, 4, 3_500, 2, 4, 2_000)
+
+
+def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.methods.find_spec", lambda name: None)
+    with pytest.raises(InvalidInputError, match=r"needs statsmodels, .* pip install 'dp-auditor\[intervals\]'"):
+        method_for(auditor.PureDP(1.0), "two-intervals", 0.01, 1000)
+    assert method_for(auditor.PureDP(1.0), "fixed", 0.01, 1000)

@@ -1,0 +1,255 @@
+"""Reports: data that can be read back, text that is shown as it is, files that are whole or untouched."""
+
+import io
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_results import violation as result
+from rich.console import Console
+
+from auditor.bounds.evidence import Bound
+from auditor.claims import PureDP
+from auditor.errors import visible
+from auditor.neighbours.pair import pair_words
+from auditor.report.formats import write_reports
+from auditor.report.markdown import escape, to_markdown
+from auditor.report.phrases import bound_words, closing_line, finding, run_headline
+from auditor.report.terminal import print_result
+from auditor.results.files import to_json, write_whole
+from auditor.results.result import AuditResult, RunResult
+from auditor.verdict import Verdict
+
+SOUND = {"verdict": Verdict.NO_VIOLATION_FOUND, "claim": PureDP(1)}
+NO_ANSWER = {"verdict": Verdict.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "power": None}
+
+
+def run(*audits: AuditResult, name: str = "some run") -> RunResult:
+    return RunResult(name, 0.999, audits, 2.0)
+
+
+# --- Data ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "passed"),
+    [
+        ([SOUND], Verdict.NO_VIOLATION_FOUND, True),
+        ([SOUND, {}], Verdict.VIOLATION, False),
+        ([SOUND, {"expected": Verdict.VIOLATION}], Verdict.VIOLATION, True),
+        ([SOUND, NO_ANSWER], Verdict.INCONCLUSIVE, False),
+        ([NO_ANSWER, {}], Verdict.VIOLATION, False),
+        ([], Verdict.NO_VIOLATION_FOUND, True),
+    ],
+)
+def test_a_run_is_as_bad_as_its_worst_audit(changes: list[dict[str, Any]], verdict: Verdict, passed: bool) -> None:
+    whole = run(*(result(**change) for change in changes))
+    assert (whole.verdict, whole.passed) == (verdict, passed)
+
+
+@pytest.mark.parametrize("expected", [Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND])
+def test_no_answer_never_passes(expected: Verdict) -> None:
+    assert not result(**NO_ANSWER, expected=expected).passed
+
+
+JSON_OR_WORSE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=10,
+)
+SPELLED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+@given(JSON_OR_WORSE)
+def test_what_is_written_is_standard_json_and_reads_back_the_same(data: Any) -> None:
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    def expected(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: expected(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [expected(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return next(word for word, number in SPELLED.items() if repr(number) == repr(value))
+        return value
+
+    text = to_json(data)
+    assert text.endswith("\n")
+    assert repr(json.loads(text, parse_constant=refuse)) == repr(expected(data))
+
+
+def test_what_cannot_be_json_is_an_error_and_not_guessed_at() -> None:
+    with pytest.raises(TypeError):
+        to_json({"a": object()})
+
+
+# --- Text ---
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
+@given(st.text())
+def test_escaped_text_is_on_one_line_and_shows_the_same(text: str) -> None:
+    told = escape(text)
+    assert len(told.splitlines()) <= 1
+    assert unescaped(told) == visible(text)
+
+
+@given(st.text())
+def test_escaped_text_holds_nothing_that_markdown_or_html_would_read(text: str) -> None:
+    bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", escape(text))
+    assert not set(bare) & set("\\`*_[]|<>&~$")
+
+
+@pytest.mark.parametrize("name", ["a|b", "<script>", "*a* _b_", "`x`", "[a](b)", "a\nb", "a\r# b", "a\\"])
+def test_a_name_breaks_neither_table_nor_headings(name: str) -> None:
+    lines = to_markdown(run(result(name=name), result(), name=name)).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line) for line in table]
+    assert len(table) == 4
+    assert len({len(row) for row in cells}) == 1, "as many cells in every row as in the header"
+    assert [line for line in lines if line.startswith("#")] == [
+        f"# {escape(name)}",
+        f"## {escape(name)}",
+        "## some audit",
+    ]
+
+
+def test_a_violation_is_told_with_pair_event_rates_bound_and_claim() -> None:
+    assert finding(result()) == (
+        "On the neighbours 0 and 1, the event “output ≤ 0.5” happens at rates 0.75 and 0.25, and “output > 0.5” at 0.25 "
+        "and 0.75; this proves ε ≥ 0.770 with 99.90 % confidence, above the claimed ε = 0.5."
+    )
+
+
+def test_no_violation_is_told_with_what_would_have_been_caught() -> None:
+    told = finding(result(**SOUND))
+    assert "within the claimed ε = 1" in told
+    assert "on this event, the audit detects ε = 0.650 with 95 % probability" in told
+    blind = finding(result(**SOUND, power={"80%": math.inf, "95%": math.inf}))
+    assert "cannot detect any violation" in blind
+
+
+def test_no_answer_is_told_with_its_reason() -> None:
+    told = result(**{**NO_ANSWER, "stop_reason": "a batch took too long"})
+    assert finding(told) == "No answer: a batch took too long."
+    assert (bound_words(told), pair_words(told.pair)) == ("–", "–")
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99, 0.999, 0.9995, 1 - 1e-7, 1 - 2**-53])
+def test_a_confidence_is_told_with_the_digits_that_matter(confidence: float) -> None:
+    told = re.search(r"with ([0-9.]+) % confidence", finding(result(bound=Bound("epsilon", 0.77, confidence, "m"))))
+    assert told is not None
+    assert float(told[1]) < 100
+    assert 1 - float(told[1]) / 100 == pytest.approx(1 - confidence, rel=0.06)
+
+
+def test_the_closing_line_counts_what_was_not_as_expected() -> None:
+    assert closing_line(run(result(**SOUND))).startswith("some run: every audit ended as expected (1 audit, ")
+    assert "2 of 3 audits did NOT end as expected" in closing_line(run(result(), result(), result(**SOUND)))
+    assert "a false alarm in at most 1 of 1,000 runs" in closing_line(run(result()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([{}], "1 of 1 claims is violated: “some audit”. Not as expected: “some audit”."),
+        (
+            [{"expected": Verdict.VIOLATION}, SOUND],
+            "1 of 2 claims is violated: “some audit”. This is what was expected.",
+        ),
+        ([{}] * 6, f"6 of 6 claims are violated: {'“some audit”, ' * 3}“some audit” and 2 more. Not"),
+        ([SOUND], "No violation of the claim was found, which does not prove privacy. This is what was expected."),
+        ([SOUND, SOUND], "No violation of any of 2 claims was found, which does not prove privacy. This is"),
+        (
+            [SOUND, NO_ANSWER],
+            "No violation of 1 of 2 claims was found, which does not prove privacy; there is no answer on “some audit”. Not",
+        ),
+        ([NO_ANSWER], "Nothing is known; there is no answer on “some audit”. Not as expected: “some audit”."),
+        ([NO_ANSWER, NO_ANSWER], "Nothing is known; there is no answer on “some audit”, “some audit”. Not"),
+    ],
+)
+def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], told: str) -> None:
+    assert run_headline(run(*(result(**change) for change in changes))).startswith(told)
+
+
+def test_the_summary_tells_what_was_spent_and_whether_it_can_be_repeated() -> None:
+    both, printed = run(result(), result(reproducible=False)), io.StringIO()
+    print_result(both, Console(file=printed, width=300))
+    assert printed.getvalue().count("such as np.random") == 1
+    summary = to_markdown(both)
+    assert "1,000 to search for the pair, 2,000 to select the event, 30,000 for the bound" in summary
+    assert summary.count("entropy of its own") == 1
+    assert summary.count("seed 7") == 2
+
+
+# --- Files ---
+
+
+def test_a_report_and_its_summary_are_written_into_a_new_folder(tmp_path: Path) -> None:
+    written, _ = write_reports(run(result()), tmp_path / "deep" / "er")
+    assert written == tmp_path / "deep" / "er" / "report.json"
+    assert json.loads(written.read_text(encoding="utf-8"))["audits"][0]["name"] == "some audit"
+    assert {file.name for file in written.parent.iterdir()} == {"report.json", "report.html", "summary.md"}
+
+
+def test_a_file_is_replaced_by_the_new_text(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    for text in ("old and long", "näw"):
+        write_whole(file, text)
+        assert file.read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("failure", ["text", "write", "rename", "interrupt"])
+def test_the_old_file_is_intact_when_writing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old", encoding="utf-8")
+    error: type[BaseException] = KeyboardInterrupt if failure == "interrupt" else OSError
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise error
+
+    if failure == "text":
+        error = UnicodeEncodeError
+    elif failure == "rename":
+        monkeypatch.setattr(Path, "replace", refuse)
+    else:
+        monkeypatch.setattr("auditor.results.files.os.fdopen", Broken(error))
+    with pytest.raises(error):
+        write_whole(file, "new \ud800" if failure == "text" else "new")
+    monkeypatch.undo()
+    assert file.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [file], "nothing is left lying about"
+
+
+class Broken:
+    """Open a file that takes half of what is written and then fails, as a full disk does."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def __call__(self, handle: int, *args: Any, **keywords: Any) -> "Broken":
+        self.file = open(handle, *args, **keywords)  # noqa: SIM115 - a handle, closed below
+        return self
+
+    def __enter__(self) -> "Broken":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def write(self, text: str) -> None:
+        self.file.write(text[: len(text) // 2])
+        raise self.error

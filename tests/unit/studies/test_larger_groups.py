@@ -1,0 +1,68 @@
+"""The study of document 004: its numbers again, by other ways than those that made them."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from mechanisms.group_counts import arsinh_gaussian, arsinh_guarantee
+from studies.larger_groups import numbers as study
+from studies.study import read
+
+NUMBERS = read("larger_groups")
+BEST = {entry["x"]: entry for entry in NUMBERS["best"]}
+
+
+def brute_density(x: float, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the density of Y by the trapezoidal rule over the count, which holds where 0 is 10 deviations off."""
+    t = np.linspace(x - 9.5 * study.SIGMA, x + 9.5 * study.SIGMA, 1201)
+    weights = norm.pdf(t, x, study.SIGMA) * (t[1] - t[0])
+    return np.asarray(norm.pdf(outputs[:, None], t, study.R * np.abs(t)) @ weights)
+
+
+def test_the_limit_is_half_of_the_first_stage_with_the_next_term_of_the_expansion() -> None:
+    for data in NUMBERS["curves"]:
+        assert data["up"][-1] == pytest.approx(0.5 + data["expansion"] / 2 / data["orders"][-1], abs=5e-5)
+        # x²/α² is what the expansion leaves out, up to a factor.
+        left_out = max(1.0, data["x"]) ** 2 / data["orders"][-1]
+        assert abs(data["rest"] - data["expansion"]) <= data["rest_error"] + left_out + 1e-3
+
+
+def test_the_cut_densities_leave_out_what_was_given_up() -> None:
+    for entry in NUMBERS["approximate"]:
+        x, delta = entry["x"], entry["delta"]
+        if x == 100:
+            y = np.linspace(entry["low"], entry["high"], 6001)
+            kept = float(np.sum(brute_density(x + 1, y)) * (y[1] - y[0]))
+            assert 1 - kept == pytest.approx(delta, rel=1, abs=5e-8)
+        assert entry["share"] <= BEST[x]["all"]["share"] + 1e-6
+
+
+def test_a_pair_under_the_arsinh_mechanism_costs_no_more_than_it_promises() -> None:
+    for x in [*range(200), 1000, 12_345, 10**6]:
+        assert study.pair_cost(x) <= arsinh_guarantee(x + 1, study.RHO, study.R) * (1 + 1e-9)
+        assert arsinh_guarantee(x + 1, study.RHO, study.R) <= arsinh_guarantee(x, study.RHO, study.R)
+
+
+@pytest.mark.parametrize("x", [0.0, 3.0, 60.0, 5000.0])
+def test_the_arsinh_mechanism_is_unbiased_with_the_error_that_is_stated(x: float) -> None:
+    drawn = arsinh_gaussian(np.array([x]), 200_000, np.random.default_rng(1), rho=study.RHO, r=study.R)[:, 0]
+    deviation = math.sqrt(x**2 * math.expm1(study.R**2) + (study.SIGMA / study.R) ** 2 * math.sinh(study.R**2))
+    # 5.5 standard errors: false once in 25 million.
+    assert abs(drawn.mean() - x) < 5.5 * deviation / math.sqrt(len(drawn))
+    unit = study.SIGMA / study.R
+
+    def miss(z: float) -> float:
+        y = math.exp(-(study.R**2) / 2) * unit * math.sinh(math.asinh(x / unit) + study.R * z)
+        return float(norm.pdf(z)) * abs(y - x)
+
+    assert study.arsinh_error(x) == pytest.approx(quad(miss, -9, 9, limit=400)[0], rel=1e-6)
+
+
+def test_every_sampled_bound_lies_below_the_truth() -> None:
+    for entry in [*NUMBERS["audits"], *NUMBERS["arsinh_audits"]]:
+        assert entry["bound"] <= entry["exact"] <= entry["claimed"]
+        assert entry["verdict"] == "no_violation_found"

@@ -1,0 +1,37 @@
+"""The study of document 003: its numbers again, by the formulas and by draws."""
+
+import math
+
+import numpy as np
+import pytest
+
+from studies.study import read
+
+NUMBERS = read("shifted_inverse")
+
+
+def test_the_loss_of_figure_1_counts_the_records_above() -> None:
+    data = np.repeat(np.arange(6), [1, 5, 10, 10, 5, 1])
+    assert NUMBERS["figure_1"]["loss"] == [int((data > y).sum()) for y in NUMBERS["figure_1"]["y"]]
+
+
+def test_on_tau_ones_the_failure_is_what_the_formula_says_and_below_half_of_beta() -> None:
+    for entry in NUMBERS["worst"]:
+        q = math.exp(-entry["epsilon"] * entry["tau"] / 2)
+        others = entry["outputs"] - 2
+        assert entry["failure"] == pytest.approx(others * q / (2 + others * q), rel=1e-8)
+        assert entry["failure"] < entry["beta"] / 2
+        # One record fewer than what suffices does not.
+        q = math.exp(-entry["epsilon"] * (entry["enough"] - 1) / 2)
+        assert others * q / (2 + others * q) > entry["beta"]
+
+
+def test_the_sum_reaches_the_epsilon_of_the_formula() -> None:
+    for row in NUMBERS["sums"]["rows"]:
+        epsilon, n, tau = row["claimed"], row["n"], row["tau"]
+        assert row["monotone"]["epsilon"] <= epsilon
+        if n >= 2 * tau:
+            z = sum(math.exp(-epsilon * abs(y - (n - tau)) / 2) for y in range(n + 1))
+            assert row["sum"]["epsilon"] == pytest.approx(
+                epsilon * (n - tau) / 2 - math.log(n + 1) + math.log(z), rel=1e-8
+            )

@@ -1,0 +1,66 @@
+"""The files beside the code say the same as the code."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import yaml
+
+import auditor
+
+PROJECT = Path(__file__).parents[2]
+NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "ARCHITECTURE")
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    declared = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    cited = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+    changed = re.findall(r"\b\d+\.\d+\.\d+\b", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8").split("## ")[1])
+    assert {auditor.__version__, declared, cited, *changed[:1]} == {auditor.__version__}
+
+
+def test_links_between_the_files_lead_somewhere() -> None:
+    for name in NAMES:
+        text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
+        links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not link.startswith("https://")]
+        assert [link for link in links if not (PROJECT / link).exists()] == []
+
+
+def test_the_commands_and_targets_they_name_are_there() -> None:
+    from auditor.cli.options import all_commands
+
+    helped = all_commands().format_help()
+    targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for name in (name for name in NAMES if name != "CHANGELOG"):  # which names those of earlier versions
+        text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
+        told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
+            r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE
+        )
+        assert [command for command in told if f"\n    {command} " not in helped and command != "--version"] == []
+        assert [target for target in re.findall(r"\bmake (\w+) +#", text) if target not in targets] == []
+
+
+def test_a_published_readme_links_to_files_of_the_repository_and_the_metadata_say_where_it_is() -> None:
+    published = runpy.run_path(str(PROJECT / "docs" / "published.py"))
+    readme = published["with_absolute_links"](
+        (PROJECT / "README.md").read_text(encoding="utf-8"), "https://host/it", "v1"
+    )
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert [link for link in links if not link.startswith("https://")] == []
+    own = [re.sub("^https://host/it/(blob|raw)/v1/", "", link) for link in links if link.startswith("https://host/")]
+    assert len(own) > 10
+    assert [link for link in own if not (PROJECT / link.partition("#")[0]).exists()] == []
+    text = published["with_addresses"](
+        (PROJECT / "pyproject.toml").read_text(encoding="utf-8"), "https://host/it", "v1"
+    )
+    urls = tomllib.loads(text)["project"]["urls"]
+    assert (urls["Repository"], urls["Changelog"]) == ("https://host/it", "https://host/it/blob/v1/CHANGELOG.md")
+
+
+def test_the_versions_of_python_are_those_that_are_tested() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)'", str(project["classifiers"]))
+    workflow = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+    assert project["requires-python"] == f">={named[0]}"
