@@ -66,6 +66,8 @@ def run(
     command = [*before, sys.executable, "-m", "auditor", "run", str(file), "--quiet", "--resume", "--out", str(out)]
     # A thread for each core of a library would meet limits of processes and memory sooner on machines with many cores.
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    # Under a limit on files Python itself leaves half of a compiled module, which no later run can read.
+    threads["PYTHONDONTWRITEBYTECODE"] = "1"
     return subprocess.run(
         command,
         capture_output=True,
