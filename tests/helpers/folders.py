@@ -1,6 +1,6 @@
 """What the tests of a folder may do: `unit` starts no process and no whole audit, `audits` starts no process.
 
-In `audits` mechanisms run in the process of the test, with one worker, unless a test asks for something else. That changes no
+In both mechanisms run in the process of the test, with one worker, unless a test asks for something else. That changes no
 output; tests/processes/blackbox has the tests which show that.
 """
 
@@ -47,9 +47,8 @@ def rules_for(test: Path) -> Iterator[None]:
     folder = test.relative_to(TESTS).parts[0] if test.is_relative_to(TESTS) else ""
     with pytest.MonkeyPatch.context() as patch:
         if folder in ("unit", "audits"):
+            patch.setattr(Execution, "__post_init__", in_this_process)
             for name in STARTS:
                 if folder == "unit" or not name.endswith("carry_out"):
                     refused(patch, name)
-        if folder == "audits":
-            patch.setattr(Execution, "__post_init__", in_this_process)
         yield
