@@ -1,4 +1,4 @@
-"""What is promised: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
+"""Claims: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
 
 Everything that depends on the kind of claim alone is here. How a claim is tested is said by its method (:mod:`auditor.methods`).
 """

@@ -30,7 +30,7 @@ Prove = bool | Literal["only", "briefly"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a setting is for, in a sentence, and its default.
+    """The purpose of a setting, in a sentence, and its default.
 
     ``of_file`` is the default of a configuration, if it is a different one.
     ``least`` is the least value, and ``above`` a limit that the value must exceed. ``option`` is what the help of a command shows

@@ -1,8 +1,8 @@
-"""The one door to code of others: a user's, a library's, an adapter's, a prover's, a form's of a report.
+"""Calls of other people's code: a user's, a library's, an adapter's, a prover's, a report format's.
 
 Whatever such code raises, SystemExit and KeyboardInterrupt too, is a value (``outcome``) or an error that says where (``Door``).
-Only ``Stopped`` passes: the person, or the system, ends the work. What is found by its entry point (``found``) is imported by
-nobody: adapters and provers, of this distribution and of others.
+Only ``Stopped`` passes: the person, or the system, ends the work. Nobody imports adapters and provers; ``found`` finds
+them by their entry points, in this distribution and in others.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from typing import Any
 from auditor.errors import AuditorError, CodeError, InvalidInputError
 
 _OWN = str(Path(__file__).parent)
-# What a system says that has no room, or gives no right.
+# The errors of a system that has no room, or gives no right.
 OF_THE_MACHINE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
     *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),

@@ -1,4 +1,4 @@
-"""What the auditor knows of a prover, which an entry point of the group ``auditor.provers`` names.
+"""The interface of a prover. An entry point of the group ``auditor.provers`` names one.
 
 A prover reads a mechanism and proves an upper bound on its loss; the auditor samples and proves a lower one. Neither needs the
 other.
@@ -50,7 +50,7 @@ class Attempted(Protocol):
 
 
 class Prover(Protocol):
-    """What a prover has: the kinds of claims that it tries, and two functions."""
+    """The names that a prover has: the kinds of claims that it tries, and two functions."""
 
     @property
     def CLAIMS(self) -> tuple[type[Claim], ...]:  # noqa: N802 - a constant of a module

@@ -22,7 +22,7 @@ from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 from auditor.strangers import read_bytes, read_json, read_text
 
-# Of a file of scores.
+# The most bytes of a file of scores.
 MOST_BYTES = 1 << 28
 
 _Origin = Literal["independent-runs", "one-run", "one-run-apart"]
@@ -42,7 +42,7 @@ ASSUMED: dict[_Origin, tuple[str, ...]] = {
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-# Of alpha, for the case that coins ask for more scores of one side than there are; and of the rest, for equal scores.
+# The share of alpha for the case that coins ask for more scores of one side than there are; and of the rest, for equal scores.
 SPARED = 0.01
 
 

@@ -100,7 +100,7 @@ def in_words(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [in_words(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+        return next(word for word, number in _WORDS.items() if str(number) == str(value))
     return value
 
 

@@ -42,7 +42,7 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
         draw.spend(Phase.BOUND, 1)
         if run.failure:
-            # What other runs show would be taken only where this one did not fail, which may depend on its coins.
+            # Without this run, the others would count only if it did not fail, which may depend on its coins.
             return no_answer(f"run {number + 1} failed: {run.failure}")
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)

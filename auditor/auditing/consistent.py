@@ -133,7 +133,7 @@ def _outputs(event: Observed | None) -> int:
 
 
 def _judged(audit: AuditResult, found: Evidence | Judgement, level: float | None) -> AuditResult:
-    """Return an audit with the judgement of its counts. What the plots show is left as it is."""
+    """Return an audit with the judgement of its counts. The data of the plots stay as they are."""
     if audit.alpha is not None and math.isclose(level or 0, audit.alpha):
         level = audit.alpha
     judgement = found.judge(level) if isinstance(found, Evidence) and level is not None else found

@@ -157,7 +157,7 @@ class Draw:
     def _keep(self, first: Batch, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
-        # Later batches are compared with the keys of a group. What the guard no longer remembers, it holds as a state.
+        # Later batches are compared with the keys of a group. The guard holds earlier keys as a state.
         keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
         self.plan.store.keep(keys, {f"tally of {first.name}": (vars(tally), state)})

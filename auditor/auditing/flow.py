@@ -150,8 +150,8 @@ def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> E
     except MechanismError as error:
         is_lost = isinstance(error, WorkerLostError)
         if is_lost and how.isolate:
-            # From the start, where a crash is an output: nothing of the first attempt is kept. What did not crash then is drawn
-            # again as it was, for its address is the same; so this is one audit, and no second chance for an alarm.
+            # Start again where a crash is an output, and keep nothing. Batches that did not crash are drawn again as they were,
+            # since their addresses are the same. So this is one audit, and no second chance for an alarm.
             return _sampled(plan.with_settings(execution=replace(how, lost=True)), listener, proof, refuse)
         if is_lost:
             plan.store.end(str(error))
@@ -163,7 +163,7 @@ def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> E
 
 
 def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
-    """What an audit does: look at the mechanism, see what its outputs say, and find out what belongs to that, or only prove."""
+    """Carry out the flow of a plan, and then the steps of FOLLOW_UPS that apply; or only wait for the proof."""
     if plan.settings.prove == "only":
         found = proof.result()
         return Outcome(plan, proof_alone(plan, found), proof=found)

@@ -25,7 +25,7 @@ from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 
-# Of objects that show nothing in their text, such as a fitted model of scikit-learn.
+# The advice for objects that show nothing in their text, such as a fitted model of scikit-learn.
 ATTRIBUTES = "; if it returns an object that holds the result, look into it with `observe: [attributes]`"
 # Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
 # sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
@@ -93,7 +93,7 @@ def commonest(sample: Sample) -> float:
     if not all(side.size for side in keys):
         return 0.0
     both = np.concatenate(keys)
-    # What is more than half of all is their median.
+    # A value of more than half of all is their median.
     median = np.partition(both, len(both) // 2)[len(both) // 2]
     return float(np.mean(both == median))
 

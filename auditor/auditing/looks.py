@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # Stands for the round in the addresses of outputs drawn for edges.
 EDGES = 99
-# Of fewer outputs on a side nothing can be learned and judged.
+# With fewer outputs on a side, no rule can be learned and judged.
 FEWEST_ON_SIDE = 4
 # The chance for which a stage says what it would have caught.
 CHANCE = 0.95
@@ -131,7 +131,7 @@ def ends(along: Sequence[Pair]) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What all looks at a pair show, and what that promises, the events that most outputs show first.
+    """All looks at a pair together, and what they promise, the events that most outputs show first.
 
     ``learned`` is what rules won on outputs of the pair that were drawn to learn from.
     """
@@ -171,7 +171,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What outputs show of the loss."""
+    """Returns the evidence of outputs on the loss."""
 
     method: AnyMethod
 
@@ -181,7 +181,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class _PairLook:
-    """What outputs on a pair show of the loss, the kind of the pair, and whether it raised."""
+    """Returns the evidence of outputs on the loss, the kind of the pair, and whether it raised."""
 
     method: AnyMethod
 

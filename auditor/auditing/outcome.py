@@ -170,10 +170,15 @@ class Ended:
             warnings = (*outcome.warnings, *outcome.if_violated)
         else:
             weak = (*outcome.if_passed, *_weaknesses(plan, judgement, outcome.planted))
-            # What outputs may have missed does not matter to a claim that is proved for the whole domain.
+            # If the claim is proved for the whole domain, it does not matter what outputs may have missed.
             warnings = (*(() if is_proved else weak), *outcome.warnings)
         if violated and is_proved:
-            warnings = (*warnings, CONTRADICTION)
+            contradiction = (
+                "the claim is proved over the reals, and outputs refute it. Either one of the two is wrong, or floating point "
+                "makes the difference: check whether the event is about bits or about numbers that differ by rounding, repeat "
+                "the audit with another seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`"
+            )
+            warnings = (*warnings, contradiction)
         broken = (smallest.pair if smallest else seen.pair) if violated else None
         return AuditResult(
             plan.name,
@@ -188,13 +193,6 @@ class Ended:
             warnings,
             outcome.proof,
         )
-
-
-CONTRADICTION = (
-    "the claim is proved over the reals, and outputs refute it. Either one of the two is wrong, or floating point makes the "
-    "difference: check whether the event is about bits or about numbers that differ by rounding, repeat the audit with another "
-    "seed, and check the certificate of `auditor prove --out DIR` with `auditor check-proof`"
-)
 
 
 def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iterator[str]:
@@ -226,7 +224,7 @@ def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Ite
 def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
     claim, event = plan.claim, judgement.event
     if not isinstance(event, ObservedCanaries):
-        # What is caught exceeds the claim by about a multiple of 1/√outputs.
+        # The smallest violation caught exceeds the claim by about a multiple of 1/√outputs.
         excess = (judgement.power or {}).get("95%", math.inf) / claim.value - 1
         return plan.with_more((excess / (WEAK - 1)) ** 2) if excess < math.inf else plan.with_more()
     # A run that gives all canaries away with probability δ is within the claim. So no p-value is below δ.

@@ -30,9 +30,9 @@ MOST_PAIRS = 96
 # A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
-# What neighbours must promise to be preferred to what shows at a distance, where evidence is much stronger.
+# Neighbours that promise less lose to a loss seen at a distance, where evidence is much stronger.
 LIKELY = 0.5
-# What a bound is worth next to the certainty to refute a claim, once that is refuted.
+# The worth of a bound once the claim is refuted; the certainty to refute is worth 1.
 WORTH_IF_REFUTED = 10.0
 
 
@@ -69,7 +69,7 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
         rival = known.farthest if steps_apart(claim) == 1 else None
         return FoundPair(known.found.pair, known.claim, rival=rival, looks=all_looks)
     along = known.along
-    # What is known of all steps together is known best of the middle one.
+    # The path's total says most about its middle step.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
     return FoundPair(middle, known.claim, far, looks=all_looks)
 
@@ -81,7 +81,7 @@ def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
 def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
     """Look for what the mechanism loses, which says how large a loss is to be looked for."""
     seen = on_neighbours(looks, known, given)
-    # Of a single pair nothing is seen.
+    # A domain with one pair is not searched.
     if not looks.spent or seen.found is None:
         return known
     pair = seen.found.pair
@@ -208,7 +208,7 @@ OF_THE_SIZE = (
     ),
     SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
 )
-# What a search does, by shares of its outputs. This is the place to tune it.
+# The stages of a search, by shares of its outputs. This is the place to tune it.
 SEARCH = (
     SearchStage(
         "the loss of the mechanism on neighbours",

@@ -206,7 +206,7 @@ class Plan:
     def may_take(self, trial: Trial, workers: int = 0) -> float:
         """Return the seconds of the audit by what an output costs, with all workers of the plan or so many.
 
-        Of a claim that is refuted it takes less. What planted faults, the smallest pair and other audits at work take is left out.
+        An audit that refutes its claim takes less. Planted faults, the smallest pair and other audits at work are left out.
         """
         workers = workers or processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))

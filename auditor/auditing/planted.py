@@ -53,7 +53,7 @@ PICKING = 98
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
 # A fault is planted on this many of the pairs on which it shows, those that the search had most outputs on.
 CLOSEST = 4
-# What a look must promise for a fault to be found without more of them: nothing but chance could take it away again.
+# A fault counts as found at once if a look promises so much: further looks could take it away by chance only.
 CERTAIN = 0.99
 # How many times the outputs are tried where too few faults are found.
 WITH_MORE = 4
@@ -66,7 +66,7 @@ SHIFTED = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What happens to outputs, in words, and the shares of them that it happens to: with the fact, and without it."""
+    """A change of outputs, in words, and the share of them that changes: with the fact, and without it."""
 
     words: str
     share: float
@@ -117,8 +117,6 @@ EFFECTS = (
     Effect("a part is missing from half of the answers", 0.5, _loses_a_part),
     Effect("1 of 100 answers is null", 0.01, _is_null),
 )
-# What is rarer is planted on any data, as a release of raw data is.
-RARELY = Effect("1 of 1,000 answers is null", 0.001, _is_null)
 ANY = Fact("any content")
 
 
@@ -230,7 +228,9 @@ def planted_faults(
             by_kind[fact.kind].append(fact)
     turns = [by_kind[kind] for kind in sorted(by_kind)]
     found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
-    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 else []
+    # A rarer effect is planted on any data, like a release of raw data.
+    rarely = Effect("1 of 1,000 answers is null", 0.001, _is_null)
+    rare = [PlantedFault(ANY, rarely)] if found and most > 1 else []
     order = rng.permutation(min(len(found), most - len(rare)))
     return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
 

@@ -27,7 +27,7 @@ CLIMBS, NEAR = 3, 4
 # The most pairs that are looked at, and the most outputs of a look; of those that move outputs equally far, the first few, since
 # these are the simplest.
 MOST_PROPOSED, OUTPUTS_OF_LOOK, ALIKE = 24, 600, 4
-# Other orders of the same records. What moves outputs less than this is rounding.
+# How many other orders of the same records are tried. An order that moves outputs less than this shows rounding only.
 ORDERS, ROUNDING = 24, 1e-6
 
 

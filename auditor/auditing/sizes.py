@@ -22,16 +22,16 @@ SEARCH_SHARE = 0.15
 WORTH_SEARCHING = 2
 # A search with fewer outputs does not try each of a few values. So small rounds give more for it, up to this share.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# Larger audits are asked for what is hard to find: of what goes beyond this, the search has the larger share.
+# Larger audits look for faults that are hard to find: the search has the larger share of outputs beyond this number.
 MANY = 1_000_000
-# The share of the bound's outputs that are learned from at least. What is rare must show there to be counted in the bound.
+# The share of the bound's outputs that are learned from at least. A rare event must show there to be counted in the bound.
 SELECTION_SHARE = 0.15
 # An event learned from fewer is mostly luck. So small rounds learn from up to a quarter as many outputs as they count.
 LEAST_SELECTION = 2_500
 # Larger rounds search as if they had this number of outputs.
 ENOUGH = 10_000_000
-# What is learned from must fit in memory, and while it is learned from, workers wait: the most outputs, and the most numbers in
-# them unless that leaves too few outputs.
+# The most outputs to learn from, and the most numbers in them unless that leaves too few outputs. They must fit in memory, and
+# workers wait while a test is learned.
 MOST_LEARNED, MOST_NUMBERS, LEAST_LEARNED = 400_000, 4_000_000, 15_000
 
 

@@ -17,7 +17,7 @@ from auditor.neighbours.search import FIRST_LOOK, Found, best_first
 
 @dataclass(frozen=True)
 class Known:
-    """What a search knows between two of its stages.
+    """The knowledge of a search between two of its stages.
 
     ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
     distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
@@ -52,7 +52,7 @@ class Known:
 
     @functools.cached_property
     def prior(self) -> Prior:
-        """What is known of the losses of most pairs."""
+        """The prior of losses, fitted to all pairs that were looked at."""
         return prior_of_all([look.prospects for look in self.seen.values()])
 
     @functools.cached_property

@@ -1,8 +1,8 @@
-"""What a worker does: draw a batch from the streams at its address, and observe it.
+"""The task of a worker: draw a batch from the streams at its address, and observe it.
 
 Every batch has an address: the audit's name, the phase, and the batch's number. From it, ``rng_at`` makes two streams: one for the
-fair coin that picks the side of each trial, which the mechanism cannot touch, and one that is handed to the mechanism. What a batch
-holds therefore depends on the root seed and its address alone.
+fair coin that picks the side of each trial, which the mechanism cannot touch, and one that is handed to the mechanism. So the
+outputs of a batch depend on the root seed and its address alone.
 """
 
 import functools

@@ -159,7 +159,7 @@ def _by_row(place: str, values: _Values) -> Columns:
 
 
 def _of_parts(place: str, values: _Values, kind: flatten.OutputKind, forms: Sequence[Hashable]) -> Columns:
-    """Return the columns of values of one type. What is their own follows from their form; their parts are taken apart in turn."""
+    """Return the columns of values of one type: their own, which follow from their form, and those of their parts."""
     types = constant_column(f"type of {place}", flatten.type_name(values[0]), len(values))
     if len(set(forms)) == 1:
         own = from_rows([kind.own(place, values[0])])[np.zeros(len(values), np.intp)].columns
@@ -300,7 +300,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
 
 def _has_minus_zero(values: NDArray[Any]) -> bool:
     if values.dtype == np.float64:
-        # Of all doubles −0.0 alone has the smallest 64-bit integer.
+        # Only −0.0 has the bits of the smallest 64-bit integer.
         return bool(values.view(np.int64).min(initial=0) == np.iinfo(np.int64).min)
     return bool((np.signbit(values) & (values == 0)).any())
 

@@ -1,4 +1,4 @@
-"""What the row of an output is: numbers and words, each named by its place in the output. ``KINDS`` has a line for each kind."""
+"""The row of an output: numbers and words, each named by its place in the output. ``KINDS`` has a line for each kind."""
 
 import functools
 import inspect

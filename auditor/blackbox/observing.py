@@ -1,4 +1,4 @@
-"""What a call shows in addition to its value: what it wrote and left behind.
+"""Observe what a call writes and leaves behind, in addition to its value.
 
 A mechanism that is observed returns {"output": its value, or the exception that it raised, "stdout": …, "log": …}. Its outputs
 are made one at a time, since what a batch writes cannot be divided among its outputs.

@@ -13,7 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-# What a system says that cannot start one more process.
+# The errors of a system that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 CHUNK = 1 << 20
 # Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.

@@ -142,7 +142,7 @@ class RepeatGuard:
 
     windows: int = 0
     batches: int = 0  # one for each side of a batch
-    # Of each window its batch, its start, and the batch in words.
+    # For each window: its batch, its start, and the batch in words.
     seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
     heads: set[int] = field(default_factory=set)  # the first keys of the windows in ``seen``
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from auditor.neighbours.pair import Pair, Side, rows_of
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
 Stream = np.random.Generator
-# Of a query on a pair, or exceptions: on the left data set, there again, on the right, there again.
+# A query's answers on a pair, or exceptions: on the left data set, there again, on the right, there again.
 Answers = tuple[Any, Any, Any, Any]
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ SIDES: tuple[Side, Side] = ("left", "right")
 # Outputs of the trial, which draws twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
 TRIAL = 32
 ALWAYS = 3  # a mechanism always fails if it fails this often on each side, and gives nothing else
-# What a difference counts at most, in units of the noise; so does one without noise, or of a number and anything else.
+# The most that a difference counts, in units of the noise. One without noise counts that, and one of a number and an atom.
 MOST = 8.0
 
 

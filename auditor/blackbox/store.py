@@ -1,4 +1,4 @@
-"""What is kept of a run in one SQLite file: to go on after an interruption, or to repeat it later without the mechanism.
+"""The store of a run, one SQLite file: to go on after an interruption, or to repeat the run without the mechanism.
 
 What belongs together is written in one transaction, so a run that is killed loses only the batches in flight. The content is JSON
 and arrays, which run no code.
@@ -47,7 +47,7 @@ SPOILT = (sqlite3.Error, UnicodeDecodeError)
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
 KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
-# Of one sample. A few bytes of an archive can stand for any number of zeros.
+# Limits of one sample. A few bytes of an archive can stand for any number of zeros.
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
 

@@ -12,7 +12,7 @@ from auditor.neighbours.scripts import NOTHING, Asked, ScriptStep
 
 # The answer of a step that asked nothing, and of those after the end by a meter.
 NOT_ASKED, PAST_METER = "not asked", "past the meter"
-# What a session may say of its budget after each answer.
+# The names under which a session tells its budget after each answer.
 SAID = ("remaining", "spent")
 
 

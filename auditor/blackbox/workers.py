@@ -1,6 +1,6 @@
 """Workers, shared by all audits that run at once: processes or threads of this machine, or those of a Dask cluster.
 
-Tasks start in the order of the library that runs them. What a task computes does not depend on when or where it runs.
+Tasks start in the order of the library that runs them. The result of a task does not depend on when or where it runs.
 """
 
 import contextlib

@@ -72,7 +72,7 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     first, second = np.maximum(shares, 1e-300)[..., None] * ALIKE
     urn = betaln(hits[..., None] + first, (both - hits)[..., None] + second) - betaln(first, second)
     found = (_log_choose(both, hits) - null)[..., None] + urn
-    # Of one row alone nothing is known.
+    # One row alone says nothing.
     return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], found, 0.0).sum(-2))
 
 

@@ -224,7 +224,7 @@ class GuessLooks:
             def allowed(delta: float, one: RightGuesses = one) -> bool:
                 return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
 
-            # What this look alone refutes counts only above what an earlier one does.
+            # Only a δ above that of an earlier look counts.
             if not allowed(least := max(best, 1e-9)):
                 best = halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
         return best

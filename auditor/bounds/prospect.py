@@ -1,4 +1,4 @@
-"""What a look at a pair promises: the chance that the bound, with the outputs that it will have, passes the claim.
+"""The promise of a look at a pair: the chance that the bound, with the outputs that it will have, passes the claim.
 
 A search is for refuting. So pairs are compared by that chance, and by nothing else as long as it matters. A frequent event on
 which a pair just keeps the claim has the chance α. A rare one that is half known to break it has half.
@@ -20,14 +20,14 @@ from auditor.bounds.intervals import Floats
 
 # The share of pairs that may lose anything, and how far that reaches (standard deviation, nats). One in twenty: of a hundred looks
 # at a sound mechanism some five are pursued, which costs little; and a fault on one pair of a hundred is not explained away.
-# Most faults show on one or two records: of the simplest pairs one in five. What is rare is unlike what most outputs show: of such
-# events one in four may lose anything.
+# Most faults show on one or two records, so the share is one in five for the simplest pairs. A rare event is unlike others, so
+# the share is one in four for these.
 UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, REACH = 0.05, 0.2, 0.25, 4.0
-# What a bound of the size of the claim is worth next to the certainty to refute it. A chance below one in twenty is not worth
-# giving up what is measured. With .05, 77 of 80 audits find their fault, and one of 16 audits of sound discrete noise ends without
-# a bound; with .1, 76 and none. With .01, rules on weak evidence kept half of what the best shows.
+# The worth of a bound of the size of the claim, where the certainty to refute the claim is worth 1. A chance below one in twenty
+# is not worth giving up a measured loss. With .05, 77 of 80 audits find their fault, and one of 16 audits of sound discrete noise
+# ends without a bound; with .1, 76 and none. With .01, rules on weak evidence kept half of what the best shows.
 WORTH_OF_BOUND = 0.05
-# What it is worth as long as outputs go where they may change the decision.
+# Its worth while outputs go to pairs that may change the decision.
 WORTH_TO_EXPLORE = 0.01
 # How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
 AS_MANY, STEPS = 100, 10
@@ -39,7 +39,7 @@ NODES = np.arange(-6, 10, STEP)
 
 
 class Prospect(NamedTuple):
-    """What is estimated from outputs that the test was not learned from, in units of the claim's quantity.
+    """An estimate from outputs that the test was not learned from, in units of the claim's quantity.
 
     The loss is ``loss`` ± ``error``. The bound will fall short of it by ``short``, ± ``noise``: infinite if so few outputs will
     show the event that no number of them refutes the claim. ``unlike`` is the chance that the event is unlike those on which
@@ -80,7 +80,7 @@ def fitted_prior(prospects: Sequence[Prospect]) -> Prior:
     losses, errors = np.array([one.loss for one in known]), np.array([one.error for one in known])
     weights = 1 / (errors + LEAST_SPREAD)
     centre = _weighted_median(losses, weights)
-    # The median, since a few pairs may be unlike all others. Of a normal variable it is .67 standard deviations from the centre.
+    # A median, since a few pairs may be unlike all others. For a normal variable, half lie within .67 standard deviations.
     beyond = np.maximum(0.0, (np.abs(losses - centre) / 0.6745) ** 2 - errors**2)
     least = min(LEAST_SPREAD, float(errors.min()))
     return Prior(centre, max(least, math.sqrt(_weighted_median(beyond, weights))))
@@ -98,9 +98,9 @@ def prior_of_all(looks: Sequence[Sequence[Prospect]]) -> Prior:
 
 
 class HeldOut(NamedTuple):
-    """What a rule won on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
+    """The right guesses of a rule on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
 
-    It is the best of so many ``rivals`` by these same numbers. Of looks at one pair these add up; ``longest`` is the outputs of the
+    It is the best of so many ``rivals`` by these same numbers. Looks at one pair add up; ``longest`` is the outputs of the
     longest one, and 0 stands for a single look. A tuple of numbers, as it comes back from a store.
     """
 
@@ -196,7 +196,7 @@ def utility_of_rule(prospect: Prospect, claimed: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """What the events of looks promise for a claim. ``ends`` are the places at which the events of each look end."""
+    """The promise of the events of looks for a claim. ``ends`` are the places at which the events of each look end."""
 
     chances: Floats
     bounds: Floats
@@ -253,7 +253,7 @@ class _Seen(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What looks say under one part of the prior: ln of how well it explains each, the mean of the loss, and the chance."""
+    """Looks under one part of the prior: ln of how well it explains each, the mean of the loss, and the chance."""
 
     log_evidence: Floats
     mean: Floats

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ε must not lose a result
-    # joblib says so if there is no shared memory. What the auditor uses of it then fails, and says why.
+    # joblib says so if there is no shared memory. The parts that the auditor uses then fail, and say why.
     warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     try:
         try:

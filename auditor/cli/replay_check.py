@@ -26,7 +26,7 @@ from auditor.errors import InvalidInputError
 from auditor.results.reader import as_read, fitting, frozen_test, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, RunResult
 
-# What rests on a domain that code makes, and so is not made again without this code.
+# The parts that need a domain which only code makes, and that are not checked without this code.
 BY_CODE = (
     "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
     "reproducible, what they cost, warnings, the plots, why the "

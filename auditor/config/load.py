@@ -381,12 +381,12 @@ def _problem(problem: Any, document: Document) -> str:
     return f"{where}: {name} is {visible(repr(given), 500)}; {_what_it_must_be(problem, path, given)}"
 
 
-# What to write instead of keys of earlier versions.
+# The advice for keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
     "further": "fix the violation that is found, and run again",
     "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others",
 }
-# What to write, by key, where a value of another kind is given.
+# The advice for a value of the wrong kind, by key.
 _EXAMPLES = {
     "claim": "it must state the promise, such as {epsilon: 1.0}",
     "columns": "it must be a mapping of columns by name, such as {age: {type: integer, low: 0, high: 99}}",

@@ -19,7 +19,7 @@ from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError, did_you_mean
 from auditor.strangers import read_bytes, read_json
 
-# Of a manifest, and of a configuration.
+# The most bytes of a manifest, and of a configuration.
 MOST_BYTES = 1 << 22
 
 VERSION = 2
@@ -27,7 +27,7 @@ MANIFEST, OUTPUTS = "manifest.json", "outputs.sqlite"
 
 
 class Manifest(Strict):
-    """What a recording says of itself."""
+    """The manifest of a recording."""
 
     version: int
     auditor: str

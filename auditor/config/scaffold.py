@@ -54,7 +54,7 @@ _TYPES = (
 )
 # Columns that say whose row it is.
 _PERSON = re.compile(r"(^|_)(id|uid|uuid|user|person|patient|customer|client|member|household|voter|student)s?$", re.I)
-# What is missing; columns of pandas are attributes as well.
+# Names the column that is missing; a column of pandas may be an attribute.
 _MISSING = re.compile(
     r"(?:(?:KeyError|ColumnNotFoundError): .*?|'(?:DataFrame\w*|Series)' object has no attribute )['\"]([^'\"\[\]]*\w)['\"]",
     re.DOTALL,

@@ -63,7 +63,7 @@ def validated(kind: type[T], data: Any, what: str) -> T:
 
 def plain_message(problem: Any) -> str:
     """Say what a value must be, of a problem that pydantic found."""
-    # What pydantic calls by the names of Python's types.
+    # Pydantic calls these by the names of Python's types.
     known = {
         "dict_type": "a mapping, {key: value}",
         "list_type": "a list, [value, value]",

@@ -18,7 +18,7 @@ from auditor.strangers import LONGEST_NUMBER, read_text
 
 KeyPath = tuple[str | int, ...]
 
-# Of one file. Aliases of aliases would fill any memory.
+# Limits of one file. Aliases of aliases would fill any memory.
 MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")

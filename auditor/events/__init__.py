@@ -1,1 +1,1 @@
-"""What is looked at: rules on outputs that guess the side they came from."""
+"""Events: rules on outputs that guess the side they came from."""

@@ -152,7 +152,7 @@ class Blocks:
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
         trials = seen.trials
-        # Of guessing left on the top k blocks, and right on the bottom k.
+        # The counts of guessing left on the top k blocks, and right on the bottom k.
         left, right = (
             [np.concatenate([[0.0], np.cumsum(x[at])]) for x in of_blocks]
             for at, of_blocks in (
@@ -217,7 +217,7 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[list
     b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
     # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
     price = 1.0 + np.log(m)
-    # Of the runs to each end (row) from each cell (column). Runs that end before they begin are ignored.
+    # The counts of runs to each end (row) from each cell (column). Runs that end before they begin are ignored.
     on_left, on_right = np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)
     likelihood = _x_log_x(on_left) + _x_log_x(on_right) - _x_log_x(on_left + on_right) - price
     best = np.zeros(m + 1)

@@ -74,7 +74,7 @@ class SortedColumn:
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
 
 
-# What a rule guesses in a cell: the side that an output came from.
+# The guess of a rule in a cell: the side that an output came from.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Up to this number of edges, comparing with each of them is faster than looking each entry up.
 FEW_EDGES = 16

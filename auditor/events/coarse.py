@@ -1,7 +1,7 @@
 """A coarse look at many columns at once: a few cells of each, what rules on those cells promise, and their evidence together.
 
-The cost is linear in outputs times columns, with no loop over outputs or places that Python would carry out. What promises little
-here is not worth the full treatment.
+The cost is linear in outputs times columns, with no loop over outputs or places that Python would carry out. A column that promises
+little here is not looked at further.
 """
 
 from collections.abc import Sequence

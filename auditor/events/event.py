@@ -107,7 +107,7 @@ def _kind_of(record: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", record.__name__.lstrip("_")).lower()
 
 
-# What rules are made of, by kind.
+# The parts of rules, by kind.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
     for module in (cells, features, vectors, logistic)

@@ -63,7 +63,7 @@ def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice |
     # A rule with one threshold for a side is easier to read than the best set of cells.
     if anywhere is not None and (placed is None or anywhere.forecast > beaten_at(placed.forecast)):
         placed = anywhere
-    # A curve blurs where the ratio bends. What is clear without it is known better from the counts.
+    # A curve blurs where the ratio bends. There, the counts alone may tell more.
     counted = evidence.best(evidence.seen, careful)
     if counted is not None and placed is not None:
         by_counts = float(careful(evidence.of_rule(placed.test.rule))[0])

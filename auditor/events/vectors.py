@@ -106,7 +106,7 @@ class HowMany:
 
 @dataclass(frozen=True, slots=True)
 class SumOfAnswers:
-    """The sum of all numbers in the answers of a transcript. What is no finite number counts as 0.
+    """The sum of all numbers in the answers of a transcript. An answer that is no finite number counts as 0.
 
     Answers that are noisy alike and independent lose most together, and few outputs show it.
     """

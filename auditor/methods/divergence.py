@@ -130,7 +130,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return best, most_shown
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method: loss, its error, how far the bound falls short, outputs. Of outputs too few for a bet, one threshold's."""
+        """See Method: loss, its error, how far the bound falls short, outputs; of a threshold if outputs are too few for a bet."""
         _, shown = self.with_margin(0.0)._best_bet(sample)
         if not (shown.forecast > -math.inf and shown.error < math.inf):
             shown = self._of_threshold(sample)
@@ -218,7 +218,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def interval(self, counts: ScoreCounts, error: float) -> Interval:
         """See Method; that of one event of the score, the higher half of its cells, since bets give no upper limit.
 
-        A divergence grows as the two rates of an event move apart. Of their four limits, each is wrong with probability error/4.
+        A divergence grows as the two rates of an event move apart. Each of their four limits is wrong with probability error/4.
         """
         event = score_event(counts, 0.5).left
         low, high = limits(event.hits_left, event.trials_left, error / 4)

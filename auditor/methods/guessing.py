@@ -50,14 +50,12 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 # What is left of any margin, in standard errors, where rules are judged with a prior; more of it is left where outputs are so many
 # that a difference of the size that the prior expects, if all outputs showed it, would be this many times as clear.
 BOLD, CLEARER = 1.0, 15.0
-# The least claim, next to ε = 1, of which a tail of few outputs says anything.
-LEAST_OF_TAIL = 0.5
 # The chance that each kind of rule shows what is unlike most outputs: a careful one, a rare one, and a bold one.
 UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
 class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
-    """What the methods share that learn a rule: it guesses the side of an output, or abstains."""
+    """The common part of methods that learn a rule, which guesses the side of an output, or abstains."""
 
     __slots__ = ()
 
@@ -106,9 +104,9 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
         if sample.size < FEW_OUTPUTS:
-            # Of so few outputs the odds of a tail are known to a factor of two. That says nothing of a small claim.
+            # So few outputs tell the odds of a tail to a factor of two, which is too coarse for a small claim.
             few = FewOutputs.of(sample, self.events)
-            return few.threshold(), few.tail() if self.claim.relative_size >= LEAST_OF_TAIL else None
+            return few.threshold(), few.tail() if self.claim.relative_size >= 0.5 else None
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
@@ -143,7 +141,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
 
 class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
-    """What the methods for ε at δ share."""
+    """The common part of methods for ε at δ."""
 
     __slots__ = ()
     may_abstain: ClassVar[bool] = True
@@ -261,7 +259,7 @@ class Guesses(_EpsilonMethod):
         from scipy.special import gammaincinv, ndtr
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
-        # What is free is a share of the guesses, so that their number is estimated on the safe side.
+        # δ allows a share of all outputs; the fewer guesses, the more it is of these. So their number is estimated low.
         fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
         free = directions * self.claim.delta / 2 * trials / max(fewest, 1e-300)
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
@@ -364,7 +362,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         trials = np.full_like(wins, seen.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
-        # What a curve expects on each block are fractions, and their sum is rounded.
+        # A curve expects a fraction of an output on each block, and the sum of fractions is rounded.
         never_abstains = seen.guesses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
 

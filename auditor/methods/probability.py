@@ -28,7 +28,7 @@ def hits(sample: Sample) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What the mechanism reports. Counts are of hits and misses, on the left, since there is no other side."""
+    """The event that the mechanism reports. Hits and misses are counted on the left, since there is no other side."""
 
     claim: Probability
     alpha: float

@@ -26,7 +26,7 @@ ColumnLists = Mapping[str, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What holds a frame: how it is called, ``made`` of columns and their values, and written in Python.
+    """A container of a frame: its name, how it is ``made`` of columns and their values, and how it is written in Python.
 
     ``library`` is the one that it needs. ``is_json`` says whether programs can receive it.
     """

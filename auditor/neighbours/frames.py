@@ -29,7 +29,7 @@ END, FIRST = (1.0, None), (0.0, None)
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a person has who comes, and who goes: under substitute, or if some come and some go (``swaps``)."""
+    """The rows of a person who comes, and of one who goes, under substitute or if some come and some go (``swaps``)."""
 
     comes: Rows
     goes: Rows

@@ -12,7 +12,7 @@ from auditor.errors import short
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import plain
 
-# What is left of a longer list is written as a digest.
+# The rest of a longer list is written as a digest.
 MOST_LISTED = 10_000
 
 

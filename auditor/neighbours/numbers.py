@@ -75,8 +75,8 @@ class Range:
         return sorted({self._typed(m) for m in marks if m in self})
 
     def few(self, most: int) -> list[Number]:
-        """Return all numbers of the range in rising order if there are at most ``most``, else none. Of real ones, these are its
-        floats: far from zero they are few.
+        """Return all numbers of the range in rising order if there are at most ``most``, else none. A range of reals has its
+        floats; far from zero there are few.
 
         >>> Range(0, 3, True).few(4), Range(0, 1, False).few(4), Range(2**50, 2**50 + 0.5, False).few(4)
         ([0, 1, 2, 3], [], [1125899906842624.0, 1125899906842624.2, 1125899906842624.5])

@@ -177,8 +177,8 @@ def rows_of(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets. Runs of equal records are written once. Of long data sets, only the part near their difference is
-    written.
+    """Write the two data sets. Runs of equal records are written once. Only the part of long data sets near their
+    difference is written.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'

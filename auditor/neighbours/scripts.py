@@ -37,7 +37,7 @@ NOTHING = Unasked.NOTHING
 
 @dataclass(frozen=True, slots=True)
 class IfAnswer:
-    """What the last answer must be. ``kind`` is refused, answered, above or at_most; the last two have a ``threshold``.
+    """A condition on the last answer. ``kind`` is refused, answered, above or at_most; the last two have a ``threshold``.
 
     An answer is refused if it is None or an exception. An answer without a number is neither above a threshold nor at most it.
     """

@@ -23,7 +23,7 @@ from auditor.neighbours.pair import Lazy, Pair, Relation, relation_named, same
 Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
 NO_ROW = object()  # no row on this side; None may be a row
 Rows = tuple[Row, ...]
-# Of a column with so many values at most, each is tried.
+# If a column has at most so many values, each is tried.
 MOST_OF_COLUMN = 400
 # Records of a crowd, and how many of them are unlike the others.
 CROWDS, OTHERS = (2, 4, 8, 13, 19, 30, 60, 100, 200), (0, 3, 1)

@@ -467,7 +467,7 @@ class TotalsByKey(VectorOfTotals):
         limits += [Fraction(c["l1"]) / several] if "l1" in c else []
         limits += [Fraction(math.sqrt(Fraction(c["l2"]) ** 2 / several))] if "l2" in c else []
         part: Number = math.floor(min(limits)) if self.values.integer else float(min(limits))
-        # What was rounded up is a little too large.
+        # A rounded part may be a little too large.
         while not self._allows((part,) * several):
             part = part - 1 if self.values.integer else math.nextafter(part, 0)
         return part

@@ -13,8 +13,6 @@ from auditor.strangers import in_words
 _OBEYED = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# A list over several lines without another list or object in it.
-_PLAIN_LIST = re.compile(r"\[\n\s*([^\[\]{}]*?)\n\s*\]")
 
 
 def to_json(data: Any) -> str:
@@ -23,8 +21,8 @@ def to_json(data: Any) -> str:
     Characters that a terminal obeys, and those that no file can hold, are escapes.
     """
     text = json.dumps(in_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    # In JSON, no string holds a line break. So the breaks that are removed here stood between values.
-    text = _PLAIN_LIST.sub(lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
+    # In JSON, no string holds a line break. So the breaks of a list without another list or object stand between values.
+    text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
     # JSON reads escapes back.
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 

@@ -1,4 +1,4 @@
-"""Read report.json back into results, and compare it with a report made again. What decides reads it in auditing/consistent.py."""
+"""Read report.json back into results, and compare it with a report made again. auditing/consistent.py checks it before use."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from auditor.results.files import to_json
 from auditor.results.result import FORMAT, RunResult
 from auditor.strangers import read_json
 
-# What a value must be, by the first word of pydantic's kind of error.
+# What to write, by the first word of pydantic's kind of error.
 _WANTED = {
     "int": "a whole number",
     "greater": "at least 0",

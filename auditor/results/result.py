@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = 1
-# What shows results in a terminal and in a notebook. Pages know results, so results know these by name only.
+# The functions that show results in a terminal and in a notebook. They import results, so results know them by name only.
 IN_SHORT, AS_CARDS = "auditor.report.phrases:in_short", "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
@@ -219,7 +219,7 @@ class Provenance:
 
 
 class _Of(Generic[T]):
-    """What a part of a result has, under the same name."""
+    """An attribute of a part, under the same name in the result."""
 
     def __init__(self, part: str, doc: str) -> None:
         self._part, self.__doc__ = part, doc
@@ -305,7 +305,7 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
-        # What was computed. What was chosen, counted or given is written in full: bounds are computed from it again.
+        # Computed values are rounded. Chosen, counted and given ones are written in full: bounds are computed from them again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
         flat |= {key: with_significant_digits(flat[key]) for key in derived}
         if self.smallest is not None:
