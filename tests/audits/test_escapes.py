@@ -118,7 +118,7 @@ LEAKS = {
     "a key": shares(lambda x: {"count": x}, lambda x: {"count": x, "debug": 1}, 0.004, 0.1),
     "a string": shares(lambda x: "no", lambda x: "yes", 0.004, 0.1),
     "type of a number": shares(lambda x: int(10 * x), lambda x: float(int(10 * x)), 0.004, 0.1),
-    "one in a thousand": shares(float, lambda x: 1000.0 + x, 0.0, 0.001, samples=100_000),
+    "one in a thousand": shares(float, lambda x: 1000.0 + x, 0.0, 0.001, samples=200_000),
     "value in the middle": shares(float, lambda x: 0.125, 0.0005, 0.02),
     "spread": leak(
         lambda side, size, rng: rng.normal(0, 1 + 2 * side, size), lambda side, size, rng: rng.normal(0, 1, size)
