@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from auditor.errors import InvalidInputError as InvalidInputError
     from auditor.errors import MechanismError as MechanismError
     from auditor.neighbours.canaries import Canaries as Canaries
-    from auditor.neighbours.dialogues import Dialogues as Dialogues
     from auditor.neighbours.domains import Pairs as Pairs
     from auditor.neighbours.domains import Valid as Valid
     from auditor.neighbours.domains import Value as Value
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from auditor.results.result import RunResult as RunResult
     from auditor.scores import ScoreBounds as ScoreBounds
     from auditor.scores import audit_scores as audit_scores
+    from auditor.sessions.dialogues import Dialogues as Dialogues
     from auditor.verdict import Verdict as Verdict
 
 # Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
@@ -59,7 +59,7 @@ _NAMES = {
     ),
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),
     "auditor.neighbours.canaries": ("Canaries",),
-    "auditor.neighbours.dialogues": ("Dialogues",),
+    "auditor.sessions.dialogues": ("Dialogues",),
     "auditor.neighbours.domains": ("Pairs", "Valid", "Value"),
     "auditor.neighbours.frames": ("Frame",),
     "auditor.neighbours.records": ("Records",),

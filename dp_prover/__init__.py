@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.played import Played
 from auditor.claims import Claim
 from auditor.interfaces import Domain
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Pairs
 from auditor.prover import Scope, Status
+from auditor.sessions.dialogues import Dialogues
+from auditor.sessions.played import Played
 from dp_prover.certified import checked
 from dp_prover.clock import within_seconds
 from dp_prover.proof import Proof

@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.played import Played
-from auditor.blackbox.transcript import SAID, transcript
 from auditor.interfaces import Values
-from auditor.neighbours.dialogues import Dialogues, PartsAsked
 from auditor.neighbours.records import RecordValues
 from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
+from auditor.sessions.dialogues import Dialogues, PartsAsked
+from auditor.sessions.played import Played
+from auditor.sessions.transcript import SAID, transcript
 from dp_prover import generator
 from dp_prover.evaluator import Evaluator, evaluated, placing
 from dp_prover.lazy import Lazy, NotProvedError

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.played import Played
 from auditor.errors import MechanismError
+from auditor.sessions.played import Played
 from dp_prover import certificate as written
 from dp_prover.analyst import RandomAnalyst, asking
 from dp_prover.lazy import NotProvedError

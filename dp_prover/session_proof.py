@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import ApproximateDP, Claim, PureDP
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import NOTHING, ScriptStep
 from auditor.prover import Scope
+from auditor.sessions.dialogues import Dialogues
 from dp_prover.analyst import RandomAnalyst, analyst_for, analyst_of, asking
 from dp_prover.lazy import NotProvedError
 from dp_prover.proof import Proof

@@ -20,7 +20,6 @@ from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from
 from auditor.auditing.smallest import shrink
 from auditor.auditing.tally import Tally
-from auditor.auditing.transcripts import all_raise, turns
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim
@@ -29,6 +28,7 @@ from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
+from auditor.sessions.turns import all_raise, turns
 from auditor.verdict import judge
 
 # The share of a round's level that each rule has beside the one that promises most.

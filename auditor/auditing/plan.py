@@ -10,7 +10,6 @@ from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
-from auditor.blackbox.played import Played
 from auditor.blackbox.sample import Drawer
 from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import AuditStore, Mode, Store
@@ -34,9 +33,10 @@ from auditor.events.selection import ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
+from auditor.sessions.dialogues import Dialogues
+from auditor.sessions.played import Played
 from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.

@@ -24,7 +24,6 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Forecast
 from auditor.auditing.outcome import FollowUp, Outcome
 from auditor.auditing.plan import Plan
-from auditor.auditing.transcripts import turns
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
 from auditor.claims import Claim, Probability
@@ -33,6 +32,7 @@ from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
+from auditor.sessions.turns import turns
 from auditor.verdict import Verdict, judge
 
 # Shares of these outputs: to look at the pair found where no outputs are at hand, to screen candidates, for a last look at the

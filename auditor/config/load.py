@@ -23,9 +23,9 @@ from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, visible
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import Pairs, Valid
 from auditor.neighbours.totals import groups
+from auditor.sessions.dialogues import Dialogues
 from auditor.verdict import Verdict, alpha_for_each, expected_of
 
 

@@ -17,10 +17,10 @@ from test_checker import signed
 import auditor
 import dp_prover
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.played import Played
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.report.phrases import proof_words
+from auditor.sessions.played import Played
 from dp_prover import analyst, attempt, session_proof
 from dp_prover.checker import check_certificate
 from dp_prover.retrace import retraced

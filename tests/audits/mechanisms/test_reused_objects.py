@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.blackbox.transcript import transcript
 from auditor.neighbours.scripts import Asked, script_of
+from auditor.sessions.transcript import transcript
 from mechanisms import reused_objects as reused
 
 TWINS: dict[str, tuple[Any, Any, list[Any]]] = {

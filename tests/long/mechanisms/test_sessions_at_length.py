@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.blackbox.transcript import transcript
 from auditor.neighbours.scripts import Asked, Script
+from auditor.sessions.transcript import transcript
 from mechanisms import sessions
 
 DATA = np.array([1.0, 9.0, 9.0])

@@ -8,8 +8,8 @@ import auditor
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.scripts import script_of
+from auditor.sessions.dialogues import Dialogues
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 

@@ -8,7 +8,7 @@ import pytest
 
 import auditor
 from auditor.config.load import load_configuration
-from auditor.neighbours.dialogues import Dialogues
+from auditor.sessions.dialogues import Dialogues
 from dp_prover import attempt
 
 

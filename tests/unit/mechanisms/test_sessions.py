@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.blackbox.transcript import transcript
 from auditor.neighbours.scripts import LAST_ANSWER, Asked, IfAnswer, Script, ScriptStep, script_of
+from auditor.sessions.transcript import transcript
 from mechanisms import adaptive_sessions as adaptive
 from mechanisms import sessions
 

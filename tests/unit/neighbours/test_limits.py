@@ -14,13 +14,13 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.claims import PureDP
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.dialogues import Dialogues
 from auditor.neighbours.domains import DataSets, Pairs, Valid
 from auditor.neighbours.limits import MOST_LISTED, any_of, has_all
 from auditor.neighbours.totals import OneNumber, TotalsByKey
 from auditor.report.compare import compare
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
+from auditor.sessions.dialogues import Dialogues
 from auditor.verdict import Verdict
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from auditor.blackbox.outputs import ABSENT, NUMBER, Outputs
 from auditor.blackbox.sample import Sample
-from auditor.blackbox.transcript import NOT_ASKED, PAST_METER
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import is_dialogue, steps_in_words
 from auditor.results.result import Turn
+from auditor.sessions.transcript import NOT_ASKED, PAST_METER
 
 # A column on an answer, and what stands there if there is none.
 ANSWER = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")

@@ -7,7 +7,7 @@ import sys
 def test_nothing_but_pythons_own_library_is_needed_to_play() -> None:
     program = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from auditor.blackbox.transcript import transcript\n"
+        "from auditor.sessions.transcript import transcript\n"
         "from auditor.neighbours.scripts import Asked\n"
         "print(transcript(lambda: len, Asked.of(0, {'ask': [{'ask': 'abc'}]})))"
     )

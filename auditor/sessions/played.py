@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.blackbox.mechanism import signature_of
-from auditor.blackbox.transcript import transcript
 from auditor.errors import MechanismError
 from auditor.neighbours.scripts import Asked
+from auditor.sessions.transcript import transcript
 
 
 @dataclass(frozen=True, slots=True)

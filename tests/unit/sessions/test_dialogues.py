@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import auditor
 from auditor import Dialogues, InvalidInputError, Pairs, Records, Totals, Value
 from auditor.interfaces import CLOSELY
-from auditor.neighbours.dialogues import MOST_ROUNDS
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
 from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, script_of
 from auditor.neighbours.search import has_one_pair
 from auditor.neighbours.shrink import complexity, simpler
+from auditor.sessions.dialogues import MOST_ROUNDS
 
 BASES = [
     Records((0, 10), size=(0, 5)),

@@ -9,10 +9,10 @@ from auditor import Command, Dialogues, MechanismError, Value
 from auditor.blackbox.command import Program
 from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.blackbox.played import Played
-from auditor.blackbox.transcript import NOT_ASKED, PAST_METER, transcript
 from auditor.door import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
+from auditor.sessions.played import Played
+from auditor.sessions.transcript import NOT_ASKED, PAST_METER, transcript
 
 
 def said_to(session: Any, script: Script, meter: Meter | None = None) -> Any:

@@ -1,0 +1,1 @@
+"""Sessions: a script of questions as part of the data set, and the transcript as the output."""
