@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
@@ -13,10 +13,7 @@ from auditor.bounds.power import (
     detectable_by_guesses,
     detectable_by_two_intervals,
 )
-from auditor.claims import (
-    ApproximateDP,
-    PrivacyProfile,
-)
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, RenyiDP, ZeroConcentratedDP
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
@@ -71,3 +68,11 @@ def test_the_total_variation_that_a_claim_allows_is_reached_by_the_worst_mechani
     claim = ApproximateDP(epsilon, delta)
     assert claim.total_variation() == pytest.approx(np.maximum(left - right, 0).sum(), abs=1e-12)
     assert PrivacyProfile([(epsilon, delta), (9.0, 0.9)]).total_variation() == pytest.approx(claim.total_variation())
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+def test_of_gaussians_it_is_their_own_and_no_divergence_allows_less(mu: float) -> None:
+    own = 1 - 2 * norm.cdf(-mu / 2)
+    assert GaussianDP(mu).total_variation() == pytest.approx(own)
+    assert ZeroConcentratedDP(mu**2 / 2).total_variation() >= own
+    assert RenyiDP(4.0, 2 * mu**2).total_variation() >= own
