@@ -21,6 +21,8 @@ from auditor.neighbours.pair import Pair, data_words, plain
 CHECK_SECONDS = 30.0
 # Seconds of an output of which a trial of many takes longer than one waits without a word.
 SLOW = 0.05
+# The share of a time limit that a trial takes at most.
+OF_TRIAL = 0.05
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -157,9 +159,15 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
         one = _timed(sampler, pair, draw)
     if one.seconds > SLOW and (is_program or not repeats):
         return FirstLook(repeats)
-    trial = sampler.trial(pair)
+    trial = sampler.trial(pair, _in_time(plan, one.seconds))
     draw.foretell(trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
     return FirstLook(repeats and (is_program or trial.same))
+
+
+def _in_time(plan: Plan, each: float) -> int:
+    """Return how many outputs a trial draws twice. Under a time limit it takes little of it, and then a coin may pass it."""
+    limit = plan.settings.seconds
+    return TRIAL if limit is None else max(2, min(TRIAL, int(OF_TRIAL * limit / (2 * max(each, 1e-9)))))
 
 
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:

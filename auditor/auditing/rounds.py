@@ -17,6 +17,8 @@ from auditor.defaults import FEWEST
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
 # A round has this many times the outputs of the one before at least. Else it adds too little.
 WORTH_MORE = 1.5
+# Outputs to learn from, and outputs of the bound, that a round under a time limit has at least.
+LEAST_IN_TIME = 40
 
 
 def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
@@ -91,7 +93,7 @@ class Rounds:
         return replace(
             one,
             search=int(times * one.search),
-            selection=max(FEWEST, int(times * one.selection)),
+            selection=max(LEAST_IN_TIME, int(times * one.selection)),
             bound=int(times * one.bound),
         )
 
@@ -102,7 +104,7 @@ class Rounds:
             took = max(each / self.draw.pace.workers * one.planned, 1e-9)
             left = OF_FIRST * (seconds - self.draw.elapsed())
             self.began = self.draw.elapsed()
-            return min(1.0, max(FEWEST / one.bound, left / took)), self.ended
+            return min(1.0, max(LEAST_IN_TIME / one.bound, left / took)), self.ended
         before, now = self.done[-1], self.draw.elapsed()
         took = max(now - self.began, 1e-9) * (one.search + one.bound) / (before.search + before.bound)
         self.began = now

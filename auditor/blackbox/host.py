@@ -9,6 +9,7 @@ import functools
 import importlib.metadata
 import io
 import itertools
+import marshal
 import multiprocessing
 import os
 import pickle
@@ -23,7 +24,7 @@ from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.canonical import from_rows
+from auditor.blackbox.canonical import from_list, from_rows
 from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.outputs import Outputs
@@ -36,6 +37,9 @@ from auditor.neighbours.pair import Pair, Side
 
 T = TypeVar("T")
 
+# A stream of at least so many outputs is read every few milliseconds, and not each output as soon as it is there: to wake up costs
+# as much as to read a hundred.
+STREAM, PAUSE = 256, 0.002
 # An import may take this long, even if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
 
@@ -115,13 +119,14 @@ class Hosted(Drawer):
         return sample  # type: ignore[no-any-return]
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield the row of each output, or the failure of its process."""
+        """Yield each output, its row if it is of a class, or the failure of its process."""
         later, done = copy.deepcopy(rng), 0
         while done < len(labels):
-            with contextlib.closing(self._answers("each", pair, labels[done:], rng)) as rows:
+            asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
+            with contextlib.closing(asked) as written:
                 try:
-                    for row in rows:
-                        yield row
+                    for one in written:
+                        yield _read(one)
                         done += 1
                 except ProcessFailure as failure:
                     yield failure
@@ -129,7 +134,9 @@ class Hosted(Drawer):
                     rng = np.random.default_rng(later.integers(2**32, size=8))
 
     def table(self, outputs: Sequence[Any]) -> Outputs:
-        return from_rows([row_of(output) if isinstance(output, ProcessFailure) else output for output in outputs])
+        if _Row not in set(map(type, outputs)):
+            return from_list(outputs)
+        return from_rows([output if type(output) is _Row else row_of(output) for output in outputs])
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         try:
@@ -170,11 +177,13 @@ class Hosted(Drawer):
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]
 
-    def _answers(self, method: str, *arguments: Any, outputs: int = 1) -> Generator[Any, None, None]:
+    def _answers(
+        self, method: str, *arguments: Any, outputs: int = 1, streams: bool = False
+    ) -> Generator[Any, None, None]:
         """Yield the answers to a question, each in the time for so many ``outputs``. To close it early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit) as process:
-            conversation = _Conversation(process)
+            conversation = _Conversation(process, PAUSE if streams else 0.0)
             conversation.say((method, arguments))
             while isinstance(answer := conversation.hear(limit), tuple):
                 yield answer[0]
@@ -202,8 +211,8 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
 class _Conversation(io.RawIOBase):
     """Messages to a host and from it. The file is what the host writes."""
 
-    def __init__(self, process: Process) -> None:
-        self._process, self._answers = process, io.BufferedReader(self, CHUNK)
+    def __init__(self, process: Process, pause: float = 0.0) -> None:
+        self._process, self._pause, self._answers = process, pause, io.BufferedReader(self, CHUNK)
         self._deadline: float | None = None
 
     def say(self, message: Any) -> None:
@@ -221,6 +230,8 @@ class _Conversation(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if self._pause:
+            time.sleep(self._pause)
         received = self._process.receive(self._deadline, len(buffer))
         buffer[: len(received)] = received
         return len(received)
@@ -264,7 +275,7 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
         case "draw":
             yield mechanism.draw(*arguments)
         case "each":
-            yield from map(row_of, mechanism.each(*arguments))
+            yield from map(_written, mechanism.each(*arguments))
         case "alike":
             yield from mechanism.alike(*arguments)
         case "call_once":
@@ -275,6 +286,31 @@ def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> I
         case "answers":
             for answers in mechanism.answers(*arguments):
                 yield tuple(map(_able_to_travel, answers))
+
+
+class _Row(dict[str, Any]):
+    """The row of an output that cannot travel itself."""
+
+
+def _written(output: Any) -> Any:
+    """Return an output as ``_read`` reads it in a process that has not imported its classes."""
+    kind = type(output)
+    if (kind is np.ndarray or issubclass(kind, np.generic)) and output.dtype.kind in "biuf":
+        return output.dtype.str, output.shape, output.tobytes()
+    try:
+        return marshal.dumps(output)  # which knows Python's own types, and calls no code of others
+    except ValueError:
+        return _Row(row_of(output))
+
+
+def _read(written: Any) -> Any:
+    """Return an output, or its row."""
+    if type(written) is bytes:
+        return marshal.loads(written)
+    if type(written) is tuple:
+        kind, shape, numbers = written
+        return np.frombuffer(numbers, kind).reshape(shape)[()]
+    return written
 
 
 def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:

@@ -304,7 +304,7 @@ class Mechanism(Drawer):
     def _given(self, rng: Stream, size: int) -> dict[str, Any]:
         """Return the keywords of a call for a number of outputs."""
         given = {**({"size": size} if self.batched else {}), **({"rng": rng} if self.takes_rng else {})}
-        return {**given, **copy.deepcopy(dict(self.copied))}
+        return {**given, **copy.deepcopy(dict(self.copied))} if self.copied else given
 
     def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
         return self.function(dataset, **self._given(rng, size))

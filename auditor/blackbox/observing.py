@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -150,11 +149,13 @@ def _log() -> Iterator[_Read]:
         if is_enabled(logger, record.levelno):
             handle(logger, record)
 
-    with (
-        mock.patch.object(logging.Logger, "handle", keep),
-        mock.patch.object(logging.Logger, "isEnabledFor", lambda logger, level: True),
-    ):
+    replaced = {"handle": keep, "isEnabledFor": lambda logger, level: True}
+    try:
+        for name, function in replaced.items():
+            setattr(logging.Logger, name, function)
         yield lambda: list(messages)
+    finally:
+        logging.Logger.handle, logging.Logger.isEnabledFor = handle, is_enabled  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager

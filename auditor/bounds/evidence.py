@@ -1,8 +1,7 @@
 """Counts (what was seen) and Bound (what it proves). Integers are kept to the last step."""
 
-import operator
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from auditor.errors import InvalidInputError
@@ -22,13 +21,18 @@ class Counts:
     trials_right: int
 
     def __post_init__(self) -> None:
-        for side in ("left", "right"):
-            hits, trials = getattr(self, f"hits_{side}"), getattr(self, f"trials_{side}")
+        sides = ("left", self.hits_left, self.trials_left), ("right", self.hits_right, self.trials_right)
+        for side, hits, trials in sides:
             if not 0 <= hits <= trials:
                 raise InvalidInputError(f"hits_{side} is {hits} of {trials} trials; it must be 0 to {trials}")
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*map(operator.add, astuple(self), astuple(other)))
+        return Counts(
+            self.hits_left + other.hits_left,
+            self.trials_left + other.trials_left,
+            self.hits_right + other.hits_right,
+            self.trials_right + other.trials_right,
+        )
 
     @property
     def trials(self) -> int:

@@ -44,7 +44,7 @@ M = TypeVar("M", bound="Strict")
 class Strict(BaseModel):
     """A mapping with the keys of its fields, and no others."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, defer_build=True)
 
     def given(self) -> dict[str, Any]:
         """Return the keys that the file sets, with their values; null sets nothing."""

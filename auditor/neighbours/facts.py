@@ -73,6 +73,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
 
 
 def _hashable(value: Any) -> Hashable:
+    if type(value) in (int, str):  # what most records are
+        return value  # type: ignore[no-any-return]
     if isinstance(value, list):
         return tuple(map(_hashable, value))
     if isinstance(value, Mapping):
