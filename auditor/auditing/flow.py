@@ -49,7 +49,7 @@ def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
     """Carry out plans, several at a time, and yield their results in order. A refused mechanism is inconclusive."""
     for plan in plans:
-        plan.settings.execution.reach()  # before any other audit takes its time
+        plan.settings.execution.reach(plan.source)  # before any other audit takes its time
     return run_concurrently(plans, _apart, listener)
 
 
@@ -133,7 +133,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
     that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
-    plan.settings.execution.reach()
+    plan.settings.execution.reach(plan.source)
     with held(plan.source):
         proof = ProofJob(plan)
         try:
@@ -167,7 +167,7 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     if plan.settings.prove == "only":
         found = proof.result()
         return Outcome(plan, proof_alone(plan, found), proof=found)
-    seen = _seen(plan, draw)
+    seen = _seen(plan, draw, proof)
     outcome = Outcome(plan, seen, warnings=(*plan.assumptions, *drift(seen.tables), *seen.warnings))
     for one in FOLLOW_UPS:
         if one.applies(outcome) and not (one.takes_time and plan.settings.seconds):
@@ -175,10 +175,11 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     return replace(outcome, proof=proof.result())
 
 
-def _seen(plan: Plan, draw: Draw) -> Seen:
+def _seen(plan: Plan, draw: Draw, proof: ProofJob) -> Seen:
     if plan.kind == "query":
         return audit_query(plan, draw)
     start = first_look(plan, draw)
+    proof.begin()
     draw.reproducible = start.reproducible
     if start.failure:
         why = f"the mechanism failed on every call: {start.failure}"

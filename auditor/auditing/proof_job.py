@@ -26,7 +26,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class ProofJob:
-    """An attempt at a proof, which goes on while the audit draws. It begins when the object is made.
+    """An attempt at a proof, which goes on while the audit draws.
 
     ``result`` waits for its end, and never raises an error of the attempt: an audit does not lose its verdict to one.
     """
@@ -35,6 +35,13 @@ class ProofJob:
         self._plan, self._found = plan, dict[str, Any]()
         self.dropped = False  # nobody waits for the result
         self._thread: threading.Thread | None = None
+        self._begun = False
+
+    def begin(self) -> None:
+        """Begin, if it was not done: best when the process that has the mechanism is idle."""
+        plan, begun, self._begun = self._plan, self._begun, True
+        if begun:
+            return
         attempt = None if plan.store.recalls("proof") else outcome(_attempt_for, plan)
         if isinstance(attempt, BaseException):
             self._found = _failed(attempt)
@@ -55,6 +62,7 @@ class ProofJob:
         """
         if not self._plan.settings.prove:
             return None
+        self.begin()
         kept: dict[str, Any] = self._plan.store.recall("proof", self._waited, {})
         return ProofFound(**kept) if kept else None
 

@@ -110,10 +110,17 @@ class Execution:
             return Here()
         return workers_for("threading" if waiting or self.backend == "threading" else "loky", self.workers)
 
-    def reach(self) -> None:
-        """Raise InvalidInputError if there is no cluster at the address."""
+    @property
+    def in_workers(self) -> bool:
+        """Whether worker processes run a Python mechanism themselves. One that crashes ends such a worker."""
+        return self.backend == "loky" and processes(self.workers) > 1 and not self.lost and self.timeout is None
+
+    def reach(self, source: Source) -> None:
+        """Start the workers, which takes a while. Raises InvalidInputError if there is no cluster at the address."""
         if self.on_cluster:
             self.workers_for(waiting=True)
+        elif self.in_workers and not source.is_program:
+            self.workers_for(waiting=False).start()
 
 
 @dataclass
@@ -263,9 +270,7 @@ class Sampler:
     def origin(self) -> Origin:
         """Return the object that draws in a process of its own, or the source itself if workers import it."""
         how = self.execution
-        # Without a time limit worker processes draw. A mechanism that crashes ends such a worker.
-        in_workers = how.backend == "loky" and processes(how.workers) > 1 and not how.lost and how.timeout is None
-        if self.source.is_program or (how.isolate and not in_workers):
+        if self.source.is_program or (how.isolate and not how.in_workers):
             return isolated(self.source, how.timeout)
         return self.source
 

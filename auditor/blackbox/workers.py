@@ -5,6 +5,7 @@ Tasks start in the order of the library that runs them. The result of a task doe
 
 import contextlib
 import gc
+import importlib
 import logging
 import os
 import pickle
@@ -42,6 +43,9 @@ class Workers(Protocol):
 
     size: int
 
+    def start(self) -> None:
+        """Start what takes a while to start, without waiting for it."""
+
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """Yield the results of tasks, in order. ``ahead`` tasks are taken before their results are asked for.
 
@@ -56,6 +60,9 @@ class Here:
     """The calling thread, which runs one task after the other."""
 
     size = 1
+
+    def start(self) -> None:
+        """Nothing is started."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         for function, arguments in tasks:
@@ -74,6 +81,9 @@ class Threads:
         self.size, self._closed = size, False
         self._threads = ThreadPoolExecutor(size)
         self._runs, self._left, self._counting = 0, list[Future[Any]](), threading.Lock()
+
+    def start(self) -> None:
+        """Threads start with their first tasks."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Start a task."""
@@ -150,6 +160,12 @@ class Processes(Threads):
         self._changing = threading.Lock()
         self._started = dict[int, Any]()  # all workers, by process id
 
+    def start(self) -> None:
+        if self._executor is None:
+            with contextlib.suppress(WorkerLostError):  # it is raised again with the first task
+                for _ in range(self.size):
+                    self.submit(importlib.import_module, "auditor.auditing.flow")
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         import cloudpickle
         from loky import ProcessPoolExecutor
@@ -215,6 +231,9 @@ class Dask:
             ) from None
         self.size = sum(self._client.nthreads().values())
         self._lost = distributed.KilledWorker, CancelledError
+
+    def start(self) -> None:
+        """A cluster is started by others."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """See Workers. Raises MachineError if the cluster gives a task up."""

@@ -54,6 +54,7 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
             with naming(configuration, plan):
+                plan.settings.execution.reach(plan.source)
                 plan.drawer()
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
