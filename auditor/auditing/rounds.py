@@ -5,6 +5,7 @@ that went before a round, its bound errs with probability at most its share of a
 rounds hold together with probability at least 1 − alpha, however the audit ends.
 """
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 
@@ -15,10 +16,12 @@ from auditor.defaults import FEWEST
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
-# A round has this many times the outputs of the one before at least. Else it adds too little.
-WORTH_MORE = 1.5
+# A last round has this many times the outputs of the one before at least. It may have fewer, since it has most of the level.
+WORTH_MORE = 0.75
 # Outputs to learn from, and outputs of the bound, that a round under a time limit has at least.
 LEAST_IN_TIME = 40
+# An output takes this share at least of what it took in the mean of the round before, since fixed costs are known by differences.
+LEAST_OF_MEAN = 0.3
 
 
 def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
@@ -36,7 +39,8 @@ class Rounds:
     draw: Draw
     done: list[Round] = field(default_factory=list)
     ended: bool = False
-    began: float = 0.0  # seconds of the audit at which the round before began
+    # When the last rounds began: the seconds of the audit, and the outputs drawn before.
+    began: list[tuple[float, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         settings = self.plan.settings
@@ -103,17 +107,35 @@ class Rounds:
             each = self.draw.sampler().seconds_each(self.plan.domain.corners()[0], TRIAL * seconds)
             took = max(each / self.draw.pace.workers * one.planned, 1e-9)
             left = OF_FIRST * (seconds - self.draw.elapsed())
-            self.began = self.draw.elapsed()
+            self._begin()
             return min(1.0, max(LEAST_IN_TIME / one.bound, left / took)), self.ended
-        before, now = self.done[-1], self.draw.elapsed()
-        took = max(now - self.began, 1e-9) * (one.search + one.bound) / (before.search + before.bound)
-        self.began = now
-        left = PLANNED * (seconds - now)
-        times = min(1.0, left / took)
-        if times * one.bound < WORTH_MORE * before.bound:
+        self._begin()
+        fixed, each = self._cost()
+        left = PLANNED * (seconds - self.began[-1][0]) - fixed
+        takes = each * (one.search + one.bound)
+        times = min(1.0, left / takes)
+        if times * one.bound < WORTH_MORE * self.done[-1].bound:
             return 0.0, True
         # After a round that takes nearly all, no larger one fits.
-        fills = left < (1 + WORTH_MORE) * took
+        fills = left < fixed + (1 + WORTH_MORE) * takes
         if fills and not self.ended:
-            times = min(left / took, self.plan.settings.samples / one.bound)
+            times = min(left / takes, self.plan.settings.samples / one.bound)
         return times, self.ended or fills
+
+    def _begin(self) -> None:
+        spent = self.draw.spent
+        self.began.append((self.draw.elapsed(), spent.search + spent.selection + spent.bound))
+
+    def _cost(self) -> tuple[float, float]:
+        """Return the seconds that a round takes whatever it draws, and those of an output, by the last two rounds.
+
+        A first round starts what draws and imports what learns, which takes more than its outputs. With one round alone, all of it
+        counts as outputs.
+        """
+        took = [(after[0] - before[0], after[1] - before[1]) for before, after in itertools.pairwise(self.began)]
+        seconds, outputs = took[-1]
+        each = max(seconds, 1e-9) / max(1, outputs)
+        if len(took) > 1 and outputs > took[-2][1]:
+            slope = (seconds - took[-2][0]) / (outputs - took[-2][1])
+            each = min(each, max(slope, LEAST_OF_MEAN * each))
+        return seconds - each * outputs, each

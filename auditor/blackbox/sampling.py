@@ -41,7 +41,7 @@ T = TypeVar("T")
 # Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little. A batch has at
 # least LEAST outputs, since the guard against repeats needs several in a row. Outputs to learn from are cut into fewer pieces: a
 # mechanism that hangs does so a few times in each piece, which costs time.
-PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 256
+PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 128
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
 # A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds, and at
