@@ -16,8 +16,9 @@ from auditor.defaults import FEWEST
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
-# A last round has this many times the outputs of the one before at least. It may have fewer, since it has most of the level.
-WORTH_MORE = 0.75
+# A round is the last one if none with this many times its outputs fits after it. A last one may have fewer than the one before,
+# down to this share, since it has most of the level.
+WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 # Outputs to learn from, and outputs of the bound, that a round under a time limit has at least.
 LEAST_IN_TIME = 40
 # An output takes this share at least of what it took in the mean of the round before, since fixed costs are known by differences.
@@ -39,8 +40,7 @@ class Rounds:
     draw: Draw
     done: list[Round] = field(default_factory=list)
     ended: bool = False
-    # When the last rounds began: the seconds of the audit, and the outputs drawn before.
-    began: list[tuple[float, int]] = field(default_factory=list)
+    began: list[float] = field(default_factory=list)  # seconds of the audit at which each round began
 
     def __post_init__(self) -> None:
         settings = self.plan.settings
@@ -107,14 +107,14 @@ class Rounds:
             each = self.draw.sampler().seconds_each(self.plan.domain.corners()[0], TRIAL * seconds)
             took = max(each / self.draw.pace.workers * one.planned, 1e-9)
             left = OF_FIRST * (seconds - self.draw.elapsed())
-            self._begin()
+            self.began.append(self.draw.elapsed())
             return min(1.0, max(LEAST_IN_TIME / one.bound, left / took)), self.ended
-        self._begin()
+        self.began.append(self.draw.elapsed())
         fixed, each = self._cost()
-        left = PLANNED * (seconds - self.began[-1][0]) - fixed
+        left = PLANNED * (seconds - self.began[-1]) - fixed
         takes = each * (one.search + one.bound)
         times = min(1.0, left / takes)
-        if times * one.bound < WORTH_MORE * self.done[-1].bound:
+        if times * one.bound < WORTH_ENDING * self.done[-1].bound:
             return 0.0, True
         # After a round that takes nearly all, no larger one fits.
         fills = left < fixed + (1 + WORTH_MORE) * takes
@@ -122,20 +122,16 @@ class Rounds:
             times = min(left / takes, self.plan.settings.samples / one.bound)
         return times, self.ended or fills
 
-    def _begin(self) -> None:
-        spent = self.draw.spent
-        self.began.append((self.draw.elapsed(), spent.search + spent.selection + spent.bound))
-
     def _cost(self) -> tuple[float, float]:
-        """Return the seconds that a round takes whatever it draws, and those of an output, by the last two rounds.
+        """Return the seconds that a round takes whatever it draws, and those of an output of its search and its bound.
 
-        A first round starts what draws and imports what learns, which takes more than its outputs. With one round alone, all of it
-        counts as outputs.
+        A first round starts what draws and imports what learns, which takes more than its outputs. Two rounds tell both. After one
+        round alone all of its time counts as that of outputs.
         """
-        took = [(after[0] - before[0], after[1] - before[1]) for before, after in itertools.pairwise(self.began)]
-        seconds, outputs = took[-1]
-        each = max(seconds, 1e-9) / max(1, outputs)
-        if len(took) > 1 and outputs > took[-2][1]:
-            slope = (seconds - took[-2][0]) / (outputs - took[-2][1])
+        took = [after - before for before, after in itertools.pairwise(self.began)]
+        outputs = [one.search + one.bound for one in self.done]
+        each = max(took[-1], 1e-9) / outputs[-1]
+        if len(took) > 1 and outputs[-1] > outputs[-2]:
+            slope = (took[-1] - took[-2]) / (outputs[-1] - outputs[-2])
             each = min(each, max(slope, LEAST_OF_MEAN * each))
-        return seconds - each * outputs, each
+        return took[-1] - each * outputs[-1], each

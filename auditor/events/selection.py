@@ -10,6 +10,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,18 +135,27 @@ def frequent_rules(
 class FewOutputs:
     """Outputs from which nothing finer than one threshold can be learned: what features take of them, and which are of the left.
 
-    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows.
+    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows. Columns of numbers alone, the ``plain``
+    ones, are looked at together: their ``numbers`` in rising order, and the ``order`` of the outputs, both of shape (columns,
+    outputs).
     """
 
     columns: Sequence[tuple[Feature, OutputColumn]]
     is_left: NDArray[np.bool_]
+    plain: Sequence[int]
+    order: NDArray[np.intp]
+    numbers: NDArray[np.float64]
 
     @classmethod
     def of(cls, sample: Sample, kinds: Sequence[str] = (VALUES,)) -> "FewOutputs":
         """Return what features of these kinds take of a sample."""
         both = concatenate([sample.left, sample.right])
         columns = [(feature, feature.extract(both)) for feature in _features(both, kinds)]
-        return cls(columns, np.arange(sample.size) < sample.left.size)
+        plain = [place for place, (_, column) in enumerate(columns) if column.codes is None]
+        numbers = np.array([columns[place][1].numbers for place in plain]).reshape(len(plain), both.size)
+        order = np.argsort(numbers, axis=1, kind="stable")
+        in_order = np.take_along_axis(numbers, order, axis=1)
+        return cls(columns, np.arange(sample.size) < sample.left.size, plain, order, in_order)
 
     def threshold(self) -> Event:
         """Return the rule that guesses most outputs rightly, the first of equal ones; always left if no feature varies.
@@ -155,12 +165,26 @@ class FewOutputs:
         # The sides count alike, however often each was drawn.
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
-        best, most = ALWAYS, -np.inf
-        for feature, column in self.columns:
-            rule, right = _separating(column, weights)
+        gained, others = self._gains(weights), dict[int, tuple[Cells, float]]()
+        best, most = -1, -np.inf
+        for place, (_, column) in enumerate(self.columns):
+            right = gained.get(place)
+            if right is None:
+                right = (others.setdefault(place, _separating(column, weights)))[1]
             if right > most + 1e-12:
-                best, most = Event(feature, rule), right
-        return best
+                best, most = place, right
+        if best < 0:
+            return ALWAYS
+        feature, column = self.columns[best]
+        return Event(feature, (others.get(best) or _separating(column, weights))[0])
+
+    def _gains(self, weights: NDArray[np.float64]) -> dict[int, float]:
+        """Return by how much more the best threshold on each plain column hits the side that it guesses than the other."""
+        reached = np.cumsum(weights[self.order], axis=1)
+        between = np.ones(self.numbers.shape, np.bool_)
+        between[:, :-1] = self.numbers[:, 1:] != self.numbers[:, :-1]
+        gains = np.where(between, np.abs(2 * reached - reached[:, -1:]), -np.inf)
+        return dict(zip(self.plain, gains.max(axis=1, initial=-np.inf).tolist(), strict=True))
 
     def tail(self) -> Event | None:
         """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
@@ -168,32 +192,61 @@ class FewOutputs:
         Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides
         shows how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
         """
+        found = dict(zip(self.plain, _surest_tails(self.numbers, self.is_left[self.order]), strict=True))
         best, most = None, 0.0
-        for feature, column in self.columns:
-            rule, sure = _surest_tail(column, self.is_left)
-            if sure > most:
-                best, most = Event(feature, rule), sure
+        for place, (feature, column) in enumerate(self.columns):
+            one = found.get(place)
+            if one is None:
+                numbers, sides = column.numbers[column.codes < 0], self.is_left[column.codes < 0]  # type: ignore[operator]
+                order = np.argsort(numbers, kind="stable")
+                [one] = _surest_tails(numbers[None, order], sides[None, order])
+            if one.sure > most:
+                best, most = Event(feature, one.rule()), one.sure
         return best
 
 
-def _surest_tail(column: OutputColumn, is_left: NDArray[np.bool_]) -> tuple[Cells, float]:
-    """Return the rule on a column that guesses one side in a tail, and its log-odds less their standard error; 0 without one."""
-    best, most = Cells((), (ABSTAIN,), {}), 0.0
-    is_number = np.ones(len(is_left), np.bool_) if column.codes is None else column.codes < 0
-    order = np.argsort(numbers := column.numbers[is_number], kind="stable")
-    numbers, sides = numbers[order], np.stack([is_left[is_number][order], ~is_left[is_number][order]])
-    ends = np.flatnonzero(numbers[1:] != numbers[:-1])
-    reached, total = sides.cumsum(axis=1)[:, ends], sides.sum(axis=1, keepdims=True)
-    for is_low, tail in ((True, reached), (False, total - reached)):
-        # With half an output more on either side.
-        left, right = np.log(tail + 0.5)
-        sure = np.abs(log_odds := left - right) - np.sqrt((1 / (tail + 0.5)).sum(axis=0))
-        if sure.max(initial=0.0) > most:
-            at = int(sure.argmax())
-            guess, most = LEFT if log_odds[at] > 0 else RIGHT, float(sure[at])
-            edge = shortest_decimal(float(numbers[ends[at]]), float(numbers[ends[at] + 1]))
-            best = Cells((edge,), (guess, ABSTAIN) if is_low else (ABSTAIN, guess), {})
-    return best, most
+class _Tail(NamedTuple):
+    """A rule that guesses one side up to ``low``, or from ``high`` on, and how sure it is; see FewOutputs."""
+
+    sure: float
+    low: float
+    high: float
+    is_low: bool
+    guess: float
+
+    def rule(self) -> Cells:
+        values = (self.guess, ABSTAIN) if self.is_low else (ABSTAIN, self.guess)
+        return Cells((shortest_decimal(self.low, self.high),), values, {})
+
+
+def _surest_tails(numbers: NDArray[np.float64], is_left: NDArray[np.bool_]) -> list[_Tail]:
+    """Return the surest tail of each row of numbers in rising order; ``sure`` is 0 without one."""
+    rows, size = numbers.shape
+    if size < 2:
+        return [_Tail(0.0, 0.0, 0.0, True, LEFT)] * rows
+    # Outputs of either side up to each number but the last, and beyond it; with half an output more on either side.
+    sides = np.stack([is_left, ~is_left]).astype(np.int64)
+    reached, total = sides.cumsum(axis=2)[:, :, :-1], sides.sum(axis=2, keepdims=True)
+    tails = np.stack([reached, total - reached], axis=1) + 0.5
+    left, right = np.log(tails)
+    log_odds = left - right
+    sure = np.abs(log_odds) - np.sqrt((1 / tails).sum(axis=0))
+    sure[:, numbers[:, 1:] == numbers[:, :-1]] = -np.inf
+    at = sure.argmax(axis=2)  # of the low tail and the high tail of each row
+    best = np.take_along_axis(sure, at[:, :, None], axis=2)[:, :, 0]
+    which, row = (best[1] > best[0]).astype(np.intp), np.arange(rows)
+    places = at[which, row]
+    return [
+        _Tail(max(0.0, one), low, high, not of, LEFT if odds > 0 else RIGHT)
+        for one, low, high, of, odds in zip(
+            best[which, row].tolist(),
+            numbers[row, places].tolist(),
+            numbers[row, places + 1].tolist(),
+            which.tolist(),
+            log_odds[which, row, places].tolist(),
+            strict=True,
+        )
+    ]
 
 
 def _separating(column: OutputColumn, weights: NDArray[np.float64]) -> tuple[Cells, float]:

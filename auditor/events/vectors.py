@@ -159,4 +159,6 @@ def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
 
 def _takes_many_values(outputs: Outputs, place: str) -> bool:
     """Whether a place is more than a yes or no, by the first outputs."""
-    return len(np.unique(outputs.column(place).numbers[:200])) > 2
+    numbers = outputs.column(place).numbers[:200]
+    others = numbers[numbers != numbers[:1]]
+    return bool(np.any(others != others[:1]))
