@@ -79,7 +79,7 @@ def false_alarms(error: float, of: str) -> str:
     >>> false_alarms(1 - 0.999, "run"), false_alarms(0.03, "session")
     ('a false alarm in at most 1 of 1,000 runs', 'a false alarm in at most 1 of 33 sessions')
     """
-    # Rounded down, so that what is said holds; a double just below a number stands for it.
+    # Rounded down, so that the sentence is true. A double just below a whole number counts as that number.
     return f"a false alarm in at most 1 of {how_many(math.floor(round(1 / error, 6)), of)}"
 
 

@@ -166,7 +166,7 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     """Carry out the flow of a plan, and then the steps of FOLLOW_UPS that apply; or only wait for the proof."""
     if plan.settings.prove == "only":
         found = proof.result()
-        return Outcome(plan, proof_alone(plan, found), proof=found)
+        return Outcome(plan, proof_alone(found), proof=found)
     seen = _seen(plan, draw, proof)
     outcome = Outcome(plan, seen, warnings=(*plan.assumptions, *drift(seen.tables), *seen.warnings))
     for one in FOLLOW_UPS:

@@ -1,4 +1,4 @@
-"""Health checks: what looks like a mistake in how an audit was written, and noise that looks smaller than promised.
+"""Health checks: likely mistakes in how an audit was written, and noise that looks smaller than promised.
 
 Warnings only: no verdict and no number depends on them.
 """

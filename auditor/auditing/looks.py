@@ -24,7 +24,7 @@ from auditor.results.result import Stage
 
 T = TypeVar("T")
 
-# Stands for the round in the addresses of outputs drawn for edges.
+# In the addresses of outputs drawn for edges, this stands for the round.
 EDGES = 99
 # With fewer outputs on a side, no rule can be learned and judged.
 FEWEST_ON_SIDE = 4

@@ -82,7 +82,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a rule counted in a round, in all batches of the ``tally``, for a bound at a share of the level.
+    """The counts of a rule in a round, in all batches of the ``tally``, for a bound at a share of the level.
 
     The rule was learned from ``sample`` for ``method``, and frozen before.
     """

@@ -44,9 +44,9 @@ from auditor.verdict import WEAK, found_too_few
 
 Mask = NDArray[np.bool_]
 
-# Under which the outcome is kept, for a run that is resumed and for a replay.
+# The name under which a resumed run and a replay find the outcome.
 KEPT = "planted faults"
-# Stands for the stage in the address of the stream by which faults are picked.
+# In the address of the stream that picks faults, this stands for the stage.
 PICKING = 98
 # Pairs that show which facts tell neighbours apart, in addition to the corners. A fact that tells a smaller share of them apart is
 # found by luck only, unless it is one of the few values of a column.

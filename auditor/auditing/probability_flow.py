@@ -91,7 +91,7 @@ class RateEvidence(Evidence):
         claim, counts, share = self.claim, self.shown.counts, self.shown.share
         rate, test = Rate(claim, share * alpha, counts.trials), Reported(claim, share * alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
-        # The limit on the side of the claim where there is a verdict, else the one that did not reach it.
+        # If the claim is refuted, the limit that lies beyond it is shown; else the other limit.
         is_lower = refuted if claim.at_most else not refuted
         power = {name: rate.detectable(test, counts, chance) for name, chance in CHANCES}
         return Judgement(

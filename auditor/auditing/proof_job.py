@@ -108,7 +108,7 @@ def _ended(
     return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
 
 
-def proof_alone(plan: Plan, proof: ProofFound | None) -> Seen:
+def proof_alone(proof: ProofFound | None) -> Seen:
     """Return the result of an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
     verdict = Verdict.INCONCLUSIVE
     if proof is None:

@@ -1,6 +1,6 @@
 """The flow for claims about deterministic queries: hunt for the two data sets with the largest difference.
 
-There is nothing random in a query, so one counterexample settles the matter, and none proves nothing. A smaller one is a
+A query is not random. So one counterexample refutes the claim, and to find none proves nothing. A smaller one is a
 proof as well as the first.
 """
 

@@ -164,7 +164,7 @@ class HeldOut(NamedTuple):
 def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
     """Return whether some event shows a loss above the claim that luck explains with a chance of at most 0.2.
 
-    That is worth more outputs to learn from.
+    If so, more outputs to learn from are worth it.
 
     >>> some_hint([Prospect(1.1, 0.1, 0.0, 0.0)], 1.0), some_hint([Prospect(1.1, 0.2, 0.0, 0.0)], 1.0)
     (True, False)
@@ -245,7 +245,7 @@ class _Seen(NamedTuple):
     free: Floats
 
     def exactly(self, loss: Floats) -> Floats:
-        """Return ln of how much likelier looks are at losses than the normal approximation says, both of shape (looks, losses)."""
+        """Return ln(exact likelihood / normal approximation) of looks at losses, both of shape (looks, losses)."""
         wins, losses, log_odds = self.wins[:, None], self.losses[:, None], loss + self.free[:, None]
         of_rule = -wins * np.logaddexp(0.0, -log_odds) - losses * np.logaddexp(0.0, log_odds)
         normal = -(((loss - self.loss[:, None]) / self.error[:, None]) ** 2) / 2

@@ -144,7 +144,7 @@ class _Part:
         return isinstance(claim, dict) and "from" in claim
 
     def code(self) -> list[str]:
-        """Return the names of the functions and objects that make the data sets and the claim, as far as it is not known."""
+        """Return the names of the functions and objects that make the data sets, and the claim unless it is known."""
         audit = self.audit
         itself = audit.mechanism.object if isinstance(audit.mechanism, schema.ObjectKeys) else ""
         named = audit.neighbours.code() if audit.neighbours is not None else [itself]

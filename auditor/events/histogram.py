@@ -23,7 +23,7 @@ _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
 
 
 class Bar(NamedTuple):
-    """One value or atom: how many outputs of each side were it, and the side that the event guesses on it."""
+    """One value or atom: its number of outputs on each side, and the side that the event guesses on it."""
 
     label: str
     left: int

@@ -145,7 +145,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             return one or other
         losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
         shares = outputs / outputs.sum()
-        # How far a bound falls short is known best from the larger look.
+        # The larger look says best how far a bound falls short.
         short = float(shorts[np.argmax(outputs)])
         return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
 
@@ -177,7 +177,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
         """See Method; these points hold at a level of their own, since the bound uses all of alpha."""
-        # Guesses on these shares of the cells, at either end of the score.
+        # The events are these shares of the cells, at either end of the score.
         events = [score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
         # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
         near = math.sqrt(2 * self.claim.gaussian_rho)

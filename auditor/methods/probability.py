@@ -17,7 +17,7 @@ from auditor.methods.guessing import limits
 
 
 def hits(sample: Sample) -> int:
-    """Return how often the event happened. Raises MechanismError if an output is anything but whether it did."""
+    """Return how often the event happened. Raises MechanismError unless each output is true or false."""
     column = sample.left.column("output")
     if column.codes is not None or not np.all((column.numbers == 0) | (column.numbers == 1)):
         raise MechanismError(

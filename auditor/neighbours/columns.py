@@ -248,7 +248,7 @@ class Column(Values):
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         if self.choices is not None or self.type == "boolean":
             return self.first()
-        # A range of dates has more to try than each of few.
+        # A range of dates has more values to try than those of each column with few.
         ranged = self.type == "integer" or (self.type == "date" and most > FEW_VALUES)
         few = self._range().few(most) if ranged and not self.outside else []
         return [*map(self._value, few), *[None] * self.null] if few else []

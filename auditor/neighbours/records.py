@@ -242,7 +242,7 @@ class Records(Table):
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
 
     def _simple_inserts(self) -> Iterator[tuple[Rows, Moves]]:
-        """Yield few records, and one more: first each value alone, then next to its equals, then two that differ."""
+        """Yield few records and one that is added: first each value alone, then next to equal records, then next to another."""
         records, least = self._simple_records(), int(self._size.low)
 
         def insert(record: Row, at: float = 1.0) -> Moves:
@@ -262,7 +262,7 @@ class Records(Table):
             yield (one,) * least, (Move("replace", 0.0, (other,)),) * self.distance
 
     def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
-        """Return a row of the first value of each column, one of the second, and so on; the last value of a short column again."""
+        """Return a row of all first values, one of all second values, and so on. A short column repeats its last value."""
         longest = max(map(len, columns))
         return [self._row(values[min(i, len(values) - 1)] for values in columns) for i in range(longest)]
 

@@ -213,7 +213,7 @@ def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error
     ``error`` is the chance of a false rise, and ``may_rise`` the rise that is allowed, as a share of the claim.
     """
     if new.verdict is Verdict.VIOLATION and new.passed:
-        return  # for a release it does not matter how far a violation goes that is expected
+        return  # if a violation is expected, its size does not matter for a release
     if old.bound is None or new.bound is None:
         return  # there was no answer, or there is none now, which is worse
     if _outcome(old) == _outcome(new):
