@@ -116,6 +116,10 @@ class Values(Protocol):
     def simpler(self, value: Any) -> list[Any]:
         """Return simpler values, the plainest first."""
 
+    def has(self, value: Any) -> bool:
+        """Whether a place may have a value. False if that is not known."""
+        return False
+
 
 class Domain(Protocol):
     """The interface of a domain for the search. All pairs returned are neighbours. ``str`` describes the data sets in words."""
@@ -172,6 +176,10 @@ class Domain(Protocol):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
+
+    def own(self, left: Any, right: Any) -> Pair | None:
+        """Return the pair of two data sets as a report holds them; None if it is not of this domain, or the domain cannot tell."""
+        return None
 
 
 class Feature(Protocol):

@@ -246,6 +246,6 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
         prove=False,
         planted=0,
     )
-    measuring = replace(plan, settings=settings, neighbours=domain, store=AuditStore(), test=test)
+    measuring = replace(plan, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None)
     with fitting("the earlier rule does not fit the outputs of today"):
         return run(measuring, refuse=True)

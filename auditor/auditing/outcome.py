@@ -59,7 +59,7 @@ class Seen:
     ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
     counts of the outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the
     smallest pair that breaks the claim. ``warnings`` are those that only this flow can give. ``looks`` are those of the search, by
-    pair.
+    pair. ``earlier`` says what came of an earlier violation.
     """
 
     found: Evidence | Judgement
@@ -70,6 +70,7 @@ class Seen:
     drawn_by: str = ""
     warnings: tuple[str, ...] = ()
     looks: Mapping[str, Look] = field(default_factory=dict)
+    earlier: str | None = None
 
     def refutes(self, alpha: float) -> bool:
         """Whether the claim is refuted at a level."""
@@ -192,6 +193,7 @@ class Ended:
             smallest,
             warnings,
             outcome.proof,
+            seen.earlier,
         )
 
 

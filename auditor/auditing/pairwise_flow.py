@@ -11,22 +11,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from auditor.auditing.draw import Draw
+from auditor.auditing.earlier import OF_EARLIER
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
 from auditor.auditing.looks import Look, ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.rounds import Rounds
-from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from
+from auditor.auditing.sizes import LEAST_SELECTION, SHARPENING, Round, learned_from, selection_of
 from auditor.auditing.smallest import shrink
 from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim
+from auditor.defaults import FEWEST
+from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
+from auditor.results.reader import fitting
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.sessions.turns import all_raise, turns
 from auditor.verdict import judge
@@ -35,6 +39,8 @@ from auditor.verdict import judge
 OF_OTHERS = 0.05
 # A smaller round learns on one pair only, since it counts few outputs more than it learns from.
 LEAST_WITH_RIVAL = 10_000
+# Stands for a round in the address of outputs that are drawn before the first one.
+BEFORE_ALL = 1000
 
 
 def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
@@ -42,9 +48,10 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
 
     Raises MechanismError when the mechanism breaks the protocol of a batch.
     """
-    rounds, known, counted, note = Rounds(plan, draw), _Known(plan, draw), list[Counted](), ""
-    best: Counted | None = None
-    refuted = False
+    rounds, known, note = Rounds(plan, draw), _Known(plan, draw), ""
+    counted, earlier = _counted_again(plan, draw, known) if plan.earlier else ([], None)
+    best = best_of(plan, counted) if counted else None
+    refuted = best is not None and best.refutes(plan)
     while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
         found = known.search(now, refuted=refuted)
         sample = known.outputs_on(found, now)
@@ -77,7 +84,35 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
     seen = _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=refuted) + note)
-    return replace(seen, looks=known.looks)
+    return replace(seen, looks=known.looks, earlier=earlier)
+
+
+def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Counted], str]":
+    """Count the event of an earlier violation in fresh outputs on its pair, for a bound at its own share of the level.
+
+    Return what was counted, and what that says of the violation; nothing, and the reason, if the event does not fit the outputs.
+    """
+    earlier = plan.earlier
+    assert earlier is not None
+    pair, test, most = earlier.pair, earlier.test, plan.settings.samples
+    outputs = min(most, max(FEWEST, earlier.outputs, math.ceil(SHARPENING * most)))
+    if plan.settings.seconds is not None or plan.settings.outputs is not None:
+        outputs = max(FEWEST, outputs // 4)  # the search needs the rest
+    found = FoundPair(pair, earlier.claim)
+    sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection_of(outputs), outputs, OF_EARLIER))
+    if sample.failures:
+        outputs = min(outputs, _few_failures(sample))
+    try:
+        with fitting("its event does not fit the outputs"):
+            test.count(sample)
+            batches = draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample)
+            tally, _ = draw.count(batches, test)
+            if not tally.batches:
+                raise InvalidInputError("its outputs took too long")
+            again = Counted(0, found, plan.method(outputs), test, tally.counts, OF_EARLIER, sample, tally)
+            return [again], earlier.compared(tally.counts, refuted=again.refutes(plan))
+    except InvalidInputError as error:
+        return [], f"The violation of the earlier report was not tried: {error}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +211,8 @@ class _Known:
         """Count rules on fresh outputs. Those of a round that is not the last are kept to learn from."""
         plan, pair = self.plan, found.pair
         tests = learned.test, *learned.others
-        shares = [now.share * (1 - OF_OTHERS * len(learned.others)), *(now.share * OF_OTHERS for _ in learned.others)]
+        whole = now.share * (1 - OF_EARLIER if plan.earlier else 1)
+        shares = [whole * (1 - OF_OTHERS * len(learned.others)), *(whole * OF_OTHERS for _ in learned.others)]
         method = plan.method(now.bound)
         room = 0 if last else max(0, learned_from(len(sample.left.columns)) - sample.size)
         batches = self.draw.batches(pair, now.bound, Phase.BOUND, (now.number,), like=sample)
@@ -260,7 +296,7 @@ class CountEvidence(Evidence):
 
 def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
     """Return the reason to stop: the number of outputs drawn for the bounds, and the number asked for."""
-    settings, last = rounds.plan.settings, rounds.done[-1].bound
+    settings, last = rounds.plan.settings, rounds.done[-1].bound if rounds.done else 0
     if refuted and last < settings.samples:
         return f"refuted after {outputs:,} outputs"
     if settings.seconds is not None and last < settings.samples:
@@ -273,12 +309,17 @@ def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
 MOST_FAILURES = 100
 
 
+def _few_failures(sample: Sample) -> int:
+    """Return how many outputs hold MOST_FAILURES that end their process or are late, by a sample with some."""
+    return max(100, round(MOST_FAILURES * sample.size / sample.failures))
+
+
 def _affordable(rounds: Rounds, now: Round, sample: Sample) -> tuple[Round, str]:
     """Return the round with fewer outputs, as the last one, where too many would fail, and a note on that.
 
     The number depends on outputs of earlier rounds and of the selection only. So it says nothing about those of the bound.
     """
-    bound = max(100, round(MOST_FAILURES * sample.size / sample.failures)) if sample.failures else now.bound
+    bound = _few_failures(sample) if sample.failures else now.bound
     if bound >= now.bound:
         return now, ""
     note = f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"

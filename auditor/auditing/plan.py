@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
+from auditor.auditing.earlier import Earlier
 from auditor.auditing.sizes import GROWTH, largest_bound, rounds_for
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
@@ -126,7 +127,7 @@ class Plan:
     ``alpha`` is the chance that the audit raises a false alarm. If a file made the plan, ``rerun`` holds the arguments of
     `auditor run` that repeat the audit. With a ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps
     finished work. So an interrupted audit can go on, or be repeated without its mechanism. ``assumptions`` are what an adapter
-    chose, where its object does not say it.
+    chose, where its object does not say it. ``earlier`` is a violation to look at first.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Plan:
     test: Test[Any] | None = None
     store: AuditStore = field(default_factory=AuditStore)
     assumptions: tuple[str, ...] = ()
+    earlier: Earlier | None = None
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
@@ -170,6 +172,11 @@ class Plan:
     def domain(self) -> Domain:
         """The domain that pairs come from; of canaries, the pair to try the mechanism on."""
         return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
+
+    @property
+    def address(self) -> str:
+        """The name at which outputs are drawn: beside an earlier violation, no output is one that chose its event."""
+        return f"{self.name} after {self.earlier.digest}" if self.earlier else self.name
 
     @property
     def kind(self) -> AuditKind:

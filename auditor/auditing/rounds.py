@@ -63,7 +63,7 @@ class Rounds:
             search = round(OF_SHARPENING * outputs) if settings.search != 0 else 0
             one = replace(one, search=search, selection=selection_of(outputs), bound=outputs - search)
             self.ended = True
-            if not cheap or one.bound <= self.done[-1].bound:
+            if not cheap or (self.done and one.bound <= self.done[-1].bound):
                 return None
         if settings.seconds is not None:
             one = self._in_time(one, settings.seconds)

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from auditor.auditing.consistent import read_report
+from auditor.auditing.earlier import as_text, earlier_violation, from_text
 from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import journalled
+from auditor.auditing.plan import Plan, journalled
 from auditor.blackbox.store import Store
 from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, write_to
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
@@ -26,7 +28,7 @@ from auditor.config.load import Configuration
 from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
-from auditor.errors import InvalidInputError, visible
+from auditor.errors import AuditorError, InvalidInputError, visible
 from auditor.report.ci import annotations, annotations_of, to_junit
 from auditor.report.compare import Change, ChangeKind, compare, failing
 from auditor.report.formats import FORMATS, write_reports
@@ -35,6 +37,7 @@ from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
+from auditor.verdict import Verdict
 
 # Next to the report: what a run has done so far, and the reports of runs that ended.
 RUNS = "runs.sqlite"
@@ -59,6 +62,8 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
+    # A seed that is given repeats a run, so its outputs do not depend on an earlier report.
+    reds = [_violations(options.out / one.name, one.name) if options.seed is None else {} for one in configurations]
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             configurations = [
@@ -72,10 +77,47 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
             journals.append(journal)
         if options.record is None:
             configurations = [
-                replace(configuration, plans=tuple(journalled(plan, journal) for plan in configuration.plans))
-                for configuration, journal in zip(configurations, journals, strict=True)
+                replace(
+                    configuration,
+                    plans=tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans),
+                )
+                for configuration, journal, red in zip(configurations, journals, reds, strict=True)
             ]
         return _audit(configurations, options, journals, baselines)
+
+
+def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
+    """Return the violations that the report of a configuration holds and that were not expected, by audit."""
+    report = folder / "report.json"
+    try:
+        earlier = read_report(report) if report.exists() else None
+    except AuditorError as error:
+        print(visible(f"auditor: note: the earlier report is not looked at: {error}"), file=sys.stderr)
+        return {}
+    if earlier is None or earlier.name != name:
+        return {}
+    return {one.name: one for one in earlier.audits if one.verdict is Verdict.VIOLATION and not one.passed}
+
+
+def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
+    """Return the plan with the violation that its audit found before, to be looked at first.
+
+    A run that is resumed may have written over that report. So it is kept.
+    """
+    if plan.kind != "pairwise":
+        return plan
+    kept = plan.store.recall("earlier", lambda: as_text(red[plan.name]) if plan.name in red else "")
+    if not kept:
+        return plan
+    try:
+        earlier = earlier_violation(
+            plan.claim, plan.settings.method, plan.settings.events, plan.domain, from_text(kept)
+        )
+    except AuditorError as error:
+        note = f"the violation of the earlier report is not looked at first: {error}"
+        print(visible(f"auditor: note: {plan.name}: {note}"), file=sys.stderr)
+        return plan
+    return replace(plan, earlier=earlier)
 
 
 def replay(options: argparse.Namespace) -> int:

@@ -281,6 +281,17 @@ class Column(Values):
         value = self._value(number)
         return value if self._number(value) in self._range() else self.usual()
 
+    def has(self, value: Any) -> bool:
+        if repr(value) in map(repr, self.first()) or (self.type == "text" and not self.choices and type(value) is str):
+            return True
+        if not self._is_ranged or type(value) is not {"number": float, "integer": int}.get(self.type, str):
+            return False
+        try:
+            number = self._number(value)
+        except ValueError:
+            return False
+        return number in self._range() and repr(self._value(number)) == repr(value)
+
     def simpler(self, value: Any) -> list[Any]:
         tried = self.ordinary()
         if self._is_ranged and _is_finite(value):

@@ -114,6 +114,14 @@ class Value(Domain):
         tried = itertools.product([*simpler(pair.left), pair.left], [*simpler(pair.right), pair.right])
         yield from filter(None, itertools.starmap(self._pair_unless_equal, tried))
 
+    def own(self, left: Any, right: Any) -> Pair | None:
+        known = {repr(plain(value)): value for value in self.values}
+        sides = [known.get(repr(side), side) for side in (left, right)]
+        is_own = all(
+            repr(plain(side)) in known or (self._range is not None and self._range.has(side)) for side in sides
+        )
+        return self._pair_unless_equal(*sides) if is_own else None
+
     def _draw(self, rng: np.random.Generator) -> Any:
         return self.values[rng.integers(len(self.values))] if self._range is None else self._range.draw(rng)
 
@@ -163,6 +171,10 @@ class Pairs(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         yield from self._pairs
+
+    def own(self, left: Any, right: Any) -> Pair | None:
+        texts = repr(plain(left)), repr(plain(right))
+        return next((pair for pair in self._pairs if pair.texts() == texts), None)
 
 
 def drawn_pairs(strategy: Any, seed: int = 0) -> list[tuple[Any, Any]]:
@@ -288,6 +300,9 @@ class Valid(Domain):
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         return filter(self._accepts, self.domain.simpler(pair))
+
+    def own(self, left: Any, right: Any) -> Pair | None:
+        return self._if_valid(self.domain.own(left, right))
 
     def _if_valid(self, pair: Pair | None) -> Pair | None:
         return pair if pair is not None and self._accepts(pair) else None

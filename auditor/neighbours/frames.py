@@ -124,6 +124,11 @@ class Frame(Table):
         orders = [order for order in ORDERS if order in ("kept", self.order)]
         return {"columns": columns, "size": counts(self._size), **of_person, **apart, "orders": orders}
 
+    def _read(self, record: Any) -> Row:
+        if not isinstance(record, dict) or list(record) != self._names:
+            raise ValueError
+        return tuple(record.values())
+
     def _shown(self, left: Rows, right: Rows) -> Pair:
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)

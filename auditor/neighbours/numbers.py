@@ -124,6 +124,10 @@ class Range:
         typed = dict.fromkeys(int(x) if self.integer else float(x) for x in inside)
         return [x for x in typed if spelling(x) < spelling(value)]
 
+    def has(self, value: Any) -> bool:
+        """Whether a value is a number of this range, of the type that all its numbers have."""
+        return type(value) is (int if self.integer else float) and value in self
+
     def _typed(self, number: Number) -> Number:
         """Return the number as it is in every data set of the range: one type, so that the type does not reveal the side."""
         return number if self.integer else float(number)

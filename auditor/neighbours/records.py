@@ -108,6 +108,9 @@ class RecordValues(Values):
             return self.range.simpler(value)
         return sorted((v for v in self.marks if spelling(v) < spelling(value)), key=spelling)
 
+    def has(self, value: Any) -> bool:
+        return self.range.has(value) if self.range is not None else repr(value) in map(repr, self.marks)
+
 
 @dataclass(eq=False)
 class Records(Table):
@@ -179,6 +182,11 @@ class Records(Table):
         record = self._columns[0].limits() if self._is_single else {"columns": len(self._columns), **columns}
         apart = {"relation": str(self._relation), "distance": {"high": self.distance}}
         return {"record": record, "size": counts(self._size), **apart}
+
+    def _read(self, record: Any) -> Row:
+        if not self._is_single and not isinstance(record, list):
+            raise ValueError
+        return self._row([record] if self._is_single else record)
 
     def all_records(self, most: int) -> list[Row]:
         """Return all possible records, if there are at most ``most``; else none."""

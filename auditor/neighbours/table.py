@@ -111,6 +111,10 @@ class Table(Domain):
     def _shown(self, left: Rows, right: Rows) -> Pair:
         """Return the pair of these rows, as a report shows it and mechanisms receive it."""
 
+    @abstractmethod
+    def _read(self, record: Any) -> Row:
+        """Return the row of a record as a report holds it. Raises ValueError if it has another form."""
+
     def _row(self, values: Iterable[Any]) -> Row:
         """Return the row of these values, without an owner."""
         return next(iter(values)) if self._is_single else tuple(values)
@@ -151,6 +155,41 @@ class Table(Domain):
         return not self._owned or all(len(unit) in self._each for unit in units_of(rows))
 
     # --- Pairs ---
+
+    def own(self, left: Any, right: Any) -> Pair | None:
+        """See Domain; of shuffled rows only if both sides have one order."""
+        try:
+            one, other = (tuple(map(self._read, side)) for side in (left, right))
+        except (TypeError, ValueError):
+            return None
+        known = all(map(self._allows, (*one, *other))) and self._are_apart(one, other)
+        return self._of(Made(one, other)) if known else None
+
+    def _allows(self, row: Row) -> bool:
+        """Whether a row has values of its columns, and an owner if rows have one."""
+        if self._owned and not (type(row[0]) is int and row[0] >= 1):
+            return False
+        values = self._values_of(row)
+        return len(values) == len(self._values) and all(
+            v.has(value) for v, value in zip(self._values, values, strict=True)
+        )
+
+    def _are_apart(self, left: Rows, right: Rows) -> bool:
+        """Whether rows differ by as many rows, or persons, as may be moved, and are otherwise the same, in the same order."""
+        if not self._by_person:
+            if not self._grows and len(left) != len(right):
+                return False
+            # By spelling: 0.0 is not −0.0. A row that is replaced keeps its owner.
+            slots = aligned([*map(repr, left)], [*map(repr, right)], self._relation)
+            keeps = self._grows or not self._owned or [row[0] for row in left] == [row[0] for row in right]
+            return keeps and sum(not slot.common for slot in slots) <= self.distance
+        one, other = (
+            {rows[unit[0]][0]: repr([rows[i] for i in unit]) for unit in units_of(rows)} for rows in (left, right)
+        )
+        moved = {owner for owner in {**one, **other} if one.get(owner) != other.get(owner)}
+        rest = [repr([row for row in rows if row[0] not in moved]) for rows in (left, right)]
+        stay = all((owner in one and owner in other) != self._grows for owner in moved)
+        return stay and rest[0] == rest[1] and len(moved) <= self.distance
 
     def _pair(self, base: Iterable[Row], moves: Moves, turned: int = 0) -> Pair | None:
         base = tuple(base)

@@ -134,7 +134,7 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit)]))
+    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit), audit.earlier]))
 
 
 def weak_words(audit: AuditResult) -> str:

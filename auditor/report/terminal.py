@@ -35,6 +35,8 @@ def print_result(result: RunResult, console: Console) -> None:
             _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", markup=False, soft_wrap=True)
+        elif audit.earlier is not None:
+            console.print(f"\n{name}: {escaped(audit.earlier)}")
         if not audit.reproducible:
             console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.")
         for warning in audit.warnings:

@@ -50,6 +50,11 @@ def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
         raise InvalidInputError(f"{file} is not {what}: {error}") from None
 
 
+def run_from_text(text: str) -> RunResult:
+    """Return the run that a text in the form of report.json holds. Raises InvalidInputError if it holds none."""
+    return _run(json.loads(text))
+
+
 def _run(data: Any) -> RunResult:
     # As text, 1 is not true or 1.0.
     if isinstance(data, dict) and "audits" in data and repr(data.get("version")) != repr(FORMAT):

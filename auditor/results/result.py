@@ -26,9 +26,23 @@ IN_SHORT, AS_CARDS = "auditor.report.phrases:in_short", "auditor.report.html:to_
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),
-    *("reproduce", "exact", "proof", "tried", "outputs", "power", "budget", "stop_reason", "warnings", "reproducible"),
+    *(
+        "reproduce",
+        "exact",
+        "proof",
+        "earlier",
+        "tried",
+        "outputs",
+        "power",
+        "budget",
+        "stop_reason",
+        "warnings",
+        "reproducible",
+    ),
     *("seed", "illustration"),
 )
+# These may be left out.
+OPTIONAL = frozenset({"proof", "earlier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +252,8 @@ class AuditResult:
 
     ``name``, ``mechanism``, ``claim`` and ``expected`` are those of the audit. ``pair`` is the pair that was tested, and ``exact``
     the true value on it, if that is known. ``smallest`` is a smaller pair or a simpler event that refutes the claim as well, or
-    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None.
+    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None. ``earlier`` says what
+    came of the violation of an earlier report, or is None.
     """
 
     name: str
@@ -252,6 +267,7 @@ class AuditResult:
     smallest: Smallest | None = None
     warnings: Sequence[str] = ()
     proof: ProofFound | None = None
+    earlier: str | None = None
 
     verdict = _Of[Verdict]("judgement", "The verdict on the claim.")
     stop_reason = _Of[str]("judgement", "Why no more outputs were drawn.")
@@ -313,7 +329,7 @@ class AuditResult:
         flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
         if self.judgement.share < 1:
             flat["budget"] |= {"share": self.judgement.share, "round": self.judgement.round}
-        return {key: flat[key] for key in KEYS if key != "proof" or flat[key] is not None}
+        return {key: flat[key] for key in KEYS if key not in OPTIONAL or flat[key] is not None}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
@@ -333,7 +349,7 @@ def _parts(entry: Any) -> Any:
     if not isinstance(entry, dict):
         return entry
     for key in (*KEYS, *entry):
-        if key not in KEYS or (key not in entry and key != "proof"):
+        if key not in KEYS or (key not in entry and key not in OPTIONAL):
             raise InvalidInputError(
                 f'it {"has" if key in entry else "lacks"} "{key}": another version wrote it; run the audit again'
             )

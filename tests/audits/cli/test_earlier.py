@@ -1,0 +1,226 @@
+"""What was red comes first: still there, smaller or gone; and what a stale or forged report cannot do."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditor.auditing import earlier
+from auditor.auditing.consistent import read_report
+from auditor.auditing.earlier import OF_EARLIER, as_text, from_text
+from auditor.auditing.outcome import settle
+from auditor.auditing.pairwise_flow import CountEvidence
+from auditor.auditing.plan import Plan
+from auditor.cli import main, run_command
+from auditor.cli.options import all_commands
+from auditor.events.event import Event
+
+MECHANISM = """
+import os
+
+def noisy_count(records, size, rng):
+    return len(records) + rng.laplace(scale=float(os.environ["SCALE"]), size=size)
+"""
+CONFIGURATION = """
+version: 1
+samples: 20_000
+planted: 0
+audits:
+  - name: count
+    mechanism: mine.py:noisy_count
+    claim: {epsilon: 1.0}
+    neighbours: {domain: records, record: {low: 0, high: 10}, size: {low: 0, high: 6}, relation: add_remove}
+"""
+REPORT = "reports/audit/report.json"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run the configuration with noise of a scale, and return the entry of its audit."""
+    monkeypatch.chdir(tmp_path)
+    Path("audit.yaml").write_text(CONFIGURATION, encoding="utf-8")
+    Path("mine.py").write_text(MECHANISM, encoding="utf-8")
+
+    def runs(scale: float, *options: str, status: int | None = None, out: str = "reports") -> Any:
+        monkeypatch.setenv("SCALE", str(scale))
+        assert main(["run", "audit.yaml", "--out", out, *options]) in ((0, 1) if status is None else (status,))
+        return json.loads(Path(out, "audit", "report.json").read_text(encoding="utf-8"))["audits"][0]
+
+    return runs
+
+
+def spoil(change: Callable[[Any], None]) -> None:
+    whole = json.loads(Path(REPORT).read_text(encoding="utf-8"))
+    change(whole["audits"][0])
+    Path(REPORT).write_text(json.dumps(whole), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("scale", "state", "status"),
+    [(0.3, "is still there", 1), (0.6, "is smaller", 1), (1.5, "is gone", 0)],
+    ids=["unchanged", "improved", "fixed"],
+)
+def test_a_run_says_what_came_of_a_violation(
+    run: Callable[..., Any], capsys: pytest.CaptureFixture[str], scale: float, state: str, status: int
+) -> None:
+    first = run(0.3, status=1)
+    assert "earlier" not in first
+    capsys.readouterr()
+    again = run(scale, status=status)
+    assert f"The violation of the earlier report {state}: on its pair and event, ε is " in again["earlier"]
+    assert " ".join(again["earlier"].split()) in " ".join(capsys.readouterr().out.split())
+    assert again["earlier"] in Path("reports/audit/summary.md").read_text(encoding="utf-8").replace("\\", "")
+    # Its own outputs: not one is an output by which the event was chosen.
+    assert again["event"]["counts"] != first["event"]["counts"]
+    if status:
+        assert again["bound"]["value"] > 1
+
+
+def test_a_report_of_a_second_look_agrees_with_itself(run: Callable[..., Any]) -> None:
+    run(0.3, status=1)
+    again = run(0.3, status=1)
+    assert again["budget"]["share"] <= 1 - OF_EARLIER
+    [read] = read_report(REPORT).audits
+    assert read.earlier == again["earlier"]
+
+
+def test_all_shares_of_the_level_add_up_to_one_at_most(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = list[Any]()
+
+    def settled(ended: Any, *rest: Any) -> Any:
+        counted.extend(one.outcome.seen.found for one in ended)
+        return settle(ended, *rest)
+
+    monkeypatch.setattr(run_command, "settle", settled)
+    run(0.3, status=1)
+    for scale in (0.3, 0.99, 3.0):
+        run(scale)
+        evidence = counted[-1]
+        assert isinstance(evidence, CountEvidence)
+        assert math.fsum(one.share for one in evidence.counted) <= 1 + 1e-12
+        run(0.3, out="empty")
+        Path(REPORT).write_bytes(Path("empty/audit/report.json").read_bytes())
+    whole = [one for one in counted if isinstance(one, CountEvidence) and one.counted[0].share == OF_EARLIER]
+    assert len(whole) >= 3
+
+
+def test_the_command_that_reproduces_a_violation_does(run: Callable[..., Any]) -> None:
+    first = run(0.3, status=1)
+    assert first["reproduce"] == "auditor run audit.yaml --only count --seed 0"
+    assert run(0.3, "--only", "count", "--seed", "0", status=1) == first
+
+
+def test_without_a_red_report_nothing_changes(run: Callable[..., Any]) -> None:
+    green = run(1.5, status=0)
+    assert run(1.5, status=0) == green
+    assert run(1.5, status=0, out="elsewhere") == green
+
+
+def test_a_violation_that_was_expected_is_not_red(run: Callable[..., Any]) -> None:
+    Path("audit.yaml").write_text(CONFIGURATION + "    expect: violation\n", encoding="utf-8")
+    once = run(0.3, status=0)
+    assert run(0.3, status=0) == once
+
+
+STALE: dict[str, tuple[Callable[[Any], None], str]] = {
+    "no neighbours": (
+        lambda entry: entry["pair"].update(left=[], right=[1.0, 2.0, 3.0]),
+        "its pair is none of the domain",
+    ),
+    "outside the domain": (lambda entry: entry["pair"].update(left=[], right=[11.0]), "its pair is none of the domain"),
+    "no rule": (lambda entry: entry["event"].update(rule=None), "not looked at first"),
+    "invented counts": (lambda entry: entry["event"]["counts"].update(left=[500, 500]), "contradicts itself"),
+    "spoilt": (lambda entry: entry.pop("seed"), "not looked at"),
+}
+
+
+@pytest.mark.parametrize("name", list(STALE))
+def test_a_report_that_does_not_fit_costs_nothing_and_is_named(
+    run: Callable[..., Any], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    change, why = STALE[name]
+    fresh = run(1.5, status=0, out="empty")
+    run(0.3, status=1)
+    spoil(change)
+    capsys.readouterr()
+    assert run(1.5, status=0) == fresh
+    assert why in capsys.readouterr().err
+
+
+def test_a_violation_of_another_claim_is_not_looked_at(
+    run: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(0.3, status=1)
+    Path("audit.yaml").write_text(CONFIGURATION.replace("epsilon: 1.0", "epsilon: 4.0"), encoding="utf-8")
+    assert "earlier" not in run(0.3, status=0)
+    assert "count: the violation of the earlier report is not looked at first: its claim is ε = 1, and not ε = 4" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_rule_about_what_is_not_there_costs_no_audit(run: Callable[..., Any]) -> None:
+    run(0.3, status=1)
+
+    def change(entry: Any) -> None:
+        entry["event"]["rule"] = json.loads(json.dumps(entry["event"]["rule"]).replace('"output"', '"output[7]"'))
+
+    spoil(change)
+    assert (
+        "is gone: on its pair and event, in 2,000 outputs there is none to guess at." in run(1.5, status=0)["earlier"]
+    )
+
+
+def test_a_rule_that_raises_costs_no_audit(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Raises(Event):
+        def count(self, sample: Any) -> Any:
+            raise IndexError("nothing there")
+
+    run(0.3, status=1)
+    monkeypatch.setattr(earlier, "frozen_test", Raises.of)
+    assert run(1.5, status=0)["earlier"] == (
+        "The violation of the earlier report was not tried: its event does not fit the outputs (IndexError: nothing there)."
+    )
+
+
+def test_a_pair_on_which_nothing_is_wrong_raises_no_alarm(run: Callable[..., Any]) -> None:
+    """Another pair of the domain than the one that was found: the event is counted, and that is all."""
+    run(0.3, status=1)
+    spoil(lambda entry: entry["pair"].update(left=[1.0], right=[1.0, 2.0]))
+    found = run(1.5, status=0)
+    assert "earlier" in found
+
+
+def test_a_run_that_is_resumed_looks_at_what_it_began_with(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(0.3, status=1)
+    [red] = read_report(REPORT).audits
+    assert from_text(as_text(red)).event == red.event
+    begun = list[Plan]()
+
+    def stop(plans: Any, listener: Any) -> Any:
+        begun.extend(plans)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_command, "run_all", stop)
+    for options in ([], ["--resume"]):
+        with pytest.raises(KeyboardInterrupt):
+            run_command.run(all_commands().parse_args(["run", "audit.yaml", *options]))
+        Path(REPORT).unlink(missing_ok=True)  # as if the interrupted run had written a green one over it
+    one, other = (plan.earlier for plan in begun)
+    assert one is not None
+    assert other is not None
+    assert one.digest == other.digest
+    assert begun[0].address == begun[1].address != "count"
+
+
+def test_what_is_recorded_does_not_depend_on_reports(run: Callable[..., Any]) -> None:
+    green = run(1.5, status=0, out="empty")
+    run(0.3, status=1)
+    assert run(1.5, "--record", "kept", status=0) == green
+    assert main(["replay", "kept", "--check", REPORT]) == 0
