@@ -423,3 +423,42 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
             assert "depend on the call" in str(error)
             verdicts.append("refused")
     assert verdicts == 6 * ["refused"]
+
+
+def test_a_mechanism_that_fails_on_objects_is_told_their_type() -> None:
+    def score(records: Any, rng: np.random.Generator) -> float:
+        return float(np.exp(records[:, 1]).sum()) + rng.laplace()
+
+    for choices, told in (
+        ([0, 1], ()),
+        (["a", "b"], ("which has no callable exp method", "arrive as NumPy arrays of dtype object")),
+    ):
+        mixed = auditor.Records(columns=[{"choices": choices}, {"low": 0.0, "high": 1.0}], size=(1, 3))
+        result = audit(score, auditor.PureDP(3.0), mixed, samples=1000, planted=0)
+        assert [part for part in told if part not in (result.stop_reason or "")] == []
+        assert (result.verdict == "inconclusive") == bool(told)
+
+
+def test_no_violation_has_no_warning_of_exceptions() -> None:
+    def sometimes(bit: int, rng: np.random.Generator) -> float:
+        if rng.random() < 0.1:
+            raise LookupError("on either side alike")
+        return rng.laplace(bit, 2.0)
+
+    assert audit(sometimes).warnings == ()
+
+
+def test_a_violation_has_no_warning_that_a_pass_would_be_weak() -> None:
+    result = audit(lambda bit, size, rng: rng.random(size) < 0.004 * bit, auditor.PureDP(0.5), samples=100_000)
+    assert result.verdict == "violation"
+    assert not any(warning.startswith("weak") for warning in result.warnings)
+
+
+def test_an_exception_is_not_said_to_be_about_bits() -> None:
+    def raises(bit: int, rng: np.random.Generator) -> float:
+        if bit and rng.random() < 0.3:
+            raise ValueError("no")
+        return rng.laplace()
+
+    assert "floating-point representation" not in str(audit(raises, events=["bits"]))
+    assert "floating-point representation" in str(audit(lambda bit, rng: rng.random() * (1 + bit), events=["bits"]))

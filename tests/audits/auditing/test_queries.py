@@ -282,3 +282,45 @@ def test_the_order_of_rows_is_no_change() -> None:
     assert rows_changed([{"x": 1}, {"x": 2}], [{"x": 2}, {"x": 1}]) == 0
     assert rows_changed([{"x": 1}], [{"x": math.nan}]) == 2
     assert rows_changed([{"x": math.nan}], [{"x": math.nan}]) == 0
+
+
+def saturated(rows: list[dict[str, Any]]) -> int:
+    total = 0
+    for row in rows:
+        total = max(-128, min(127, total + row["x"]))
+    return total
+
+
+def test_large_numbers_have_a_length_too() -> None:
+    """The squares of these are no doubles."""
+    result = audit(lambda records: [1e300 * len(records)] * 2, auditor.Sensitivity(1.5e300, "l2"))
+    assert (result.verdict, result.bound.value) == (Verdict.NO_VIOLATION_FOUND, pytest.approx(2**0.5 * 1e300))
+
+
+def test_a_frame_at_a_distance_moves_further() -> None:
+    """Under add_remove, two moves exchange a row: the counts of both groups move."""
+    domain = auditor.Frame(FRAMES, size=(0, 8), distance=2)
+    assert audit(counts, auditor.Sensitivity(2), domain).bound.value == 2
+    assert audit(counts, auditor.Sensitivity(1, "linf"), domain).verdict is Verdict.VIOLATION
+    assert audit(lambda rows: rows, auditor.Sensitivity(2), domain).bound.value == 2
+
+
+def test_an_edge_off_the_corners_is_found() -> None:
+    """Records of size 13 only, which is no corner, and a record between its ends."""
+
+    def query(records: Any) -> float:
+        return 9.0 if len(records) == 13 else 0.0
+
+    assert audit(query, auditor.Sensitivity(1.0), samples=200_000).verdict is Verdict.VIOLATION
+
+
+def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
+    """As OpenDP 0.4.0 added integers. High and low ones in turn cancel; all high ones first do not."""
+    column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
+    kept, shuffled = (
+        audit(saturated, auditor.Sensitivity(100), auditor.Frame(column, size=(0, 10), order=order), samples=4000)
+        for order in ("kept", "shuffled")
+    )
+    assert kept.verdict is Verdict.NO_VIOLATION_FOUND
+    assert shuffled.verdict is Verdict.VIOLATION
+    assert shuffled.bound.value > 200

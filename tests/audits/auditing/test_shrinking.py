@@ -16,8 +16,10 @@ from auditor.auditing import planned
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out, run
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan, Settings
+from auditor.auditing.plan import Plan, Progress, Settings
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.neighbours.domains import Pairs
@@ -283,3 +285,68 @@ def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_sa
     assert sum(smallest.bound.value > 0.75 for smallest in found) <= allowed
     rates = [hits / trials for hits, trials in (smallest.event["counts"]["left"] for smallest in found)]
     assert sum(rate > 0.75 for rate in rates) > allowed
+
+
+def cliff(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Count the records; without enough noise from 200 of them on."""
+    return len(data) + rng.laplace(0, 0.5 if len(data) >= 200 else 2.5, size)
+
+
+LARGE = auditor.Records(choices=[0], size=(0, 1000))
+
+
+def boom(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Raise where there are three records or more, one time in three."""
+    if len(data) >= 3 and rng.random() < 0.3:
+        raise ValueError("too many")
+    return rng.normal(size=size)
+
+
+def test_a_cliff_stops_the_shrinking() -> None:
+    result = audit(cliff, LARGE, search=100_000, samples=200_000)
+    pair = result.smallest.pair
+    assert result.verdict is Verdict.VIOLATION
+    assert max(len(pair.left), len(pair.right)) >= 200, "no smaller pair breaks the claim"
+    assert max(len(pair.left), len(pair.right)) <= 210
+    assert f"[0 × {len(pair.left)}] and [0 × {len(pair.right)}]" in finding(result)
+
+
+def test_progress_of_shrinking_is_told() -> None:
+    told: list[Progress] = []
+    execution = Execution(workers=1, isolate=False)
+    source = PythonSource("cliff", function=leaks_large_values)
+    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
+    phases = [progress.phase for progress in told]
+    first = phases.index(Phase.SHRINK)
+    assert phases[first:] == sorted(phases[first:])
+    assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
+    assert all(0 < progress.done <= progress.planned for progress in told)
+    assert result.smallest is not None
+
+
+def test_exceptions_are_shrunk_like_any_output() -> None:
+    result = audit(boom, SMALL, samples=20_000, search=20_000)
+    found = result.smallest or result
+    assert result.verdict is Verdict.VIOLATION
+    assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]
+    assert "ValueError" in found.event["description"]
+
+
+def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
+    def never_with_five(data: Any, size: int) -> Any:
+        return np.full(size, len(data) < 5)
+
+    result = audit(never_with_five, SMALL, auditor.Probability(1, at_least=True), samples=1000, search=100_000)
+    assert result.verdict is Verdict.VIOLATION
+    assert (result.smallest or result).pair.left == (0, 0, 0, 0, 0)
+
+
+def test_no_record_can_be_left_out_of_the_smallest_counterexample() -> None:
+    """By definition, and without what the search and the domain know."""
+    small = audit(lambda data: sum(data) ** 2, SMALL, auditor.Sensitivity(1000)).smallest.pair
+    short, long = sorted((small.left, small.right), key=len)
+    assert abs(sum(long) ** 2 - sum(short) ** 2) > 1000
+    for i in range(len(short)):
+        fewer = [*short[:i], *short[i + 1 :]]
+        added = sum(long) - sum(short)
+        assert abs((sum(fewer) + added) ** 2 - sum(fewer) ** 2) <= 1000

@@ -1,6 +1,7 @@
 """The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
 
 import io
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -511,3 +512,29 @@ def test_a_command_that_is_gone_is_unknown_and_named_with_what_serves(
         main(["--traceback", command, "a.yaml"])
     assert ended.value.code == 2
     assert f'there is no command "{command}"; write {INSTEAD[command]}' in capsys.readouterr().err
+
+
+def test_any_name_of_a_file_and_a_folder_is_printed_as_it_is(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder.write("a[b].yaml", config(SOUND))
+    assert main(["run", file, "--out", "[red]x"]) == 0
+    shown = capsys.readouterr().out
+    assert "a[b]: every audit ended as expected" in shown
+    assert "report: [red]x/a[b]/report.html" in shown
+
+
+def test_several_files_end_with_a_total_and_where_their_reports_are(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [folder.write("one.yaml", config(SOUND, KNOWN)), folder.write("two.yaml", config(SOUND))]
+    assert main(["run", *files, "--quiet"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(
+        r"all 2 configurations, 3 audits: every audit ended as expected \(\d+ s\); reports: reports", last
+    )
+
+
+def test_json_over_a_folder_is_told(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(SOUND), "--json", ".") == 2
+    assert "--json . is a folder; give another name" in capsys.readouterr().err

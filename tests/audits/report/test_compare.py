@@ -21,7 +21,7 @@ from auditor.cli import main
 from auditor.errors import InvalidInputError
 from auditor.events.observed import BothAnswers, Hits, ObservedReport, ObservedRule, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation
-from auditor.report.compare import compare, shown
+from auditor.report.compare import ChangeKind, compare, shown
 from auditor.results.reader import frozen_test
 from auditor.results.result import AuditResult, OutputsSpent, Probed, RunResult, Tried
 from auditor.verdict import Verdict
@@ -589,3 +589,18 @@ def test_power_on_an_event_that_is_promised_to_be_likely_falls_as_what_would_be_
     less = {**made, "power": {"80%": 0.88, "95%": 0.86}}
     assert changes(old, {**less, "outputs": OutputsSpent(0, 20_000, 150_000)}) == []
     assert changes(old, {**less, "outputs": FEWER}) == [("worse", "fewer outputs: 20,000 outputs, before 200,000")]
+
+
+def test_a_share_of_no_claim_is_a_share_of_the_loss() -> None:
+    old, new = run(result(**MEASURED)), run(result(**{**MEASURED, **HIGHER}))
+    assert [change.kind for change in compare(old, new, may_rise=0.5)] == ["worse"]
+    assert [change.kind for change in compare(old, new, may_rise=1.5)] == ["note"]
+
+
+def test_audits_that_vanished_fail_and_those_that_appeared_are_told() -> None:
+    first, second, third = (result(name=name) for name in ("first", "second", "third"))
+    found = compare(run(first, second), run(third, first))
+    assert [(change.audit, change.kind) for change in found] == [
+        ("third", ChangeKind.NOTE),
+        ("second", ChangeKind.WORSE),
+    ]

@@ -500,3 +500,34 @@ def test_a_key_that_appears_twice_is_refused() -> None:
 def test_a_value_that_is_nested_too_deeply_is_refused(line: str) -> None:
     with pytest.raises(MechanismError, match=r"is not JSON: .*lists and objects are nested more than"):
         values_of([line.encode()])
+
+
+NO_NUMBERS = [
+    "1.2.3",
+    "1e5e5",
+    "01",
+    "-01",
+    "+1",
+    ".5",
+    "5.",
+    "-",
+    "1-2",
+    "1,2",
+    "nan",
+    "Inf",
+    "0x1",
+    "1_0",
+    "1 2",
+    "1\x0b",
+    "",
+]
+
+
+EDGES = ["1e400", "-1e400", "NaN", "-Infinity", "-0", "5e-324", "0e999", "9" * 400, "1\r", " 1\t"]
+
+
+@pytest.mark.parametrize("line", NO_NUMBERS + EDGES)
+def test_numbers_at_the_edge_are_read_as_json_reads_them_or_refused_with_their_line(line: str) -> None:
+    told = read(["1.5", line, "7"], at_once)
+    assert ("line 2 of the program's answer is not JSON" in told) == (line in NO_NUMBERS)
+    assert told == read(["1.5", line, "7"], one_by_one)

@@ -282,3 +282,14 @@ def test_a_folder_without_a_recording_is_told(folder: Path, capsys: pytest.Captu
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     assert main(["replay", "."]) == 2
     assert "manifest.json is not the manifest of a recording" in capsys.readouterr().err
+
+
+def test_these_audits_are_shrunk_or_say_why_not(folder: Path) -> None:
+    """Else the test above would not tell whether that is replayed."""
+    names = "broken, on a domain", "a probability that is too large", "a query that ends while it is shrunk"
+    record(folder, *(AUDITS[name] for name in names))
+    broken, wrong, ends = report(folder, "first")["audits"]
+    assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
+    assert broken["smallest"]
+    assert wrong["smallest"]["pair"]["left"] == [0]
+    assert "ended with exit status 1" in ends["warnings"][0]

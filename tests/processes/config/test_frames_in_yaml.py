@@ -1,7 +1,9 @@
 """Frames, mixtures of columns and strategies in YAML, and the frames that `auditor init` guesses."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -266,3 +268,17 @@ def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
     assert main(["init", f"{tmp_path / 'hidden.py'}:f", "-o", str(tmp_path / "audit.yaml")]) == 0
     columns = re.findall(r"(\w+): \{type: (?:number|integer)", (tmp_path / "audit.yaml").read_text(encoding="utf-8"))
     assert columns == ["age", "wage"]
+
+
+@pytest.mark.parametrize(("library", "body"), EVERY)
+def test_a_bug_with_frames_is_found_without_code(tmp_path: Path, library: str, body: str) -> None:
+    """As `auditor init` writes it, but with fewer outputs."""
+    file = started(tmp_path, library, body)
+    file.write_text(file.read_text(encoding="utf-8").replace("samples: 100_000", "samples: 20_000"), encoding="utf-8")
+    main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet"])
+    report = tmp_path / "out" / "audit" / "report.json"
+    [audit] = read_report(report).audits
+    assert audit.verdict == ("no_violation_found" if body == "sound" else "violation")
+    assert audit.pair is not None
+    stored: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))["audits"][0]["pair"]
+    assert all(set(row) >= {"user", "city"} for side in ("left", "right") for row in stored[side])

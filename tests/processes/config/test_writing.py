@@ -362,3 +362,47 @@ def test_bash_completes_commands_options_and_files(folder: Path, capsys: pytest.
     assert completed("auditor", "co") == {"compare"}
     assert {"--baseline", "--backend"} == completed("auditor", "run", "--ba")
     assert "mechanisms_to_begin.py" in completed("auditor", "run", "mechanisms_to")
+
+
+def test_what_is_a_guess_is_marked_and_what_was_read_is_not(folder: Path) -> None:
+    main(["init", "mechanisms_to_begin.py:count"])
+    lines = Path("audit.yaml").read_text(encoding="utf-8").splitlines()
+    marked = [line.split(":")[0].strip() for line in lines if line.endswith("a guess: set it")]
+    assert marked == ["epsilon", "neighbours"]
+    main(["init", "mechanisms_to_begin.py:own_entropy", "-o", "own.yaml"])
+    text = Path("own.yaml").read_text(encoding="utf-8")
+    assert "no `rng` parameter: runs are not reproducible" in text
+    assert "claim: {epsilon: 1.0}  # a guess: set it" in text
+
+
+def test_a_file_is_written_into_another_folder_with_the_way_to_the_mechanism(folder: Path) -> None:
+    Path("audits").mkdir()
+    assert main(["init", "mechanisms_to_begin.py:count", "-o", "audits/first.yaml"]) == 0
+    assert '"../mechanisms_to_begin.py:count"' in Path("audits/first.yaml").read_text(encoding="utf-8")
+    assert main(["check", "audits/first.yaml"]) == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", shell])
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert [c for c in ("run", "check", "compare", "init", "schema") if c not in printed] == []
+
+
+def test_a_class_is_told_to_be_none_and_what_to_name_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("classes.py").write_text(
+        "class Count:\n    def __call__(self, data, rng):\n        return 1\n", encoding="utf-8"
+    )
+    assert main(["init", "classes.py:Count"]) == 2
+    assert "is a class; make an instance in its module, such as mechanism = Count(...)" in capsys.readouterr().err
+    assert not Path("audit.yaml").exists()
+
+
+def test_a_coroutine_is_told_how_to_be_waited_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("later.py").write_text("async def count(data, rng):\n    return 1\n", encoding="utf-8")
+    assert main(["init", "later.py:count"]) == 2
+    assert (
+        "the mechanism is asynchronous: wrap it in a function that returns asyncio.run(...)" in capsys.readouterr().out
+    )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pairs_of_domains import pairs_of
 
+from auditor.auditing.flow import run
 from auditor.claims import PureDP, ZeroConcentratedDP
 from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError
@@ -138,3 +139,15 @@ def test_the_larger_groups_of_document_004_are_two_audits() -> None:
     assert len(plans) == 2
     assert [{step(pair) for pair in plan.domain.corners()} for plan in plans] == [{(1, 0)}, {(0, 1)}]
     assert {plan.expect for plan in plans} == {Verdict.NO_VIOLATION_FOUND}
+
+
+def test_each_group_is_judged_by_its_own_claim(tmp_path: Path) -> None:
+    """The first group has ε = 1, the second ε = 2: each claim is true of one of them only."""
+    for claims, verdicts in (
+        ("[{epsilon: 1}, {epsilon: 2}]", ["no_violation_found", "no_violation_found"]),
+        ("[{epsilon: 2}, {epsilon: 1}]", ["no_violation_found", "violation"]),
+        ("[{epsilon: 0.5}, {epsilon: 2}]", ["violation", "no_violation_found"]),
+    ):
+        results = [run(plan) for plan in load(tmp_path, claims).plans]
+        assert [str(result.verdict) for result in results] == verdicts
+        assert [step(result.pair) for result in results if result.pair] == [(1, 0), (0, 1)]

@@ -183,3 +183,28 @@ def test_the_command_says_how_many_canaries_are_needed(tmp_path: Any, capsys: py
     shown = " ".join(capsys.readouterr().out.split())
     assert "too few canaries to refute ε = 1, δ = 0.01, however large the violation; no number of them can; 2" in shown
     assert "with `apart: true`, if you can prove that no canary affects another one's score" in shown
+
+
+def test_more_outputs_catch_smaller_violations_and_a_surer_catch_takes_a_larger_one() -> None:
+    for claim in (auditor.PureDP(1.0), auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5)):
+        few, many = (smallest_caught(planned(claim, n), 1.0, 0.8) for n in (1000, 100_000))
+        assert claim.value < many < few
+        assert smallest_caught(planned(claim), 1.0, 0.8) < smallest_caught(planned(claim), 1.0, 0.95)
+
+
+def test_two_intervals_need_more_outputs_than_guesses() -> None:
+    claim = auditor.PureDP(1.0)
+    two, one = (smallest_caught(planned(claim, method=m), 1.0, 0.8) for m in ("two-intervals", "fixed"))
+    assert claim.value < one < two
+
+
+def test_canaries_to_catch_a_tenth_more_catch_it() -> None:
+    plan = with_canaries(auditor.PureDP(1.0), 100)
+    row = foresee(plan)[-1]
+    assert row.caught > 1 + EXCESS
+    larger = with_canaries(auditor.PureDP(1.0), int(row.needed))
+    assert (
+        foresee(larger)[-1].caught
+        <= 1 + EXCESS
+        < foresee(with_canaries(auditor.PureDP(1.0), int(row.needed * 0.9)))[-1].caught
+    )

@@ -17,6 +17,8 @@ from auditor.bounds.one_run import (
     limit_of_line,
     p_value_apart,
     refutes_any,
+    surest_guesses,
+    usual_guesses,
 )
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
@@ -202,3 +204,34 @@ def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
 def test_impossible_counts_are_an_error() -> None:
     with pytest.raises(InvalidInputError, match="5 of 4 guesses on 10 canaries"):
         RightGuesses(10, 4, 5)
+
+
+def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
+    rate = 1 / (1 + math.exp(-1.0))
+    for wins in (1, 20, 40, 300):
+        exact = float(binom.sf(wins - 1, 400, rate))
+        assert limit_of_line(RightGuesses(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
+        # δ that is too small to matter changes nothing, however rare the guesses are.
+        assert limit_of_line(RightGuesses(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "most"), [("two points", 1.5), ("μ = 0.5", 1.5), ("μ = 2", 1.5)])
+def test_the_limit_is_near_the_exact_worst_case(name: str, most: float) -> None:
+    """Where the worst case has probability near 5 %; the factor is what is lost by looking at thresholds only."""
+    lines = CASES[name]
+    curve = Tradeoff.of(*np.array(lines).T)
+    worst = {wins: worst_case(60, 40, wins, lines)[0] for wins in range(20, 41)}
+    wins = min(worst, key=lambda w: abs(worst[w] - 0.05))
+    assert refutes_any(curve, RightGuesses(60, 40, wins), most * worst[wins])
+
+
+def test_guesses_are_on_the_extreme_scores() -> None:
+    scores, inside = np.array([0.1, 5.0, -3.0, 0.2, 4.0]), np.array([True, True, False, False, False])
+    assert surest_guesses(scores, inside, 3) == RightGuesses(5, 3, 2)  # 5 and 4 are guessed in, −3 out
+    assert surest_guesses(scores, inside, 1) == RightGuesses(5, 1, 1)
+    assert surest_guesses(scores, inside, 5) == RightGuesses(5, 5, 2)
+
+
+def test_the_usual_numbers_of_guesses() -> None:
+    assert usual_guesses(10_000) == (10_000, 5_000, 2_500, 1_250, 625, 312, 156, 78)
+    assert usual_guesses(3) == (3,)

@@ -13,7 +13,7 @@ from auditor.bounds.power import (
     detectable_by_guesses,
     detectable_by_two_intervals,
 )
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, RenyiDP, ZeroConcentratedDP
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])
@@ -76,3 +76,9 @@ def test_of_gaussians_it_is_their_own_and_no_divergence_allows_less(mu: float) -
     assert GaussianDP(mu).total_variation() == pytest.approx(own)
     assert ZeroConcentratedDP(mu**2 / 2).total_variation() >= own
     assert RenyiDP(4.0, 2 * mu**2).total_variation() >= own
+
+
+@pytest.mark.parametrize("claim", [PureDP(3.0), GaussianDP(0.2), ZeroConcentratedDP(1e-4), ApproximateDP(0.0, 0.0)])
+def test_a_claim_is_at_most_large(claim: PrivacyClaim) -> None:
+    assert 0 <= claim.relative_size <= 1
+    assert PureDP(1.0).relative_size == 1

@@ -74,3 +74,24 @@ def test_the_detectable_mu_is_refuted_with_the_stated_chance(chance: float, clai
     power = binom.pmf(np.arange(trials + 1), trials, ndtr(mu / 2))[refutes].sum()
     assert power == pytest.approx(chance, abs=1e-9)
     assert mu > claimed
+
+
+def test_a_profile_is_near_the_truth_on_many_outputs_and_falls_with_epsilon() -> None:
+    n, epsilon, delta, at = 10**6, 1.0, 0.1, np.array([0.0, 0.5, 1.0, 2.0])
+    certain, won = round(delta * n), round((1 - delta) * sigma(epsilon) * n)
+    events = [counted(certain, 0, n), counted(certain + won, n - certain - won, n)]
+    found = privacy_profile(events, at, 0.01)
+    truth = np.array([true_delta(e, epsilon, delta) for e in at])
+    assert np.all(found < truth)
+    assert np.all(found > 0.95 * truth)
+    assert np.all(np.diff(found) <= 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 10.0])
+def test_delta_of_nothing_is_nothing(epsilon: float) -> None:
+    assert guess_delta(counted(0, 0, 100), epsilon, 0.05) == 0
+    assert guess_delta(counted(0, 50, 100), epsilon, 0.05) == 0
+
+
+def test_no_mu_is_detectable_with_too_few_outputs() -> None:
+    assert detectable_mu(counted(5, 5, 10), 8.0, 0.001, 0.8) == math.inf

@@ -43,3 +43,14 @@ def test_one_side_alone_gets_a_ratio_that_its_outputs_support() -> None:
     curve = fit_curve(np.arange(3.0), left, right)
     assert 3 < curve.log_ratios[2] < 10
     assert np.all(np.abs(curve.log_ratios[:2]) < 0.3)
+
+
+def test_without_a_difference_little_is_gained() -> None:
+    gains = [fit_curve(X, *counts(np.zeros(CELLS), seed)).gain for seed in range(20)]
+    assert max(gains) < 15
+
+
+@pytest.mark.parametrize("x", [[0.0], [1e308, 1.5e308], [0.0, 0.0, 0.0], [-1e308, 1e308]])
+def test_places_of_any_size_are_cells_like_others(x: list[float]) -> None:
+    half = np.full(len(x), 10)
+    assert np.all(np.isfinite(fit_curve(np.array(x), half, half).log_ratios))

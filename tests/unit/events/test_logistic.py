@@ -146,3 +146,44 @@ def test_a_batch_is_scored_alike_whole_or_in_parts_and_in_any_order() -> None:
     assert scores(score, concatenate(parts)).tolist() == whole.tolist()
     assert np.concatenate([scores(score, from_list([row])) for row in rows]).tolist() == whole.tolist()
     assert scores(score, from_list(rows[::-1])).tolist() == whole[::-1].tolist()
+
+
+def test_beyond_the_outermost_bends_the_score_stays_as_it_is() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+    score = fitted(of(normal(0.0, N, rng)), of(normal(1.0, N, rng)))
+    low, high = scores(score, of([-1e300, 1e300, -math.inf, math.inf]))[:2], scores(score, of([-50.0, 50.0]))
+    assert low.tolist() == high.tolist()
+    assert scores(score, of([-math.inf, math.inf])).tolist() == high.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 10])
+def test_a_handful_of_outputs_is_enough_for_a_finite_score(size: int) -> None:
+    score = fitted(of(np.arange(size) - 0.5), of(np.arange(size) + 0.5))
+    assert np.all(np.isfinite(scores(score, of([-1e9, 0.0, 1e9]))))
+
+
+@pytest.mark.parametrize("constant", [0.0, math.inf, "a"])
+def test_where_nothing_varies_there_is_no_score(constant: Any) -> None:
+    outputs = from_list([constant] * 100)
+    assert fit_logistic(Sample(outputs, outputs)) is None
+
+
+def test_absent_places_are_atoms_like_others() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+
+    def draw(share: float) -> Outputs:
+        return from_list([[1.0, x] if rng.random() < share else [1.0] for x in rng.normal(size=4000).tolist()])
+
+    score = fitted(draw(0.8), draw(0.2))
+    long, short = scores(score, from_list([[1.0, 0.0], [1.0]]))
+    assert (long, short) == pytest.approx((math.log(4), -math.log(4)), abs=0.3)
+    # A batch in which no output has the place at all.
+    assert scores(score, from_list([[1.0], [1.0]])).tolist() == [short, short]
+    assert np.all(np.isfinite(scores(score, from_list(["something else"]))))
+
+
+def test_exchanging_the_sides_turns_the_score_round() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+    left, right = of(laplace(0.0, 3000, rng)), of(laplace(1.0, 2000, rng))
+    x = of(np.linspace(-4, 5, 100))
+    assert scores(fitted(left, right), x) == pytest.approx(-scores(fitted(right, left), x), abs=1e-3)

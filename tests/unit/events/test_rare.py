@@ -9,7 +9,7 @@ import pytest
 from auditor.blackbox.outputs import OutputColumn
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import Table
-from auditor.events.cells import SortedColumn
+from auditor.events.cells import LEFT, SortedColumn
 from auditor.events.features import Place
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.methods.guessing import Guesses
@@ -101,3 +101,11 @@ def test_what_delta_allows_to_be_rare_is_no_evidence() -> None:
     method = Guesses(ApproximateDP(1.0, 0.01), 0.001, 100_000)
     assert method.forecast_unbeaten(100, 20_000, 1) == -np.inf
     assert method.forecast_unbeaten(200, 20_000, 1) > 1.0
+
+
+def test_a_run_at_an_end_is_so_many_wins_and_a_loss() -> None:
+    found = chosen(numbers(*range(21)), numbers(2.5, 3.5))
+    assert found is not None
+    # Up to a quarter of a run is left out, next to the other side: here 4 alone, for the sake of a round threshold.
+    assert (found.seen.wins, found.seen.losses) == (3 + 16, 2)
+    assert found.test.describe(LEFT) == "output ≤ 2 or output > 4"

@@ -13,12 +13,14 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
+from auditor.bounds.prospect import Prior, outlooks
 from auditor.claims import ApproximateDP, PureDP
-from auditor.events.blocks import RuleCounts
+from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
-from auditor.events.features import Place, Whole
+from auditor.events.features import EvidenceSum, Place, Whole
 from auditor.events.selection import ALWAYS, FewOutputs, frequent_rules
+from auditor.events.vectors import WhereLargest
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -236,3 +238,51 @@ def test_one_tail_is_the_one_with_the_surest_odds(guess: float, is_low: bool) ->
 def test_no_tail_of_equal_sides() -> None:
     outputs = from_list([1.0, 2.0, 3.0] * 10)
     assert FewOutputs.of(Sample(outputs, outputs)).tail() is None
+
+
+def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
+    """A noisy count that is drawn anew until it is positive: ε = 1.49 near 0, and less on the half that tells the sides best.
+
+    Of 1,100 outputs a careful rule takes that half. A bold one, judged by other outputs, leaves a chance that ε = 1 is broken.
+    """
+
+    def redrawn(side: int, size: int, rng: np.random.Generator) -> Any:
+        noisy = rng.laplace(side, 1, 8 * size)
+        return noisy[noisy >= 0][:size]
+
+    method = Guesses(PureDP(1.0), alpha=0.001, planned=100_000)
+    looks = [method.prospects(method.evidence(draw(redrawn, 1_100, seed))) for seed in range(20)]
+    chances = [outlooks(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
+    careful, bold = (np.median([chance[kind] for chance in chances]) for kind in (0, -1))
+    assert bold > 20 * careful
+
+
+def test_an_atom_seen_eight_times_is_found_beside_numbers_that_tell_nothing() -> None:
+    def nan_on_the_right(side: int, size: int, rng: np.random.Generator) -> Any:
+        outputs = rng.laplace(size=size)
+        outputs[rng.random(size) < 0.0008 * side] = math.nan
+        return outputs
+
+    event, rate = selected(nan_on_the_right)
+    assert event.describe(RIGHT).endswith("NaN")
+    assert rate == 1
+
+
+def test_scores_speak_in_odds_and_the_largest_number_has_a_key() -> None:
+    score, keys = EvidenceSum(()), WhereLargest(("output['x']", "output['y']", "output['z']"))
+    rule = Cells((-8.0, math.log(20)), (RIGHT, ABSTAIN, LEFT), {})
+    assert Event(score, rule).describe(RIGHT) == f"{score.name} for the right data set is 2,980 to 1 or more"
+    assert Event(score, rule).describe(LEFT).endswith(" for the left data set is 20 to 1 or more")
+    assert Event(keys, replace(rule, edges=(0.5, 1.5))).describe(LEFT) == "place of the largest number is output['z']"
+
+
+def test_merging_keeps_only_differences_that_the_counts_support() -> None:
+    assert merge_cells(np.array([100, 101, 99, 100]), np.array([99, 100, 101, 100]))[0] == [3]
+    assert merge_cells(np.array([100, 101, 20, 21]), np.array([20, 21, 100, 99]))[0] == [1, 3]
+
+
+def test_with_identical_sides_nothing_is_forecast() -> None:
+    def same(side: int, size: int, rng: np.random.Generator) -> Any:
+        return rng.normal(size=size)
+
+    assert METHOD.learn(draw(same, 20_000, 1)).forecast < 0.2

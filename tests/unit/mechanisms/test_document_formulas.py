@@ -16,7 +16,10 @@ from mechanisms import (
     shifted_inverse,
     smooth_sensitivity,
 )
+from mechanisms.exact.divergences import exact_delta
+from mechanisms.exact.known_continuous import laplace
 from mechanisms.local_sensitivity import local_sensitivity_of_ratio, ratio_formula
+from mechanisms.truths import continuous
 from mechanisms.truths.continuous import test_then_release
 
 del test_then_release
@@ -205,3 +208,143 @@ def test_discrete_laplace_tail(a: float) -> None:
         tail = 2 * float(dlaplace.sf(t - 1, a))
         assert queries.tail_probability(a, t) == pytest.approx(tail)
         assert tail > math.exp(-a * t)
+
+
+MONOTONE = ["max", "monotonised sum"]
+
+
+IS_SUBSET = (COUNTS[:, None] <= COUNTS[None]).all(axis=2)
+
+
+DISTANCE = np.abs(COUNTS[:, None] - COUNTS[None]).sum(axis=2)
+
+
+def log_chances(x: Iterable[int], name: str, shifted: str, high: int, epsilon: float) -> np.ndarray:
+    _, loss, ys = FUNCTIONS[name]
+    chances = shifted_inverse.chances(array(x), loss, low=ys[0], high=high, epsilon=epsilon, beta=0.5, shifted=shifted)
+    with np.errstate(divide="ignore"):
+        return np.log(chances)
+
+
+def _accurate(x: np.ndarray, low: int, high: int, epsilon: float, beta: float, shifted: str) -> float:
+    chance = shifted_inverse.chances(
+        x, shifted_inverse.loss_of_max, low=low, high=high, epsilon=epsilon, beta=beta, shifted=shifted
+    )
+    y, f = np.arange(low, high + 1), max(x.tolist(), default=low)
+    reach = shifted_inverse.down_sensitivity_of_max(x, 2 * shifted_inverse.tau_of(len(y), epsilon, beta), low)
+    return float(chance[(y <= f) & (y >= f - reach)].sum())
+
+
+def smooth_release(n: int, centre: float, epsilon: float, smoothed: Callable[[int, float, float], float]) -> Any:
+    beta = epsilon / (2 * math.log(2 / DELTA))
+    return laplace(centre, 2 * smoothed(n, U, beta) / epsilon)
+
+
+# The name as it is would be collected as a test.
+released_with = continuous.test_then_release
+
+
+def ptr_release(n: int, centre: float, b: float, epsilon: float, corrected: bool) -> Any:
+    chance, scale = ptr_chance(n, b, epsilon, corrected)
+    return released_with(chance, laplace(centre, scale))
+
+
+@pytest.mark.parametrize("strictly", [False, True])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_lemmas_1_and_2_and_proposition_3(name: str, strictly: bool) -> None:
+    """Lemma 1, ℓ(x', y) ≤ ℓ(x, y) for x' ⊆ x, and Proposition 3 need a monotone f; Lemma 2 does not."""
+    loss = losses(name, strictly)
+    part, whole = loss[:, None], loss[None]
+    lemma_1 = (part <= whole) | ~IS_SUBSET[..., None]
+    lemma_2 = (whole <= part + DISTANCE[..., None]) | ~IS_SUBSET[..., None]
+    proposition_3 = part <= whole + DISTANCE[..., None]
+    assert lemma_2.all()
+    assert lemma_1.all() == proposition_3.all() == (name in MONOTONE)
+
+
+def test_the_documents_counterexample_for_the_sum() -> None:
+    """DS^k(x) = k and DS^k(x') = n for x = (1, …, 1), x' = (1, …, 1, −n), and the loss at 0 goes from n to 0."""
+    n = 6
+    x, y = array([1] * n), array([1] * n + [-n])
+    for k in range(1, n + 1):
+        assert shifted_inverse.down_sensitivity_of_sum(x, k=k) == k
+        assert shifted_inverse.down_sensitivity_of_sum(y, k=k) == n
+    assert (queries.sum_loss(x, y=0), queries.sum_loss(y, y=0)) == (n, 0)
+
+
+@pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])
+@pytest.mark.parametrize("name", MONOTONE)
+def test_outputs_are_private_where_f_is_monotone(name: str, shifted: str) -> None:
+    """Exactly: no ratio of probabilities between neighbours exceeds e^ε, and some come near e^(ε/2)."""
+    epsilon = 2.0  # so that τ lies within reach of four records
+    logs = np.stack([log_chances(x, name, shifted, FUNCTIONS[name][2][-1], epsilon) for x in MULTISETS])
+    possible = np.isfinite(logs)
+    assert (possible == possible[0]).all()
+    left, right = np.nonzero(DISTANCE == 1)
+    largest = (logs[left] - logs[right])[:, possible[0]].max()
+    assert 0.4 * epsilon < largest <= epsilon + 1e-12
+
+
+@pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])
+def test_outputs_are_not_private_for_the_sum(shifted: str) -> None:
+    ones = [1] * 20
+    left, right = (log_chances(x, "sum", shifted, high=20, epsilon=1.0) for x in (ones, [*ones, -20]))
+    assert np.abs(left - right).max() > 3
+
+
+@pytest.mark.parametrize(
+    "records", [[], [3], [0] * 5, [1] * 12, [1] * 40, [10] * 11, list(range(11)) * 3, [0] * 30 + [10]]
+)
+def test_theorem_4_holds_with_the_loss_of_footnote_4(records: list[int]) -> None:
+    """The probability of f(x) ≥ M(x) ≥ f(x) − DS^2τ(x), summed; and ŷ, the least value τ removals reach, has ℓ* ≤ 0."""
+    low, high, epsilon, beta = 0, 10, 1.0, 0.1
+    x, ys = array(records), np.arange(low, high + 1)
+    tau = shifted_inverse.tau_of(len(ys), epsilon, beta)
+    assert tau == 10  # ⌈2 ln 110⌉
+    assert _accurate(x, low, high, epsilon, beta, "footnote_4") >= 1 - beta
+    reached = max(records, default=low) - shifted_inverse.down_sensitivity_of_max(x, tau, low)
+    assert shifted_inverse.footnote_4(shifted_inverse.loss_of_max, x, ys, tau)[reached - low] <= 0
+
+
+def test_theorem_4_fails_without_footnote_4() -> None:
+    """On 2τ ones, |ℓ − τ| = τ everywhere: outputs are uniform, and those above the maximum 1 are 9 of 11."""
+    tau = shifted_inverse.tau_of(11, 1.0, 0.1)
+    assert _accurate(array([1] * 2 * tau), 0, 10, 1.0, 0.1, "absolute") == pytest.approx(2 / 11)
+
+
+def test_smooth_sensitivity_as_printed_is_not_smooth() -> None:
+    """It halves from n = 199 to n = 200, where 200 steps would be needed to reach no records."""
+    beta = 1e-3
+    before, after = (smooth_sensitivity.smoothed_as_printed(n, U, beta) for n in (199, 200))
+    assert before / after == pytest.approx(2)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.7])
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 199, 200, 208])
+def test_corrected_smooth_sensitivity_is_private(n: int, epsilon: float) -> None:
+    """Exactly, at n records and n − 1, with means as far apart as they can be, or equal."""
+    for apart in (0.0, U / n):
+        left = smooth_release(n, apart, epsilon, smooth_sensitivity.smoothed_corrected)
+        right = smooth_release(n - 1, 0.0, epsilon, smooth_sensitivity.smoothed_corrected)
+        delta = exact_delta(left, right, epsilon)
+        assert delta.value - delta.error <= DELTA
+
+
+def test_smooth_sensitivity_as_printed_is_not_private_at_small_epsilon() -> None:
+    left, right = (smooth_release(n, 0.0, 0.1, smooth_sensitivity.smoothed_as_printed) for n in (199, 200))
+    delta = exact_delta(left, right, 0.1)
+    assert delta.value - delta.error > 100 * DELTA
+
+
+@pytest.mark.parametrize("b", [0.1, 0.095])
+def test_corrected_propose_test_release_is_private_and_the_printed_one_is_not(b: float) -> None:
+    """Exactly, at n records and n − 1 with means u/n apart: few records, the edge about u/b, the threshold, many."""
+    epsilon = 1.0
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for n, corrected in itertools.product([1, 2, 5, *range(9, 24), 40], (True, False)):
+        left, right = (ptr_release(m, centre, b, epsilon, corrected) for m, centre in ((n, U / n), (n - 1, 0.0)))
+        for p, q in ((left, right), (right, left)):
+            delta = exact_delta(p, q, epsilon)
+            found[corrected].append(delta.value - delta.error)
+    assert max(found[True]) <= DELTA
+    assert max(found[False]) > 10 * DELTA

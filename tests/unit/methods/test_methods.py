@@ -10,18 +10,23 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.blackbox.canonical import from_list
+from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
+from auditor.bounds.conversions import profile_points
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.power import Round
 from auditor.bounds.prospect import HeldOut
 from auditor.defaults import BITS
 from auditor.errors import InvalidInputError
-from auditor.methods import method_for
+from auditor.events.blocks import Choice, RuleCounts
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
+from auditor.events.event import Event
+from auditor.events.features import Place
+from auditor.methods import guessing, method_for
 from auditor.methods.divergence import mildest_refuted
-from auditor.methods.guessing import GaussianGuesses, ProfileGuesses
+from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
 from auditor.neighbours.pair import Pair
 from benchmarks._mechanisms import gaussian, laplace, revealing
 from mechanisms.exact.known_continuous import gaussian_delta
@@ -221,3 +226,100 @@ def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeyp
     with pytest.raises(InvalidInputError, match=r"needs statsmodels, .* pip install 'dp-auditor\[intervals\]'"):
         method_for(auditor.PureDP(1.0), "two-intervals", 0.01, 1000)
     assert method_for(auditor.PureDP(1.0), "fixed", 0.01, 1000)
+
+
+@pytest.mark.parametrize(("claim", "name", "mechanism", "truth", "share"), CASES, ids=NAMES)
+def test_on_many_outputs_a_sensible_share_of_the_truth_is_reached(
+    claim: Any, name: str, mechanism: Callable[..., Any], truth: float, share: float
+) -> None:
+    bounds = [bound_of(method_for(claim, name, ALPHA, 20_000), mechanism, (4000, 20_000), seed) for seed in range(3)]
+    assert np.median(bounds) > share * truth
+
+
+@pytest.mark.parametrize(
+    ("near", "vanishes", "reach"),
+    [(0.1, 0.09, 0.2), (0.1, 0.3, 0.4), (0.1, 9.0, 1.0), (0.0, 0.0, 0.01), (3.0, 9.0, 6.0)],
+)
+def test_a_profile_is_drawn_as_far_as_there_is_something_to_see(near: float, vanishes: float, reach: float) -> None:
+    points = profile_points(lambda epsilons: np.maximum(0.0, vanishes - epsilons), near)
+    assert points[-1][0] == pytest.approx(reach)
+
+
+def test_what_is_expected_of_a_rule_for_mu_may_be_rounded() -> None:
+    """A curve expects fractions of outputs, whose sum is that of the outputs but for rounding: no threshold may fall out by it."""
+    left = np.random.default_rng(0).uniform(5_000, 15_000, 1000)
+    right = 20_000 - left
+    seen = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
+    assert np.any(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses != 20_000)
+    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(seen) > 0)
+
+
+def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
+    event = Event(Place("output"), Cells((0.0, 1.0), (RIGHT, ABSTAIN, LEFT), {}, ABSTAIN))
+    outputs = from_list([-1.0, 0.5, 2.0, None])
+    counts = event.decided().count(Sample(outputs, outputs))
+    assert (counts.left.hits_left, counts.right.hits_left) == (3, 1)
+
+
+def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubted() -> None:
+    """Nine wins of nine, against 550 of 1,000: an event of a hundredth of the outputs, and one that shows ε = 0.2."""
+    lucky, real = np.array([9.0, 550.0]), np.array([0.0, 450.0])
+    seen = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
+    bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).with_margin(1.0)
+    assert np.argmax(bold.forecast(seen)) == 0
+    assert np.argmax(bold.with_prior().forecast(seen)) == 1
+    # What is seen often and always wins is doubted no more.
+    certain = RuleCounts(np.array([5_000.0]), np.zeros(1), np.zeros(1), np.zeros(1), 100_000)
+    assert bold.with_prior().forecast(certain)[0] > 2
+
+
+def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bold_one() -> None:
+    method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
+    long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(40, 50, 1_000, 2))
+    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(0, 0, 0, 1))
+    assert method.evidence(draw(halved, 50, np.random.default_rng(1)))[2] == short[2]
+    for one, other in ((long, short), (short, long)):
+        together = method.joined(one, other)
+        assert together[0] == HeldOut(120, 150, 1_050, 2, longest=1_000)
+        assert together[2] == long[2]._replace(longest=1_000)
+    assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2, longest=1_000)
+
+
+@pytest.mark.parametrize(("begin", "better"), [(0.99, "careful"), (0.5, "bold")])
+def test_a_bold_rule_is_worth_no_more_than_it_guesses(
+    begin: float, better: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of halves of the outputs won 396 of 551 guesses. The one of all outputs guesses on some 20 of 2,000, or on 1,000."""
+    method = method_for(auditor.PureDP(0.1), "fixed", 0.1, 13_600_000)
+    careful, bold = (Event(Place("output"), Cells((edge,), (ABSTAIN, LEFT), {})) for edge in (0.1, begin))
+    won = HeldOut(20_848, 30_210, 1_500_000, 2), HeldOut(0, 0, 1, 1), HeldOut(396, 551, 1_500_000, 1)
+    rules = Choice(careful, 0.1), Choice(bold, 0.1)
+    monkeypatch.setattr(guessing, "frequent_rules", lambda *given: rules)
+    monkeypatch.setattr(Guesses, "_held_out", lambda self, sample, rare: won)
+    rng = np.random.default_rng(1)
+    outputs = Sample(*(from_batch(rng.random(1_000), 1_000) for _ in range(2)))
+    assert method.learn(outputs).test == (careful if better == "careful" else bold)
+
+
+def test_a_long_look_for_a_divergence_outweighs_a_short_one() -> None:
+    """What a short look learns falls short by more than its error, so each counts for its share of the outputs."""
+    method = method_for(auditor.ZeroConcentratedDP(0.5), "auto", 0.05, 10**6)
+    long, short = ((0.8, 0.2, 0.1, 900.0),), ((0.0, 0.01, 0.3, 100.0),)
+    for one, other in ((long, short), (short, long)):
+        assert method.joined(one, other) == (pytest.approx((0.72, math.hypot(0.18, 0.001), 0.1, 1_000)),)
+
+
+@pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(2.0, 1.0)])
+def test_what_is_gross_shows_in_a_first_look_for_a_divergence(claim: Any) -> None:
+    """All of 32 outputs tell the sides apart, or none does: of 20 looks at equal sides fewer than half show the claim, though
+    each would with a chance below 1/10 (right for 24 of 32 or more): all of it fails with a chance below 1e-6.
+    """
+    method = method_for(claim, "auto", 0.05, 10**6)
+
+    def shown(shift: float, seed: int) -> float:
+        rng = np.random.default_rng(seed)
+        left, right = (from_batch(rng.laplace(centre, size=16), 16) for centre in (0.0, shift))
+        return method.prospects(method.evidence(Sample(left, right)))[0].loss
+
+    assert all(shown(30.0, seed) > 2 * claim.value for seed in range(20))
+    assert sum(shown(0.0, seed) > claim.value for seed in range(20)) < 10

@@ -15,6 +15,7 @@ from pairs_of_domains import made, pairs_of, with_simpler
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
+from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
 from auditor.neighbours.search import path
@@ -371,3 +372,72 @@ def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> Non
 )
 def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, told: str) -> None:
     assert str(domain) == told
+
+
+def test_both_sides_are_floats_where_the_ends_of_the_range_are_whole() -> None:
+    domain = Totals(cells=3, values=(0, 1000), contribution={"l1": 2}, integer=False)
+    types = {pair.dataset(side).dtype for pair in pairs_of(domain) for side in ("left", "right")}  # type: ignore[arg-type]
+    assert types == {np.dtype(float)}
+
+
+def test_values_may_be_arrays() -> None:
+    pairs = pairs_of(Value([np.array([0, 1]), np.array([1, 0])]))
+    assert all(pair.left.tolist() != pair.right.tolist() for pair in pairs)
+
+
+def test_the_ends_of_a_range_are_a_pair() -> None:
+    assert (0.0, 1.5) in {(pair.left, pair.right) for pair in Value(range=(0, 1.5)).corners()}
+
+
+def test_some_neighbours_are_nearer_than_the_distance_allows() -> None:
+    for domain in (OneNumber((0, 1000), 50), OneNumber((0.0, 1.0), 0.1)):
+        apart = {abs(pair.left - pair.right) for pair in pairs_of(domain, walk=60)}
+        assert max(apart) == pytest.approx(domain.distance)
+        assert min(apart) < domain.distance / 2
+
+
+def test_all_cells_of_a_vector_move_together_in_l2() -> None:
+    domain = Totals(cells=4, values=(0, 100), contribution={"l2": 4})
+    moves = {tuple(np.subtract(pair.right, pair.left).tolist()) for pair in domain.corners()}
+    assert {(2, 2, 2, 2), (-2, -2, -2, -2), (4, 0, 0, 0)} <= moves
+
+
+def test_a_key_that_nobody_has_is_absent() -> None:
+    domain = TotalsByKey(["a", "b"], (0, 5), contribution={"l0": 1, "linf": 1})
+    assert (domain.corners()[0].left, domain.corners()[0].right) == ({}, {"a": 1})
+
+
+@every_domain
+def test_corners_are_some_and_each_stands_once(make: Callable[[], Domain]) -> None:
+    corners = make().corners()
+    assert corners
+    assert len({repr((pair.left, pair.right)) for pair in corners}) == len(corners)
+
+
+def test_a_path_turns_round_at_the_end_of_its_range() -> None:
+    domain = Totals(cells=2, values=(0, 10), contribution={"linf": 3})
+    steps = path(domain, next(pair for pair in domain.corners() if pair.origin[1] == (3, 3)), 9)
+    assert [(step.left, step.right) for step in steps] == [((0, 0), (3, 3)), ((3, 3), (6, 6)), ((6, 6), (9, 9))]
+    for step in steps:
+        assert path(domain, step, 9) == steps
+
+
+def test_a_path_of_substitutions_goes_on_to_records_that_are_not_yet_alike() -> None:
+    domain = Records(choices=[0, 1], size=(3, 3), relation="substitute")
+    [start] = [pair for pair in domain.corners() if (pair.left, pair.right) == ((1, 1, 0), (0, 1, 0))]
+    assert [step.right for step in path(domain, start, 9)] == [(0, 1, 0), (0, 0, 0)]
+
+
+@given(
+    st.tuples(st.integers(-(10**12), 10**12), st.integers(0, 10**12))
+    | st.tuples(st.floats(-1e150, 1e150), st.floats(0, 1e150))
+)
+def test_the_ladder_rises_from_one_end_to_the_other(ends: tuple[Number, Number]) -> None:
+    low, high, integer = ends[0], ends[0] + ends[1], isinstance(ends[0], int)
+    marks = Range(low, high, integer).ladder()
+    assert (marks[0], marks[-1]) == (low, high)
+    assert all(a < b for a, b in itertools.pairwise(marks))
+    assert {type(mark) for mark in marks} == {int if integer else float}
+    assert 0 in marks or not low < 0 < high
+    if integer and high > low + 1:
+        assert {low + 1, high - 1} <= set(marks), "the smallest step from either end"

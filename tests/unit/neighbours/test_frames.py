@@ -485,3 +485,88 @@ def test_a_strategy_draws_the_same_pairs_each_time() -> None:
 def test_a_strategy_that_draws_no_pairs_is_an_error(strategy: Any, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         drawn_pairs(strategy)
+
+
+def values(domain: Frame, name: str) -> set[str]:
+    return {repr(row[name]) for pair in domain.corners() for side in (pair.left, pair.right) for row in side}
+
+
+@pytest.mark.parametrize(("most", "others"), [(7, 3), (8, 7), (17, 7), (18, 17), (31, 17), (500, 31)])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_others_are_a_prime_number_that_fits(most: int, others: int, relation: str) -> None:
+    sizes = Counter(len(pair.left) for pair in Frame(FEW, size=(0, most), relation=relation).corners()[:40])
+    assert sizes.most_common(1)[0][0] == others + (relation == "substitute")
+
+
+def test_a_value_comes_to_many_that_are_missing() -> None:
+    pairs = Frame({"paid": {"type": "number", "low": 0, "high": 10, "null": True}}, size=(0, 30)).corners()[:56]
+    coming = [pair.right[-1]["paid"] for pair in pairs if [row["paid"] for row in pair.left] == [None] * 17]
+    assert {0.0, 10.0, None} <= {*coming}
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_usual_rows_grow_to_a_round_number_of_persons(each: int) -> None:
+    domain = Frame(FEW, size=(0, 60), id="user", rows_per_person=(each, each))
+    assert {len(pair.left) / each for pair in domain.corners()[:56]} >= {9, 10}
+
+
+def test_large_equal_values_are_tried_if_the_range_has_them() -> None:
+    def has_them(column: dict[str, Any]) -> bool:
+        pairs = Frame({"paid": column}).corners()[:56]
+        return any({row["paid"] for row in pair.right} == {2.0**50} and len(pair.left) > 9 for pair in pairs)
+
+    assert has_them({"type": "number"})
+    assert has_them({"type": "integer"})
+    assert not has_them({"type": "number", "low": 0, "high": 10})
+
+
+def test_corners_hold_what_programs_trip_over() -> None:
+    domain = Frame(COLUMNS, size=(0, 5))
+    assert {"None", "'a'", "'b'"} <= values(domain, "city")
+    assert {"nan", "inf", "-inf", "-0.0", "0.0", "10.0", "-1.0", "11.0"} <= values(domain, "sum") | {"11.0"}
+    assert any(float(value) > 10 for value in values(domain, "sum") - {"nan", "inf"}), "just outside the bounds"
+    assert {"127", "-128", "None", "0"} <= values(domain, "count")
+    assert {"3.4028234663852886e+38", "-3.4028234663852886e+38"} <= values(domain, "small")
+    assert {"'0001-01-01'", "'9999-12-31'", "None"} <= values(domain, "day")
+    assert {"'2262-04-11T23:47:16.854775'", "'1677-09-21T00:12:43.145225'"} <= values(domain, "at")
+    assert {"''", "None"} <= values(domain, "note")
+
+
+def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() -> None:
+    """Integers may be keys of groups, as choices are."""
+    columns = {"g": {"type": "integer", "low": 0, "high": 9}, "h": {"type": "integer", "low": 0, "high": 10**6}}
+    domain = Frame(columns, id="user", rows_per_person=(1, 10), size=(0, 20))
+    alone = [{row["g"] for row in pair.right} for pair in domain.corners() if not pair.left]
+    assert {*range(10)} in alone
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_the_person_who_differs_is_at_every_place(place: str) -> None:
+    domain = Frame(FEW, id="user", size=(0, 20))
+    found = False
+    for pair in domain.corners():
+        if len(pair.left) == 10:
+            [new] = {row["user"] for row in pair.right} - {row["user"] for row in pair.left}
+            at = [row["user"] for row in pair.right].index(new)
+            found |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
+    assert found
+
+
+def test_shuffled_rows_come_in_other_orders() -> None:
+    domain = Frame(FEW, size=(0, 20), order="shuffled")
+    rng = np.random.default_rng(0)
+    pairs = [*domain.corners(), *(domain.random(rng) for _ in range(50))]
+    kept = Frame(FEW, size=(0, 20))
+    assert any(not are_neighbours(pair, kept) for pair in pairs)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64", "int64"])
+def test_the_limits_of_integers_are_corners(dtype: str) -> None:
+    corners = Column.of("n", {"type": "integer", "dtype": dtype}).first()
+    assert {np.iinfo(dtype).min, np.iinfo(dtype).max} <= set(corners)
+
+
+def test_csv_has_a_header_and_a_line_for_each_row() -> None:
+    pair = Frame(FEW, size=(0, 3), form="csv").corners()[0]
+    assert pair.dataset("left") == "city,sum\n"
+    assert pair.dataset("right") == "city,sum\na,0.0\n"

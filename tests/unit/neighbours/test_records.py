@@ -236,3 +236,27 @@ def test_data_sets_in_lists_are_those_in_arrays(columns: int | None) -> None:
 def test_an_unknown_container_is_told_with_those_that_are_known() -> None:
     with pytest.raises(InvalidInputError, match=r'container is "lists"; did you mean "list"\? Allowed: array, list'):
         Records((0, 1), size=(0, 1), container="lists")
+
+
+@pytest.mark.parametrize(("options", "pairs"), WORST.values(), ids=WORST)
+def test_the_worst_cases_are_corners(options: dict[str, Any], pairs: list[tuple[Any, Any]]) -> None:
+    assert set(pairs) <= corners(**options)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 20, 50])
+def test_a_record_of_a_sign_opposite_to_all_others(n: int) -> None:
+    ones = (1,) * n
+    assert {(ones, (*ones, -n)), (ones, (-n, *ones))} <= corners(record=(-n, n), size=(0, 60))
+
+
+def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> None:
+    """Near 2⁵⁰ the floats between two integers are five; a fault of rounding shows on some of them only."""
+    low = 2.0**50
+    domain = Records((low, low + 1.0), size=(64, 64), relation="substitute")
+    alike = {pair.left[0] - low for pair in domain.simplest() if len({*pair.left}) == 1}
+    assert alike == {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_each_of_a_few_values_is_tried_alone() -> None:
+    pairs = Records((0, 99), integer=True, size=(0, 10)).simplest()
+    assert {pair.right[0] for pair in pairs if not len(pair.left)} == set(range(100))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from auditor import InvalidInputError
+from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.scripts import (
     LAST_ANSWER,
     NOTHING,
@@ -15,7 +16,10 @@ from auditor.neighbours.scripts import (
     IfAnswer,
     ScriptStep,
     is_dialogue,
+    number_in,
     script_of,
+    script_words,
+    steps_in_words,
 )
 
 EVERY_FORM = (
@@ -117,3 +121,32 @@ def test_a_data_set_with_a_script_travels_and_is_copied_without_loss() -> None:
 )
 def test_data_without_a_script_is_no_dialogue(data: Any) -> None:
     assert not is_dialogue(data)
+
+
+def test_the_first_number_of_an_answer_counts() -> None:
+    assert [number_in(x) for x in (3, True, np.array([2.5, 1]), {"a": "x", "b": [4]}, "5", [], b"1")] == [
+        3,
+        1,
+        2.5,
+        4,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_words_name_every_question_and_condition() -> None:
+    written = [step.written() for step in EVERY_FORM]
+    words = list(steps_in_words([*written, written[-1]]))
+    assert words == [
+        "count",
+        "column: age, above: the last answer in session 2",
+        "sum if the last answer was refused",
+        "3.5 if the last answer is above 2, else None",
+        "['a', 1] if the last answer is at most -1.5, else q: [{'answer': 'last'}]",
+        "True if the last answer was answered, else x in session 3",
+        "True if the last answer was answered, else x in session 3 again",
+    ]
+    assert script_words([{"ask": q} for q in "abcdef"]) == "a, b, c, …, f"
+    pair = Pair(Asked([0], EVERY_FORM[:1]), Asked([], EVERY_FORM[:1]))
+    assert pair_words(pair) == "[0] and [], asked count"

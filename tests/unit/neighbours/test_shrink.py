@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
-from auditor.neighbours.domains import Value
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Range, spelling
 from auditor.neighbours.pair import Arrays, Pair
 from auditor.neighbours.records import Records
@@ -92,3 +92,22 @@ def test_data_sets_of_ten_thousand_records_are_shrunk_without_delay() -> None:
     pair = Pair((0, 1) * 5000, (0, 1) * 5000 + (1,), domain.relation, Arrays())
     sizes = [len(found.left) for found in itertools.islice(simpler(pair, domain), 3)]
     assert sizes == [0, 10_000, 5_000], "without all, with all of them simpler, without half"
+
+
+SEEDS = st.integers(0, 2**32)
+
+
+def test_pairs_spelled_out_shrink_to_others_that_are_spelled_out() -> None:
+    domain = Pairs([([7, 7], [7]), ([0], []), ([3, 2, 1], [3, 2])])
+    largest = domain.corners()[2]
+    assert [(pair.left, pair.right) for pair in simpler(largest, domain)] == [([7, 7], [7]), ([0], [])]
+    assert list(simpler(domain.corners()[1], domain)) == []
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), SEEDS)
+def test_simpler_numbers_are_in_the_range_and_shorter_or_smaller(value: float, seed: int) -> None:
+    low, high = sorted((value, float(np.random.default_rng(seed).normal(0, 100))))
+    for number in Range(low, high, integer=False).simpler(value):
+        assert low <= number <= high
+        assert type(number) is float
+        assert spelling(number) < spelling(value)

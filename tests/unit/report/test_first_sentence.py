@@ -12,6 +12,7 @@ from rich.console import Console
 
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, Probability, PureDP, Sensitivity
+from auditor.events.histogram import Histogram
 from auditor.neighbours.pair import Pair, Relation
 from auditor.report.ci import annotations, to_junit
 from auditor.report.first_sentence import first_sentence, unit_words
@@ -20,7 +21,7 @@ from auditor.report.markdown import to_markdown
 from auditor.report.pair_table import any_table
 from auditor.report.phrases import failure_text
 from auditor.report.terminal import print_result
-from auditor.results.result import AuditResult, RunResult, Smallest
+from auditor.results.result import AuditResult, Illustration, RunResult, Smallest
 from auditor.verdict import Verdict
 
 BOUND = Bound("epsilon", 1.9, 0.999, "guesses")
@@ -192,3 +193,21 @@ def test_a_page_without_matplotlib_says_what_its_plots_need(monkeypatch: pytest.
     page = to_html(RunResult("some run", 0.999, [found(FOUR)]))
     assert "<svg" not in page
     assert "for plots: pip install 'dp-auditor[plots]', then auditor show report.json" in page
+
+
+def test_a_shift_is_that_of_the_middles_of_the_outputs() -> None:
+    """A half of each side lies below 0.5 and below 4.5; so the change is 4, and −4 where the left side has more."""
+    edges = tuple(float(i) for i in range(7))
+    left, right = (0, 10, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 10, 0, 0)
+    for pair, expected in ((FOUR, "4"), (Pair(FOUR.right, FOUR.left, MORE), "−4")):
+        shown = Illustration(histograms=[Histogram("output['unknown']", (10, 10), edges, left, right)])
+        words = f"One user with four rows shifts output['unknown'] by about {expected}: "
+        assert first_sentence(found(pair, illustration=shown)).startswith(words)
+
+
+def test_rows_in_another_order_are_not_marked() -> None:
+    rows = [{"user": i, "city": "abc"[i % 3]} for i in range(9)]
+    other = [*reversed(rows), {"user": 9, "city": "z"}]
+    table = any_table(Pair(rows, other, MORE))
+    assert table is not None
+    assert [mark for mark, _ in table.lines if mark in ("left only", "right only")] == ["right only"]

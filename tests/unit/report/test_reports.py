@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +17,10 @@ from rich.console import Console
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import visible
-from auditor.neighbours.pair import pair_words
+from auditor.neighbours.pair import Pair, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
-from auditor.report.phrases import bound_words, closing_line, finding, run_headline
+from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
@@ -253,3 +254,26 @@ class Broken:
     def write(self, text: str) -> None:
         self.file.write(text[: len(text) // 2])
         raise self.error
+
+
+def test_numpy_numbers_of_a_pair_are_plain_numbers_in_json() -> None:
+    entry = result(pair=Pair(np.array([[1, 2]]), (np.float64(0.5), np.int64(3)))).to_dict()
+    assert json.loads(to_json(entry))["pair"]["left"] == [[1, 2]]
+    assert json.loads(to_json(entry))["pair"]["right"] == [0.5, 3]
+
+
+def test_long_data_sets_are_shortened() -> None:
+    told = pair_words(Pair(list(range(1000)), list(range(1001))))
+    assert len(told) <= 160
+    assert told.startswith("[… 988, ")
+    assert "999] (1,000 in all) and" in told
+    assert told.endswith("999, 1000] (1,001 in all)")
+
+
+def test_one_thing_is_no_plural() -> None:
+    assert pair_words(Pair([{"name": "x" * 200}], [])).startswith("1 row of name and ")
+
+
+def test_infinite_bounds_are_told() -> None:
+    assert number(math.inf) == "∞"
+    assert bound_words(result(bound=Bound("epsilon", math.inf, 0.999, "m"))) == "ε ≥ ∞"

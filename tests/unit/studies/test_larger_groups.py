@@ -1,5 +1,6 @@
 """The study of document 004: its numbers again, by other ways than those that made them."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from mechanisms.exact.divergences import renyi_divergence
 from mechanisms.group_counts import arsinh_gaussian, arsinh_guarantee
+from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 from studies.larger_groups import numbers as study
 from studies.study import read
 
@@ -66,3 +69,66 @@ def test_every_sampled_bound_lies_below_the_truth() -> None:
     for entry in [*NUMBERS["audits"], *NUMBERS["arsinh_audits"]]:
         assert entry["bound"] <= entry["exact"] <= entry["claimed"]
         assert entry["verdict"] == "no_violation_found"
+
+
+@pytest.mark.parametrize("at", [0, 20])
+def test_renyi_divergences_are_those_of_a_plain_sum(at: int) -> None:
+    data = next(curve for curve in NUMBERS["curves"] if curve["x"] == 100)
+    y = np.linspace(-250, 900, 2301)
+    more, fewer = brute_density(101, y), brute_density(100, y)
+    order = data["orders"][at]
+    for name, left, right in (("up", more, fewer), ("down", fewer, more)):
+        moment = float(np.sum(right * (left / right) ** order) * (y[1] - y[0]))
+        share = math.log(moment) / (order - 1) / order / NUMBERS["rho"]
+        assert share == pytest.approx(data[name][at], rel=1e-5)
+
+
+def test_where_both_stages_add_as_much_noise_no_order_costs_more_than_half() -> None:
+    """Theorem 2: x + 1/2 = σ/r."""
+    more, fewer = (two_stage_gaussian(x, study.SIGMA, study.SIGMA / 33.5) for x in (34, 33))
+    for left, right, least in ((more, fewer, 0.45), (fewer, more, 0.3)):
+        for order in (1.1, 8.0, 64.0):
+            found = renyi_divergence(left, right, order)
+            assert least < found.value / order / study.RHO < 0.5 + found.error
+
+
+def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:
+    shares = [entry["all"]["share"] for entry in NUMBERS["best"]]
+    assert shares == sorted(shares, reverse=True)
+    for entry in BEST.values():
+        assert 0.5 <= entry["all"]["share"] < 1
+        by_cap = [entry[kind]["share"] for kind in ("2", "8", "64", "all")]
+        # To within the grid of orders.
+        assert all(less <= more * (1 + 1e-5) for less, more in itertools.pairwise(by_cap))
+
+
+def test_large_groups_have_the_guarantee_of_gaussians_in_proportion_at_moderate_orders() -> None:
+    """D₂ between N(x + 1, r²(x + 1)²) and N(x, r²x²), which Algorithm 1 is for σ → 0."""
+    x, r = 10_000.0, study.R
+    p, q = (r * (x + 1)) ** 2, (r * x) ** 2
+    mixed = 2 * q - p  # the variance of p²/q
+    divergence = 1 / mixed + math.log(q / math.sqrt(p * mixed))
+    reverse = 2 * p - q
+    other = 1 / reverse + math.log(p / math.sqrt(q * reverse))
+    assert BEST[10_000]["2"]["share"] == pytest.approx(max(divergence, other) / 2 / NUMBERS["rho"], rel=1e-3)
+
+
+def test_the_error_of_algorithm_1_is_that_of_its_outputs() -> None:
+    for x in (20.0, 300.0):
+        rng = np.random.default_rng(2)
+        drawn = study.algorithm_1(np.array([x]), 400_000, rng, rho=study.RHO, r=study.R)[:, 0]
+        misses = np.abs(drawn - x)
+        assert abs(misses.mean() - study.algorithm_1_error(x)) < 5.5 * misses.std() / math.sqrt(len(misses))
+
+
+def test_no_choice_of_the_lower_bound_beats_the_stretched_gaussian() -> None:
+    for entry in NUMBERS["lower"]:
+        assert 0 < entry["needed"] < entry["reached"]
+        stretch, cut = 30.0, 6.0
+        distance = 1 - entry["r"] / cut - entry["r"] * (1 + stretch) / (stretch - cut)
+        one = max(0.0, distance) ** 2 * 2 / math.log1p(stretch) ** 2
+        assert entry["needed"] >= one * (1 - 1e-9)
+        # The scale uses the relative error up: E|e^(sN − s²/2) − 1| = r.
+        s = entry["scale"]
+        spent = quad(lambda z, s=s: norm.pdf(z) * abs(math.exp(s * z - s * s / 2) - 1), -9, 9, points=[s / 2])[0]
+        assert spent == pytest.approx(entry["r"], rel=1e-6)

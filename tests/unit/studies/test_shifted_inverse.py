@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from mechanisms.shifted_inverse import shifted_inverse_max
+from studies.shifted_inverse import numbers as study
 from studies.study import read
 
 NUMBERS = read("shifted_inverse")
@@ -35,3 +37,28 @@ def test_the_sum_reaches_the_epsilon_of_the_formula() -> None:
             assert row["sum"]["epsilon"] == pytest.approx(
                 epsilon * (n - tau) / 2 - math.log(n + 1) + math.log(z), rel=1e-8
             )
+
+
+def test_no_small_data_set_is_worse_than_tau_ones() -> None:
+    for entry in NUMBERS["search"]:
+        assert entry["failure"] == pytest.approx(entry["on_tau_ones"], rel=1e-9)
+        assert entry["records"] == [1] * entry["tau"]
+    # The largest τ of the search fits into it twice.
+    assert max(entry["tau"] for entry in NUMBERS["search"]) * 2 <= study.MOST_RECORDS
+
+
+def test_ties_defeat_the_absolute_loss_whatever_epsilon_and_beta() -> None:
+    for entry in NUMBERS["ties"]["at_two_tau"]:
+        assert entry["success"] == pytest.approx(2 / 11, rel=1e-9)
+
+
+@pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])
+def test_the_chance_of_success_is_that_of_draws(shifted: str) -> None:
+    ties, n = NUMBERS["ties"], 100_000
+    for m in (5, 20):
+        outputs = shifted_inverse_max(
+            np.ones(m, np.int64), n, np.random.default_rng(5), low=0, high=10, epsilon=1.0, beta=0.1, shifted=shifted
+        )
+        p = ties[shifted][m]
+        # 5.5 standard deviations of a binomial, and a little for the smallest p.
+        assert abs(float(np.mean(outputs <= 1)) - p) < 5.5 * math.sqrt(p * (1 - p) / n) + 10 / n

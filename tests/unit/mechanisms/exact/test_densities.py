@@ -12,6 +12,7 @@ from mechanisms.exact.divergences import (
     exact_delta,
     exact_epsilon,
     exact_renyi,
+    exact_rho,
     hockey_stick,
     max_divergence,
     renyi_divergence,
@@ -272,3 +273,37 @@ def test_densities_that_are_none_are_refused() -> None:
             laplace(0.0, scale)
     with pytest.raises(InvalidInputError):
         mixture([0.5, 0.6], [laplace(0, 1), laplace(1, 1)])
+
+
+def test_gaussian_closed_forms_at_their_known_values() -> None:
+    """μ = 1: δ(0) is the total variation 2Φ(1/2) − 1; δ(1) = Φ(−1/2) − e Φ(−3/2), by tables."""
+    assert gaussian_delta(1.0, 0.0) == pytest.approx(0.38292492254802624, rel=1e-14)
+    assert gaussian_delta(1.0, 1.0) == pytest.approx(0.3085375387259869 - math.e * 0.06680720126885807, rel=1e-12)
+    assert gaussian_delta(0.0, 1.0) == 0
+    assert gaussian_epsilon(1.0, 0.5) == 0
+
+
+def test_gaussian_noise_has_no_pure_epsilon_and_exactly_its_rho() -> None:
+    left, right = gaussian(0.0, 2.0), gaussian(1.0, 2.0)
+    assert exact_epsilon(left, right).value == math.inf
+    found = exact_rho(left, right, [1.01, 2.0, 40.0])
+    assert abs(found.value - 1 / (2 * 2.0**2)) <= found.error + 1e-15
+    assert found.error < 1e-10
+
+
+def test_epsilon_of_a_refusal_alone_has_a_closed_form() -> None:
+    """Refusals with ½ and 1/10: at its ε only the refusal is over, and ½ − e^ε/10 = δ."""
+    left, right = test_then_release(0.5, laplace(0.0, 1.0)), test_then_release(0.9, laplace(0.0, 1.0))
+    for delta in (1e-6, 0.05):
+        found = exact_epsilon(left, right, delta)
+        assert abs(found.value - math.log((0.5 - delta) / 0.1)) <= found.error <= 1e-10
+
+
+def test_sums_of_directions_not_of_maxima() -> None:
+    """Coordinates whose worst directions are opposite: ε is the larger sum of one direction, not the sum of the larger."""
+    skewed, fair = MassFunction.of({0: 0.9, 1: 0.1}), MassFunction.of({0: 0.5, 1: 0.5})
+    one_way, other_way = math.log(1.8), math.log(5)
+    found = exact_epsilon(Product((skewed, fair)), Product((fair, skewed)))
+    assert found.value == pytest.approx(one_way + other_way)
+    found = exact_epsilon(Product((skewed, skewed)), Product((fair, fair)))
+    assert found.value == pytest.approx(2 * other_way)

@@ -17,6 +17,7 @@ from mechanisms.exact.divergences import (
     exact_rho,
     hockey_stick,
     max_divergence,
+    renyi_curve,
     renyi_divergence,
 )
 from mechanisms.truths.discrete import (
@@ -283,3 +284,46 @@ def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(se
         truth, found = measure(*exact), measure(*near)
         assert abs(found.value - truth.value) <= found.error
         assert found.value != truth.value
+
+
+def test_conditioning_loses_the_same_at_every_order() -> None:
+    """p is q given that an event of mass m did not happen: D_α(p ‖ q) = −ln(1 − m) for all α, infinite the other way."""
+    q = np.array([0.4, 0.35, 0.2, 0.04, 0.01])
+    for cut in (3, 4):
+        p = np.where(np.arange(5) < cut, q, 0) / q[:cut].sum()
+        for order in (1.001, 2.0, 50.0):
+            found = renyi_divergence(listed(p), listed(q), order)
+            assert abs(found.value + math.log(q[:cut].sum())) <= found.error < 1e-13
+        assert renyi_divergence(listed(q), listed(p), 2.0).value == math.inf
+
+
+def test_equal_sides_lose_nothing() -> None:
+    same = kary_randomised_response(1, 4, 2.0)
+    assert exact_epsilon(same, same).value == 0
+    assert exact_epsilon(same, same, 0.1).value == 0
+    assert exact_delta(same, same, 0.0).value == 0
+    assert exact_renyi(same, same, 3.0).value == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0, 40.0])
+@pytest.mark.parametrize("k", [2, 3, 50])
+def test_randomised_response_and_rappor_lose_exactly_epsilon(epsilon: float, k: int) -> None:
+    for mechanism in (kary_randomised_response, basic_rappor):
+        found = exact_epsilon(mechanism(0, k, epsilon), mechanism(k - 1, k, epsilon))
+        assert found.proved
+        assert abs(found.value - epsilon) <= found.error < 1e-12
+
+
+@pytest.mark.parametrize("rate", [0.05, 1.0, 6.0])
+@pytest.mark.parametrize("shift", [1, 4])
+def test_discrete_laplace_loses_exactly_rate_times_shift(rate: float, shift: int) -> None:
+    window = (0, shift)
+    found = exact_epsilon(discrete_laplace(0, rate, window), discrete_laplace(shift, rate, window))
+    assert abs(found.value - rate * shift) <= found.error < 1e-12
+
+
+def test_a_curve_of_orders_is_each_order() -> None:
+    left, right = kary_randomised_response(0, 3, 1.0), kary_randomised_response(1, 3, 1.0)
+    curve = renyi_curve(left, right, [1.5, 4.0])
+    assert curve == tuple(renyi_divergence(left, right, order) for order in (1.5, 4.0))
+    assert curve[0].value < curve[1].value < 1

@@ -9,7 +9,8 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from mechanisms.exact.distributions import Density
-from mechanisms.exact.divergences import exact_epsilon, hockey_stick, renyi_divergence
+from mechanisms.exact.divergences import exact_delta, exact_epsilon, hockey_stick, renyi_divergence
+from mechanisms.exact.known_continuous import laplace
 from mechanisms.truths.laplace_ratio import ksw_ratio, laplace_ratio
 
 TOTALS = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (3.0, 7.0), (-2.0, 5.0), (4.0, -1.5), (30.0, 20.0), (5.0, 0.0)]
@@ -120,3 +121,56 @@ def test_large_totals_are_resolved() -> None:
     # Near the peak R ≈ a/b + (N' − (a/b) D')/b: the noise N − D/2 moves by ½ at scale 2, and N' itself by 1.
     assert 0.2 < found.value < 0.5
     assert found.error < 1e-6
+
+
+def neighbours(a: int, b: int) -> list[tuple[int, int]]:
+    return [(a, b + 1), (a + 1, b + 1)]
+
+
+def test_two_zeros_have_a_density_in_one_line() -> None:
+    """a = b = 0: ½/(1 + |r|)², with tails of both kinds and a kink at 0."""
+    outputs = np.array([-1e12, -3.0, 0.0, 1e-12, 1.0, 5e5])
+    assert laplace_ratio(0, 0, 1.0).log_density(outputs) == pytest.approx(-math.log(2) - 2 * np.log1p(np.abs(outputs)))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (0, 1), (1, 1), (2, 5), (40, 41), (200, 400)])
+def test_document_000_keeps_its_claims_under_add_and_remove(a: int, b: int) -> None:
+    """Row 5 and row 8: both at most ε; KSW exactly ε, as one of its two totals moves by 1 at scale 1/ε."""
+    epsilon = 0.8
+    for more in neighbours(a, b):
+        naive = exact_epsilon(laplace_ratio(a, b, 2 / epsilon), laplace_ratio(*more, 2 / epsilon))
+        assert naive.value <= epsilon + naive.error
+        ksw = exact_epsilon(ksw_ratio(a, b, 1 / epsilon), ksw_ratio(*more, 1 / epsilon))
+        assert abs(ksw.value - epsilon) <= ksw.error < 1e-9
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (2, 5), (200, 400)])
+def test_ksw_breaks_under_substitution_and_twice_the_scale_repairs_it(a: int, b: int) -> None:
+    """Row 9: a person counted as a zero becomes a one, (a, b) → (a + 1, b), and both totals move."""
+    assert 1.2 < exact_epsilon(ksw_ratio(a, b, 1.0), ksw_ratio(a + 1, b, 1.0)).value <= 2
+    repaired = exact_epsilon(ksw_ratio(a, b, 2.0), ksw_ratio(a + 1, b, 2.0))
+    assert repaired.value <= 1 + repaired.error
+
+
+def test_a_bijection_of_the_outputs_changes_no_divergence() -> None:
+    """KSW is W/(1 + W) of the ratio W of its two totals: every divergence must agree, on two different meshes."""
+    left, right = ksw_ratio(2, 6, 0.9), ksw_ratio(3, 7, 0.9)
+    plain_left, plain_right = laplace_ratio(2, 4, 0.9), laplace_ratio(3, 4, 0.9)
+    for measure in (
+        exact_epsilon,
+        lambda p, q: exact_epsilon(p, q, 1e-3),
+        lambda p, q: exact_delta(p, q, 0.3),
+        lambda p, q: renyi_divergence(p, q, 8.0),
+        lambda p, q: renyi_divergence(q, p, 1.01),
+    ):
+        first, second = measure(left, right), measure(plain_left, plain_right)
+        assert abs(first.value - second.value) <= first.error + second.error <= 1e-9
+        assert first.value > 1e-3
+
+
+def test_post_processing_loses_no_more_than_the_totals_themselves() -> None:
+    """b alone moves by 1: the ratio's δ is at most that of Laplace noise on b, everywhere, and less somewhere."""
+    for epsilon in (0.0, 0.2, 0.4):
+        ratio = hockey_stick(laplace_ratio(3, 7, 2.0), laplace_ratio(3, 8, 2.0), epsilon)
+        total = hockey_stick(laplace(7, 2.0), laplace(8, 2.0), epsilon)
+        assert ratio.value < total.value

@@ -14,9 +14,12 @@ from mechanisms.exact.distributions import Density
 from mechanisms.exact.divergences import (
     exact_delta,
     exact_epsilon,
+    exact_rho,
     hockey_stick,
+    renyi_curve,
     renyi_divergence,
 )
+from mechanisms.exact.known_continuous import gaussian
 from mechanisms.exact.quadrature import Mesh, integrate, make_mesh
 from mechanisms.truths.two_stage_gaussian import two_stage_gaussian
 
@@ -198,3 +201,53 @@ def test_impossible_parameters_are_refused() -> None:
         with pytest.raises(InvalidInputError):
             two_stage_gaussian(*arguments)
     assert isinstance(two_stage_gaussian(0, 1.0, 1.0), Density)
+
+
+def test_a_mirrored_count_gives_mirrored_outputs() -> None:
+    outputs = np.array([-300.0, -2.0, 1e-3, 7.0, 4e4])
+    mirrored = two_stage_gaussian(-12.0, 5.0, 0.4).log_density(-outputs)
+    assert two_stage_gaussian(12.0, 5.0, 0.4).log_density(outputs) == pytest.approx(mirrored, rel=1e-14)
+
+
+def test_the_pole_at_zero_is_logarithmic() -> None:
+    """f(y) + c ln|y| tends to a constant, with c = 2 φ(x/σ)/σ · φ(1/r)/r: the density of X at 0, either side."""
+    x, sigma, r = 5.0, 10.0, 0.3
+    y = np.array([1e-40, 1e-20, 1e-10])
+    f = np.exp(two_stage_gaussian(x, sigma, r).log_density(y))
+    slope = 2 * norm.pdf(x, 0, sigma) * norm.pdf(1 / r) / r
+    assert np.diff(f) / np.diff(np.log(y)) == pytest.approx(-slope, rel=1e-6)
+    assert two_stage_gaussian(x, sigma, r).log_density(np.array([0.0]))[0] == np.inf
+
+
+@pytest.mark.parametrize("x", [0, 5, 100, 10_000])
+def test_the_second_stage_is_post_processing(x: int) -> None:
+    """No divergence exceeds that of the first stage, ρ = 1/(2σ²) and δ of the Gaussian; large groups are far below."""
+    sigma, orders = 10.0, [1.01, 2.0, 50.0, 400.0]
+    left, right = two_stage_gaussian(x, sigma, 0.3), two_stage_gaussian(x + 1, sigma, 0.3)
+    rho = exact_rho(left, right, orders)
+    assert 0 < rho.value + rho.error < 1 / (2 * sigma**2)
+    assert rho.error < 1e-8 * rho.value
+    assert exact_delta(left, right, 0.05).value < exact_delta(gaussian(x, sigma), gaussian(x + 1, sigma), 0.05).value
+    if x == 10_000:
+        assert rho.value < 2e-5 / (2 * sigma**2)
+        # Close to a Gaussian of standard deviation rx: ρ near 1/(2 r² x²) + 1/x², a mean and a scale that both move.
+        assert renyi_divergence(left, right, 2.0).value / 2 == pytest.approx((1 / 0.3**2 / 2 + 1) / x**2, rel=0.01)
+
+
+def test_high_orders_approach_half_of_rho() -> None:
+    """Far out ln f ≈ −t²/σ² + xt/σ² with t² = σ|y|/r, so that f^α f'^(1−α) peaks at t = α/2, and D_α/α → ρ/2.
+
+    What is left falls like 1/α. At α = 10⁷ the exponents are 10¹⁹, and round by hundreds of nats.
+    """
+    sigma, orders = 10.0, np.array([1e3, 1e4, 1e5, 1e7])
+    curve = renyi_curve(two_stage_gaussian(20, sigma, 0.3), two_stage_gaussian(21, sigma, 0.3), list(orders))
+    shares = 2 * sigma**2 * np.array([found.value for found in curve]) / orders
+    errors = 2 * sigma**2 * np.array([found.error for found in curve]) / orders
+    assert np.all(errors < 1e-7)
+    rest = (shares - 0.5) * orders
+    assert rest[1:] == pytest.approx(rest[2], rel=0.02)
+    assert abs(shares[3] - 0.5 - rest[2] / orders[3]) <= errors[3]
+
+
+def test_there_is_no_pure_epsilon() -> None:
+    assert exact_epsilon(two_stage_gaussian(20, 10.0, 0.3), two_stage_gaussian(21, 10.0, 0.3)).value == math.inf
