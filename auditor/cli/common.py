@@ -19,9 +19,16 @@ from auditor.errors import InvalidInputError, MachineError, MechanismError, did_
 from auditor.results.files import write_whole
 
 
+class _Console(Console):
+    """A console that raises BrokenPipeError where nobody reads any more; rich would end the program."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def open_console(quiet: bool = False) -> Console:
     """Return a console: as wide as the terminal, or 160 columns wide."""
-    console = Console(quiet=quiet, highlight=False)
+    console = _Console(quiet=quiet, highlight=False)
     if not console.is_terminal:  # a log has no width
         console.width = 160
     return console

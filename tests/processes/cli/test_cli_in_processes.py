@@ -1,5 +1,6 @@
 """The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
 
+import operator
 import os
 import re
 import subprocess
@@ -198,7 +199,11 @@ def test_check_says_what_arrives_and_doubts_exceptions(
         )
 
 
-@pytest.mark.parametrize("arguments", [["schema"], ["--print-completion", "bash"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["schema"], ["--print-completion", "bash"], ["show", str(Path(__file__).parents[3] / "reports" / "classics")]],
+    ids=operator.itemgetter(0),
+)
 def test_output_that_nobody_reads_to_its_end_is_no_defect(arguments: list[str]) -> None:
     called = subprocess.Popen(
         [sys.executable, "-m", "auditor", *arguments],
