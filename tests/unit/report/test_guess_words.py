@@ -187,7 +187,7 @@ def test_a_share_in_words_is_near_the_share(some: int, of: int) -> None:
     numbers = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     if found := re.fullmatch(r"about (\w+) outputs? in ([\w,]+)", words):
         parts = numbers.index(found[2]) if found[2] in numbers else int(found[2].replace(",", ""))
-        assert some / of == pytest.approx(numbers.index(found[1]) / parts, rel=0.06, abs=0.03)
+        assert some / of == pytest.approx(numbers.index(found[1]) / parts, rel=0.06, abs=0.051)  # half a gap
     else:
         assert some / of > 0.94
 
