@@ -15,6 +15,7 @@ from dp_prover.expressions import EXPRESSIONS
 from dp_prover.generator import METHODS as DRAWS
 from dp_prover.listed_numpy import NUMPY
 from dp_prover.listed_python import BUILTINS, MATH
+from dp_prover.outside import LISTED
 from dp_prover.run import Names
 from dp_prover.trace import numbers, trace
 
@@ -132,3 +133,7 @@ def test_finite_draws_have_the_masses_that_are_noted(draw: str):
     for value in drawn(draw).tolist():
         shares[places.get(value, "int 5")] += 1 / DRAWN
     assert masses == pytest.approx(dict(shares), abs=0.03)
+
+
+def test_the_lists_have_no_function_under_two_names():
+    assert len(LISTED) == len({id(entry.real) for entry in (*BUILTINS, *MATH, *NUMPY)})

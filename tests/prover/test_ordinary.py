@@ -26,3 +26,19 @@ def test_an_ordinary_mechanism_is_proved_or_a_reason_given(one: Ordinary) -> Non
     proof = proof_of(one.name)
     assert proof.proved == (one.name not in NOT_PROVED), str(proof)
     assert proof.holds or len(str(proof.reason)) >= 20
+
+
+# How many of the mechanisms that are not hard must be proved, as a share of them.
+TARGET = 0.9
+
+
+def test_most_of_what_is_not_hard_is_proved() -> None:
+    easy = [one for one in ORDINARY if not one.hard]
+    proved = [one.name for one in easy if proof_of(one.name).proved]
+    assert len(proved) >= TARGET * len(easy)
+
+
+def test_names_are_distinct_and_those_not_proved_exist() -> None:
+    names = [one.name for one in ORDINARY]
+    assert len(set(names)) == len(names) == 35
+    assert set(names) >= NOT_PROVED

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks._random_programs import exact_epsilon, load
-from benchmarks.random_proofs import PAIRS, compared
+from benchmarks._random_programs import exact_epsilon, load, program
+from benchmarks.random_proofs import PAIRS, compared, without_a_template
 
 
 def test_what_is_proved_is_never_below_the_exact_value() -> None:
@@ -35,3 +35,12 @@ def test_what_is_proved_is_never_below_the_exact_value() -> None:
 def test_the_exact_value_of_programs_that_are_easy(body: str, cut_off: bool, exact: Any, tmp_path: Path) -> None:
     function = load(f"def f(x, rng):\n    {body}\n", tmp_path, "easy")
     assert exact_epsilon(function, PAIRS["l1"], cut_off) == pytest.approx(exact, abs=1e-3)
+
+
+def test_programs_have_every_construct_that_is_modelled() -> None:
+    assert without_a_template() == set()
+
+
+def test_a_program_is_the_same_each_time() -> None:
+    assert program(7) == program(7)
+    assert program(7) != program(7, seed=1)

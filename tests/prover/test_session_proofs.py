@@ -378,3 +378,7 @@ class Tables:
             return None
         self.left -= 1
         return self.totals[cell] + self.rng.laplace(0.0, 2.0)
+
+
+def test_all_faulty_twins_are_looked_at() -> None:
+    assert len(FAULTY) >= 29

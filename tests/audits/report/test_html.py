@@ -1,23 +1,27 @@
 """report.html: one file that needs nothing else, is well formed, and shows any text as text."""
 
+import dataclasses
 import html
 import itertools
 import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
 from every_kind import cards, every_kind
 from hypothesis import given
 from hypothesis import strategies as st
+from made_results import changed as with_changes
 from markupsafe import Markup
 
 from auditor.bounds.conversions import implied_delta
 from auditor.claims import (
     ApproximateDP,
     GaussianDP,
+    Monotone,
     PrivacyProfile,
     PureDP,
     RenyiDP,
@@ -27,8 +31,8 @@ from auditor.claims import (
 from auditor.errors import InvalidInputError, visible
 from auditor.events.histogram import Bar, Histogram, Mark
 from auditor.report.html import environment, to_html
-from auditor.report.plots import histogram_plot
-from auditor.results.result import AuditResult
+from auditor.report.plots import _reach, bound_plot, histogram_plot, profile_plot
+from auditor.results.result import AuditResult, Illustration, RunResult
 from mechanisms.exact.known_continuous import gaussian_delta
 
 VOID = {"meta", "wbr"}
@@ -288,3 +292,63 @@ def test_without_pandas_a_frame_is_an_error_that_says_what_to_install(monkeypatc
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InvalidInputError, match="pip install pandas"):
         every_kind().to_frame()
+
+
+def changed(name: str, **changes: Any) -> str:
+    [audit] = [audit for audit in every_kind().audits if audit.name == name]
+    return to_html(RunResult("one", 0.999, [with_changes(audit, **changes)], 1.0))
+
+
+def test_a_plot_follows_the_colours_of_the_page(text: str) -> None:
+    assert "var(--left)" in text
+    assert re.findall(r"(?:fill|stroke): #[0-9a-f]+", text) == []
+
+
+def test_a_users_own_style_of_plots_changes_nothing(text: str) -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"axes.facecolor": "red", "font.size": 30, "text.usetex": True, "svg.fonttype": "path"}):
+        assert to_html(every_kind()) == text
+        assert mpl.rcParams["font.size"] == 30
+
+
+def test_infinite_bounds_and_values_can_be_drawn() -> None:
+    [audit] = [audit for audit in every_kind().audits if audit.name == "broken"]
+    assert audit.bound is not None
+    bound = dataclasses.replace(audit.bound, value=math.inf)
+    growth = Illustration((), [(10, 1.0), (20, math.inf)], [(0.0, 0.5), (1.0, 0.5)])
+    assert "∞" in changed("broken", bound=bound, illustration=growth, power={"80%": math.inf, "95%": math.inf})
+
+
+def test_outputs_over_many_powers_of_ten_are_told_in_plain_numbers() -> None:
+    growth = [(6, 0.0), (1_000, 0.2), (20_000, 0.3), (3_000_000, 0.4)]
+    made = changed("sound", illustration=Illustration((), growth))
+    assert {"10", "1 k", "100 k", "1 M"} <= {text.strip() for text in Page(made).texts}
+    assert "mathdefault" not in made
+
+
+def test_what_a_query_does_is_one_value_and_what_it_may_not_do_at_all_has_room() -> None:
+    [audit] = [audit for audit in every_kind().audits if audit.name == "query"]
+    assert audit.bound is not None
+    sound = with_changes(
+        audit, claim=Monotone(), bound=dataclasses.replace(audit.bound, quantity="decrease", value=0.0)
+    )
+    plot = bound_plot("plot", sound)
+    assert "claimed: at most 0; largest found: 0." in plot
+    assert "proved" not in plot
+    assert _reach(sound, [0.0])[0] < 0, "there is a bar of what is allowed"
+
+
+@pytest.mark.parametrize(("delta", "is_log"), [(0.001, True), (0.2, False)])
+def test_a_profile_of_rare_outputs_is_on_a_logarithmic_scale(delta: float, is_log: bool) -> None:
+    drawn = profile_plot("some", PureDP(1.0), [(0.0, delta), (1.0, delta), (2.0, delta / 2)])
+    assert (">0.001<" in drawn and ">0.0001<" in drawn) == is_log
+    assert "mathdefault" not in drawn
+
+
+def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:
+    style = re.search(r"<style>(.*?)</style>", next(iter(cards().values())), re.DOTALL)
+    assert style is not None
+    selectors = [one.strip() for one in re.findall(r"([^{};]+)\{", style[1])]
+    assert len(selectors) > 30
+    assert [one for one in selectors if not one.startswith((".auditor", "@media"))] == []

@@ -75,3 +75,27 @@ def test_marks_are_where_the_rule_guesses() -> None:
         ("left", -math.inf, -1.0),
         ("right", 1.0, math.inf),
     ]
+
+
+def test_infinite_values_are_guessed_on_too() -> None:
+    shown = of([-math.inf, 1.0], [math.inf, 1.0], Cells((0.0, 2.0), (LEFT, ABSTAIN, RIGHT), {}))
+    assert [(bar.label, bar.guess) for bar in shown.bars] == [("-inf", "left"), ("1", None), ("inf", "right")]
+
+
+def test_thresholds_close_together_are_looked_at_from_near() -> None:
+    shown = of(NORMAL, NORMAL, Cells((0.1, 0.12), (ABSTAIN, LEFT, ABSTAIN), {}))
+    assert 0.05 < shown.edges[0] < 0.1
+    assert 0.12 < shown.edges[-1] < 0.15
+
+
+def test_a_heavy_tail_does_not_squeeze_the_rest_into_one_cell() -> None:
+    shown = of(KINDS["a heavy tail"], KINDS["a heavy tail"], Cells((-1e6,), (LEFT, RIGHT), {}))
+    assert max(shown.left) < 0.5 * shown.outputs[0]
+    assert shown.edges[0] > -1e6
+
+
+def test_cells_of_integers_hold_the_same_number_of_them() -> None:
+    shown = of(KINDS["integers"], KINDS["integers"])
+    widths = np.diff(shown.edges)
+    assert np.all(widths == np.rint(widths[0]))
+    assert shown.edges[0] % 1 == 0.5

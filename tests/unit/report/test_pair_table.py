@@ -7,7 +7,7 @@ import pytest
 from made_results import violation
 from rich.console import Console
 
-from auditor.neighbours.pair import Pair, Relation
+from auditor.neighbours.pair import Pair, Relation, data_words, pair_words
 from auditor.report.html import to_html
 from auditor.report.markdown import to_markdown
 from auditor.report.pair_table import BOTH, LEFT, RIGHT, pair_table
@@ -68,3 +68,27 @@ def test_text_in_a_frame_is_escaped() -> None:
     text = io.StringIO()
     print_result(run, Console(file=text, width=100))
     assert "'<b>|[red]'" in text.getvalue()
+
+
+def test_a_row_that_is_replaced_is_shown_on_both_sides() -> None:
+    assert marks(rows("a", "b"), rows("a", None)) == [BOTH, LEFT, RIGHT]
+
+
+@pytest.mark.parametrize("pair", [Pair([1], [1, 2]), Pair(0, 1), Pair([{"a": 1}], [{"b": 1}]), Pair([], []), None])
+def test_what_is_no_frame_has_no_table(pair: Pair | None) -> None:
+    assert pair_table(pair) is None
+
+
+def test_a_single_data_set_has_a_table_without_marks() -> None:
+    table = pair_table(Pair(rows("a"), None, Relation.ALONE))
+    assert table is not None
+    assert table.lines == ((BOTH, ("0", "'a'")),)
+
+
+def test_an_empty_side_is_a_frame() -> None:
+    assert marks([], rows("a")) == [RIGHT]
+
+
+def test_many_rows_are_a_number_and_the_columns_in_a_sentence() -> None:
+    assert pair_words(Pair(rows(), rows("a"))) == "[] and [{'user': 0, 'city': 'a'}]"
+    assert data_words(rows(*"a" * 20)) == "20 rows of user, city"

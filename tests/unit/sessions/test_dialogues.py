@@ -11,8 +11,9 @@ import auditor
 from auditor import Dialogues, InvalidInputError, Pairs, Records, Totals, Value
 from auditor.interfaces import CLOSELY
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
+from auditor.neighbours.facts import facts_of
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, script_of
+from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, ScriptStep, script_of
 from auditor.neighbours.search import has_one_pair
 from auditor.neighbours.shrink import complexity, simpler
 from auditor.sessions.dialogues import MOST_ROUNDS
@@ -185,3 +186,22 @@ def test_pairs_may_be_given_as_a_list() -> None:
     domain = auditor.Dialogues([(0, 1)], ["q"])
     assert isinstance(domain.base, Pairs)
     assert domain.rounds == 4
+
+
+def test_a_longer_script_is_halved_towards_its_own_beginning() -> None:
+    domain = Dialogues([([0], [])], ["q"], 9)
+    base = domain.base.corners()[0]
+    one, nine = (domain.asked(base, (ScriptStep("q"),) * n) for n in (1, 9))
+    half = domain.between(one, nine)
+    assert half is not None
+    assert len(half.left.script) == 5
+    assert domain.between(half, domain.asked(base, (ScriptStep("q"),) * 6)) is None
+
+
+def test_facts_are_those_of_the_data_alone() -> None:
+    assert facts_of(Asked([3, 3], (ScriptStep("q"),))) == facts_of([3, 3])
+
+
+def test_a_domain_says_in_words_what_is_asked() -> None:
+    assert str(Dialogues(Value([0, 1]), ["a"], 3, sessions=2)).endswith("; up to 3 questions, of 2 sessions")
+    assert str(Dialogues([(0, 1)], {"script": ["a", "b"]})) == "the pair given; a script of 2 questions"
