@@ -149,13 +149,12 @@ def _log() -> Iterator[_Read]:
         if is_enabled(logger, record.levelno):
             handle(logger, record)
 
-    replaced = {"handle": keep, "isEnabledFor": lambda logger, level: True}
+    logger: Any = logging.Logger
+    logger.handle, logger.isEnabledFor = keep, lambda logger, level: True
     try:
-        for name, function in replaced.items():
-            setattr(logging.Logger, name, function)
         yield lambda: list(messages)
     finally:
-        logging.Logger.handle, logging.Logger.isEnabledFor = handle, is_enabled  # type: ignore[method-assign]
+        logger.handle, logger.isEnabledFor = handle, is_enabled
 
 
 @contextlib.contextmanager

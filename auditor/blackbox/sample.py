@@ -104,9 +104,7 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
     """Cut the labels of a batch, into ``least`` pieces or more. For each, both sides are called, in the order of a coin."""
     number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
-    each, more = divmod(len(labels), number)
-    ends = [i * each + min(i, more) for i in range(number + 1)]
-    return [labels[begin:end] for begin, end in itertools.pairwise(ends)]
+    return np.array_split(labels, number)
 
 
 @dataclass(slots=True)

@@ -450,20 +450,16 @@ def decode(content: bytes) -> Any:
 
 def _tagged(value: Any) -> Any:
     if isinstance(value, tuple):
-        return {"tuple": _all_tagged(value)}
+        return {"tuple": [_tagged(item) for item in value]}
     if isinstance(value, list):
-        return _all_tagged(value)
+        return [_tagged(item) for item in value]
     if isinstance(value, dict):
         return {"dict": [[key, _tagged(item)] for key, item in value.items()]}
     if isinstance(value, BaseException):
         return {"raised": [type(value).__name__, str(value)]}
     if type(value).__name__ in KINDS:
-        return {type(value).__name__: _all_tagged([getattr(value, field) for field in value.__slots__])}
+        return {type(value).__name__: [_tagged(getattr(value, field)) for field in value.__slots__]}
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _all_tagged(values: Iterable[Any]) -> list[Any]:
-    return [value if type(value) in (int, float, str) else _tagged(value) for value in values]
 
 
 def _untagged(data: dict[str, Any]) -> Any:

@@ -165,18 +165,13 @@ class FewOutputs:
         # The sides count alike, however often each was drawn.
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
-        gained, others = self._gains(weights), dict[int, tuple[Cells, float]]()
-        best, most = -1, -np.inf
-        for place, (_, column) in enumerate(self.columns):
-            right = gained.get(place)
-            if right is None:
-                right = (others.setdefault(place, _separating(column, weights)))[1]
+        gains = self._gains(weights)
+        best, most = None, -np.inf
+        for place, (feature, column) in enumerate(self.columns):
+            right = gains[place] if place in gains else _separating(column, weights)[1]
             if right > most + 1e-12:
-                best, most = place, right
-        if best < 0:
-            return ALWAYS
-        feature, column = self.columns[best]
-        return Event(feature, (others.get(best) or _separating(column, weights))[0])
+                best, most = (feature, column), right
+        return ALWAYS if best is None else Event(best[0], _separating(best[1], weights)[0])
 
     def _gains(self, weights: NDArray[np.float64]) -> dict[int, float]:
         """Return by how much more the best threshold on each plain column hits the side that it guesses than the other."""
