@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from canaries_once import NUMBER, one_run, own_place, released
 
 import auditor
 from auditor.auditing import planned
@@ -15,13 +16,6 @@ from auditor.auditing.foresight import foresee
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError, MechanismError
 
-NUMBER = 400
-
-
-def released(dataset: Any, rng: np.random.Generator, sigma: float = 1.0) -> Any:
-    """Release for each place whether it is in the data, with noise of its own: μ = 1/σ."""
-    return np.isin(np.arange(NUMBER), dataset) + rng.normal(0, sigma, NUMBER)
-
 
 def in_batches(dataset: Any, size: int, rng: np.random.Generator) -> Any:
     return np.stack([released(dataset, rng) for _ in range(size)])
@@ -29,18 +23,6 @@ def in_batches(dataset: Any, size: int, rng: np.random.Generator) -> Any:
 
 def with_entropy(dataset: Any) -> Any:
     return released(dataset, np.random.default_rng(np.frombuffer(os.urandom(8), np.uint64)))
-
-
-def own_place(output: Any, canary: int) -> float:
-    return float(output[canary])
-
-
-def one_run(claim: auditor.GaussianDP | auditor.ApproximateDP, mechanism: Any = released, **options: Any) -> Any:
-    settings = {key: options.pop(key) for key in ("parameters", "sharpen") if key in options} | {
-        "seed": options.pop("seed", 7)
-    }
-    domain = auditor.Canaries(list(range(NUMBER)), options.pop("score", own_place), **options)
-    return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, name="once", **settings)
 
 
 def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:

@@ -3,27 +3,9 @@
 from typing import Any
 
 import numpy as np
+from canaries_once import NUMBER, one_run
 
 import auditor
-
-NUMBER = 400
-
-
-def released(dataset: Any, rng: np.random.Generator, sigma: float = 1.0) -> Any:
-    """Release for each place whether it is in the data, with noise of its own: μ = 1/σ."""
-    return np.isin(np.arange(NUMBER), dataset) + rng.normal(0, sigma, NUMBER)
-
-
-def own_place(output: Any, canary: int) -> float:
-    return float(output[canary])
-
-
-def one_run(claim: auditor.GaussianDP | auditor.ApproximateDP, mechanism: Any = released, **options: Any) -> Any:
-    settings = {key: options.pop(key) for key in ("parameters", "sharpen") if key in options} | {
-        "seed": options.pop("seed", 7)
-    }
-    domain = auditor.Canaries(list(range(NUMBER)), options.pop("score", own_place), **options)
-    return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, name="once", **settings)
 
 
 def lucky(dataset: Any, rng: np.random.Generator) -> Any:

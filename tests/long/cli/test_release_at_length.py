@@ -2,12 +2,11 @@
 
 import json
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from released import written
 
 from auditor.cli import main
 from auditor.results.result import AuditResult, RunResult
@@ -19,27 +18,9 @@ def run(*audits: AuditResult, name: str = "some run") -> RunResult:
     return RunResult(name, 0.999, audits, 2.0)
 
 
-CONFIG = """
-version: 1
-samples: 2000
-execution: {workers: 1, isolate: false}
-audits:
-  - name: "broken: yes, 100 %"
-    mechanism: mechanisms_to_release.py:laplace
-    claim: {epsilon: 1.0}
-    neighbours: {pairs: [{left: 0, right: 1}]}
-"""
-
-
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    source = "def laplace(data, size, rng, scale=0.3):\n    return rng.laplace(data, scale, size)\n"
-    Path("mechanisms_to_release.py").write_text(source, encoding="utf-8")
-    Path("audit.yaml").write_text(CONFIG, encoding="utf-8")
-    yield tmp_path
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return written(tmp_path, monkeypatch)
 
 
 SOURCE = """

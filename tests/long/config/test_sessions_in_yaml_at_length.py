@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from telling_sessions import written
 
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import run
@@ -18,33 +19,10 @@ from auditor.results.result import RunResult
 
 pytestmark = pytest.mark.usefixtures("without_plots")
 
-# A session that refuses the second question if there are records, and says so.
-MECHANISM = """
-class Tells:
-    def __init__(self, dataset, rng, after=1):
-        self.dataset, self.rng, self.left = dataset, rng, after
-
-    def __call__(self, question):
-        self.left -= 1
-        if self.left < 0 and len(self.dataset):
-            raise PermissionError("no")
-        return float(self.rng.normal())
-"""
-HEAD = "version: 1\nsamples: 20_000\nplanted: 0\nexecution: {workers: 1}\naudits:\n"
-AUDIT = """  - name: tells
-    mechanism: tells.py:Tells
-    claim: {epsilon: 1.0}
-    neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 2}}
-"""
-ASK = "    ask: [mean, sum]\n    rounds: 3\n"
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    (tmp_path / "tells.py").write_text(MECHANISM, encoding="utf-8")
-    written = tmp_path / "tells.yaml"
-    written.write_text(HEAD + AUDIT + ASK, encoding="utf-8")
-    return written
+    return written(tmp_path)
 
 
 def test_the_dialogue_is_in_every_form_of_the_report(file: Path, tmp_path: Path) -> None:

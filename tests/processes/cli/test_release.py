@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed, event_of, violation
+from released import CONFIG, written
 
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import PureDP
@@ -128,27 +128,9 @@ def test_annotations_are_one_line_each_and_hide_no_command() -> None:
     assert annotations_of(changes, "a.yaml") == ["::error file=a.yaml,title=one%3A worse::it vanished"]
 
 
-CONFIG = """
-version: 1
-samples: 2000
-execution: {workers: 1, isolate: false}
-audits:
-  - name: "broken: yes, 100 %"
-    mechanism: mechanisms_to_release.py:laplace
-    claim: {epsilon: 1.0}
-    neighbours: {pairs: [{left: 0, right: 1}]}
-"""
-
-
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    source = "def laplace(data, size, rng, scale=0.3):\n    return rng.laplace(data, scale, size)\n"
-    Path("mechanisms_to_release.py").write_text(source, encoding="utf-8")
-    Path("audit.yaml").write_text(CONFIG, encoding="utf-8")
-    yield tmp_path
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return written(tmp_path, monkeypatch)
 
 
 def test_run_writes_junit_and_tells_github_only_where_it_runs(
