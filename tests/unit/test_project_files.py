@@ -13,11 +13,14 @@ PROJECT = Path(__file__).parents[2]
 NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "ARCHITECTURE")
 
 
-def test_the_version_is_the_same_everywhere() -> None:
-    declared = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+def test_the_version_is_written_in_one_place_and_what_cites_it_agrees() -> None:
+    metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in metadata["project"]
+    assert metadata["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "auditor.__version__"
     cited = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
-    changed = re.findall(r"\b\d+\.\d+\.\d+\b", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8").split("## ")[1])
-    assert {auditor.__version__, declared, cited, *changed[:1]} == {auditor.__version__}
+    changelog = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
+    assert (cited, released[0]) == (auditor.__version__, auditor.__version__)
 
 
 def test_links_between_the_files_lead_somewhere() -> None:
