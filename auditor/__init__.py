@@ -10,6 +10,7 @@
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -74,7 +75,7 @@ __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     module = importlib.import_module(_HOMES[name])
     # All names of the module: who reads code that uses one of them, as a proof does, finds the others as well.
     globals().update({other: getattr(module, other) for other in _NAMES[_HOMES[name]]})

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
+from numbers import Real
 
 
 class AuditorError(Exception):
@@ -123,7 +124,8 @@ def require_number(
     if high < math.inf:
         allowed += f" and {'below' if high_open else 'at most'} {high:g}"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}")
+        instead = "; write float(…)" if isinstance(value, Real) and not isinstance(value, bool) else ""
+        raise InvalidInputError(f"{name} is {value!r}; it must be {allowed}{instead}")
     try:
         number = float(value)
     except OverflowError:  # an integer beyond every float

@@ -16,6 +16,7 @@ from auditor.blackbox.sampling import Sampler, audit_key
 from auditor.door import text_of
 from auditor.errors import MechanismError, duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
+from auditor.neighbours.scripts import is_dialogue
 
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
@@ -100,7 +101,8 @@ class FirstOutputs:
         pairs = [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(50))]
         pairs = pairs[: int(CHECK_SECONDS / max(each, 1e-9))]
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
-            return f"{same}: {NO_EFFECT}"
+            asks = is_dialogue(self.pair.left)
+            return f"{same}: {'check what `ask` asks of the session' if asks else NO_EFFECT}"
         if not raised:
             return ""
         hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, self.pair)

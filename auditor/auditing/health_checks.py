@@ -98,10 +98,15 @@ def commonest(sample: Sample) -> float:
     return float(np.mean(both == median))
 
 
-def all_alike(outputs: int) -> str:
+def all_alike(sample: Sample) -> str:
     """Return why there is no answer if all outputs are identical: an event is learned from differences."""
+    if sample.left.column("type").atoms == ("NoneType",):
+        return (
+            f"all {sample.size:,} outputs that were drawn to learn an event are None on both data sets: check that the mechanism "
+            "ends with `return`; if it prints its result, look into that with `observe: [stdout]`"
+        )
     return (
-        f"all {outputs:,} selection outputs are identical on both data sets, so no event can separate them: check that the "
+        f"all {sample.size:,} outputs that were drawn to learn an event are identical on both data sets: check that the "
         f"mechanism returns its result, and that the neighbours contain data on which it varies{ATTRIBUTES}"
     )
 

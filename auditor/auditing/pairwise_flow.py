@@ -68,7 +68,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
             if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
                 found, sample, learned, alike = other, of_other, again, False
         if rounds.ended and alike:
-            return no_answer(all_alike(sample.size), found.pair)
+            return no_answer(all_alike(sample), found.pair)
         now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
         of_round = known.count(found, learned, sample, now, last=rounds.ended)
         if not of_round:

@@ -27,6 +27,7 @@ from auditor.neighbours.pair import Pair, plain
 from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
 
 TRIAL_SECONDS = 10.0
+REQUEST = '{"dataset": …, "size": …, "seed": …, "parameters": {…}}'
 LONGER = "; if it only needs longer, set `execution: {timeout: seconds}`"
 # The most outputs of a request. With more, a program would wait while its last answer is read.
 LARGEST = 16_384
@@ -223,8 +224,8 @@ class Program(Drawer):
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor after its input ended"
             raise NoAnswerError(
-                f'command "{self.command.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input '
-                f"at once, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
+                f'command "{self.command.name}" answered nothing in {patience:g} s{waits}: it must answer each line of its input, '
+                f"{REQUEST}, at once with `size` lines, flush, and not wait for the end (docs/how-to/program.md){LONGER}"
             )
         return len(lines) == wanted and lines[:TRIAL] == lines[TRIAL:]
 
@@ -252,8 +253,8 @@ class Program(Drawer):
     def _wrong(self, what: str, process: Process, line: bytes) -> MechanismError:
         errors = process.standard_error()
         return MechanismError(
-            f'command "{self.command.name}" {what}: {_shown(line)}; a request of size n is answered with n lines, '
-            "one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
+            f'command "{self.command.name}" {what}: {_shown(line)}; a request is one line, {REQUEST}, and is answered '
+            "with `size` lines, one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
 
 

@@ -181,7 +181,9 @@ def _part(
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
     if not isinstance(audit.mechanism, schema.ObjectKeys):
         if "neighbours" in missing:
-            raise InvalidInputError(f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"')
+            raise InvalidInputError(
+                f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"; {_EXAMPLES["neighbours"]}'
+            )
         if missing and "expect" in audit.model_fields_set:
             raise InvalidInputError(
                 f"{document.at('audits', number, 'expect')}: expect is {audit.expect}; it goes with a claim, and an audit without "
@@ -376,7 +378,7 @@ def _problem(problem: Any, document: Document) -> str:
         advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), allowed)
         return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
     if kind == "missing":
-        return f'{where}: {_parent(path)} needs the key "{path[-1]}"'
+        return f'{where}: {_parent(path)} needs the key "{path[-1]}"{_needed(_model(loc[:-1]), str(path[-1]))}'
     name = ".".join(str(step) for step in path)
     return f"{where}: {name} is {visible(repr(given), 500)}; {_what_it_must_be(problem, path, given)}"
 
@@ -391,12 +393,22 @@ _EXAMPLES = {
     "claim": "it must state the promise, such as {epsilon: 1.0}",
     "columns": "it must be a mapping of columns by name, such as {age: {type: integer, low: 0, high: 99}}",
     "command": "it must be a list of the program and its arguments, such as [node, mechanism.js]",
+    "neighbours": "it must say which data sets are neighbours, such as {domain: records, record: {low: 0, high: 10}, "
+    "size: {low: 0, high: 5}} or {pairs: [{left: [1, 2], right: [1]}]}",
     "parameters": "it must be a mapping, such as {epsilon: 1.0}",
     "pairs": "it must be a list, such as [{left: [1, 2], right: [1]}]",
     "range": "it must be the two ends, such as [0, 10]",
     "values": "it must be a list, such as [0, 10]",
     "version": "it must be 1",
 }
+
+
+def _needed(model: type[BaseModel], key: str) -> str:
+    """Say what a key that is missing may be, if few words can say that."""
+    if key in _EXAMPLES:
+        return f"; {_EXAMPLES[key]}"
+    kind = model.model_fields[key].annotation if key in model.model_fields else None
+    return f"; allowed: {', '.join(map(str, get_args(kind)))}" if get_origin(kind) is Literal else ""
 
 
 def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> str:

@@ -5,16 +5,18 @@ Values are plain: numbers, booleans, text, and None for null. Dates and times ar
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, did_you_mean, visible
 from auditor.interfaces import FEW_VALUES, Values
 from auditor.neighbours.limits import any_of
 from auditor.neighbours.numbers import Range, spelling
 
+WRITTEN = 'it must be a mapping, such as {"type": "integer", "low": 0, "high": 99}'
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
 # The types of each kind of column, the usual one first.
@@ -93,6 +95,8 @@ class Column(Values):
         """Return the column called ``name``, checked."""
         if not isinstance(given, Column):
             keys = [field.name for field in fields(cls)]
+            if not isinstance(given, Mapping):
+                raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
             for key in given:
                 if key not in keys:
                     raise InvalidInputError(f'column "{name}" has the key "{key}"; {did_you_mean(str(key), keys)}')

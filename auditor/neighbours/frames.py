@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many
+from auditor.errors import InvalidInputError, did_you_mean, how_many, visible
 from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
@@ -70,6 +70,11 @@ class Frame(Table):
     form: str = "rows"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping):
+            raise InvalidInputError(
+                f"columns is {visible(repr(self.columns), 200)}; it must be a mapping of columns by name, such as "
+                '{"age": {"type": "integer", "low": 0, "high": 99}}'
+            )
         if not self.columns and self.id is None:
             raise InvalidInputError("a frame without columns holds nothing; name a column, or an id")
         self._columns = {name: Column.of(name, column) for name, column in self.columns.items()}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many
+from auditor.errors import InvalidInputError, did_you_mean, how_many, visible
 from auditor.interfaces import CLOSELY, FEW_VALUES, Values
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
@@ -52,6 +52,10 @@ class RecordValues(Values):
         if (record is None) == (choices is None):
             raise InvalidInputError(NEEDED)
         if record is not None:
+            if isinstance(record, list | tuple) and len(record) != 2:
+                raise InvalidInputError(
+                    f"record is {visible(repr(record), 200)}; it must be the two ends, [low, high]; give single values by `choices`"
+                )
             found = Range.of("record", record, integer)
             if integer and not found.has_integer_ends:
                 raise InvalidInputError(f"record goes from {found.low} to {found.high}; both must be integers here")
@@ -156,6 +160,7 @@ class Records(Table):
             raise InvalidInputError(
                 f"a records domain of {low} to {high} records has no pairs under {self.relation} at distance {self.distance}; "
                 "widen size, or the values of a record"
+                + (", or choose the relation substitute" if self.relation == Relation.ADD_REMOVE and high else "")
             )
 
     def _columns_given(self) -> list[RecordValues]:

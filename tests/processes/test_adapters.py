@@ -223,8 +223,8 @@ def test_the_keys_of_the_file_come_before_what_the_object_says(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("mechanism", "message"),
     [
-        ("own.py:right", 'audits needs the key "neighbours"'),
-        ("{command: [node]}", 'audits needs the key "neighbours"'),
+        ("own.py:right", 'audits needs the key "neighbours"; it must say'),
+        ("{command: [node]}", 'audits needs the key "neighbours"; it must say'),
         ("{object: own.py:silent}", "own.py:silent: say `epsilon`"),
         ("{object: own.py:no_adapter}", "own.py:no_adapter is of no library that has an adapter"),
         ("{object: own.py:rihgt}", "own.py has no rihgt"),

@@ -61,8 +61,9 @@ def test_every_public_name_can_be_loaded() -> None:
     import auditor
 
     assert {name for name in auditor.__all__ if not hasattr(auditor, name)} == set()
-    with pytest.raises(AttributeError, match="has no attribute 'adit'"):
+    with pytest.raises(AttributeError, match="has no attribute 'adit'") as raised:
         auditor.adit  # noqa: B018
+    assert (raised.value.name, raised.value.obj) == ("adit", auditor)  # by which Python finds "did you mean: 'audit'?"
 
 
 PUBLIC = {"auditor", "auditor.extending"}

@@ -403,7 +403,9 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     assert len(silent) < 400
     nothing = str(audit(lambda bit, rng: None)).splitlines()[1]
     assert nothing.startswith("No answer: all ")
-    assert "selection outputs are identical on both data sets" in nothing
+    assert "outputs that were drawn to learn an event are None on both data sets: check that" in nothing
+    constant = str(audit(lambda bit, rng: 3)).splitlines()[1]
+    assert "outputs that were drawn to learn an event are identical on both data sets" in constant
     assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
 
 

@@ -205,7 +205,10 @@ def test_what_breaks_the_protocol_is_an_error_with_the_line(folder: Path, body: 
     [("for i in range(size - 1): print(i)", 62), ("print(1)", 2), ("for i in range(99): print(i)", 198)],
 )
 def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: Path, body: str, lines: int) -> None:
-    with pytest.raises(MechanismError, match=rf"answered two requests of size 32 with {lines} lines"):
+    with pytest.raises(
+        MechanismError,
+        match=rf"answered two requests of size 32 with {lines} lines.*a request is one line, .\"dataset\": ",
+    ):
         program(folder, body, 0.5).repeats_itself(PAIR)
 
 

@@ -94,6 +94,14 @@ class Mechanism:
         return 1
 
 
+class Indices:
+    def __init__(self, dataset, rng):
+        self.dataset, self.rng = dataset, rng
+
+    def __call__(self, question):
+        return self.dataset[question + 1] + self.rng.laplace()
+
+
 def factory(dataset, rng):
     return lambda question: 1
 """
@@ -108,6 +116,8 @@ def factory(dataset, rng):
     capsys.readouterr()
     main(["init", f"{module}:Mechanism", "-o", str(file.with_name("second.yaml"))])
     assert "is a class; make an instance" in capsys.readouterr().err
+    assert main(["init", f"{module}:Indices", "-o", str(file.with_name("indices.yaml"))]) == 0
+    assert "pairs that were tried: check what `ask` asks of the session" in capsys.readouterr().out
     main(["init", f"{module}:factory", "-o", str(file.with_name("third.yaml"))])
     assert "if it is a session that is asked questions, say which with `ask`" in file.with_name("third.yaml").read_text(
         "utf-8"

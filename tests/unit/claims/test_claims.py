@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,6 +130,11 @@ def test_a_number_is_accepted_exactly_when_it_lies_in_its_range(value: float, lo
     else:
         assert inside
         assert (type(number), number) == (float, value)
+
+
+def test_a_number_of_another_library_is_told_to_be_converted() -> None:
+    with pytest.raises(InvalidInputError, match=r"epsilon is np.float32\(1.0\); .*; write float\(…\)"):
+        PureDP(np.float32(1))
 
 
 def test_every_error_of_the_package_can_be_caught_by_one_name() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +320,14 @@ def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: in
     told = error(file, changed(missing, ""))
     key = missing.partition(":")[0].strip()
     assert f'{file}, line {line}: {parent} needs the key "{key}"' in told
+
+
+def test_a_missing_key_is_told_with_what_may_be_written(file: Path) -> None:
+    frame = "{domain: frame, columns: {age: {low: 0, high: 9}}}"
+    told = error(file, re.sub(r"(?ms)^    neighbours:.*", f"    neighbours: {frame}\n", PLAIN))
+    assert 'age needs the key "type"; allowed: number, integer, categorical, boolean, date, datetime, text' in told
+    none = error(file, re.sub(r"(?ms)^    neighbours:.*", "", PLAIN))
+    assert 'needs the key "neighbours"; it must say which data sets are neighbours, such as {domain: records' in none
 
 
 @pytest.mark.parametrize(

@@ -335,6 +335,7 @@ def test_values_stay_between_bounds(type_: str) -> None:
     ("column", "message"),
     [
         ({"type": "float"}, 'column "x": type is "float"'),
+        ((0, 1), 'column "x" is .0, 1.; it must be a mapping, such as ."type": "integer", "low": 0'),
         ({"low": 1}, 'column "x" lacks its type'),
         ({"type": "number", "lo": 1}, 'has the key "lo"; did you mean "low"'),
         ({"type": "categorical"}, "needs choices"),

@@ -193,6 +193,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"record": (0, 1.5), "integer": True}, "both must be integers"),
     ({"record": (0, 1), "size": (-1, 3)}, "size goes from -1"),
     ({"record": (0, 1), "size": (0, 2.5)}, "size goes from 0 to 2.5"),
+    (
+        {"record": [1, 2, 3]},
+        "record is [1, 2, 3]; it must be the two ends, [low, high]; give single values by `choices`",
+    ),
+    ({"record": (0, 1), "size": (2, 2)}, "the values of a record, or choose the relation substitute"),
     ({"record": (0, 1), "size": (0, 0)}, "has no pairs under add_remove"),
     ({"record": (0, 1), "size": (0, 0), "relation": "substitute"}, "has no pairs under substitute"),
     ({"record": (1, 1), "relation": "substitute"}, "has no pairs under substitute"),
