@@ -4,9 +4,12 @@ import difflib
 import hashlib
 import math
 import re
+import shutil
+import textwrap
 import unicodedata
 from collections.abc import Iterable
 from numbers import Real
+from typing import TextIO
 
 
 class AuditorError(Exception):
@@ -92,6 +95,14 @@ def duration(seconds: float) -> str:
     """
     size, unit = (3600, "h") if seconds >= 7200 else (60, "min") if seconds >= 600 else (1, "s")
     return f"{max(1, seconds / size):,.0f} {unit}"
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Break a line between words, as wide as the terminal that it is printed to; leave it whole for a file or another program."""
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
 from auditor.errors import MechanismError
 from auditor.events.features import varies
 from auditor.methods.guessing import GaussianGuesses
+from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.records import Records
 
@@ -47,6 +48,8 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         failures, works_else = [], False
     if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file, whatever the data
         return ""
+    if isinstance(plan.domain, Frame) and plan.domain.form == "rows":
+        return f'{arrive} (as data frames by `as: pandas`, in Python `form="pandas"`)'
     if not isinstance(plan.domain, Records):
         return arrive
     if works_else and failures:

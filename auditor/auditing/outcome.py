@@ -216,10 +216,11 @@ def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Ite
         )
     if planted is not None and planted.too_few:
         times, found = planted.with_more or (1, 0)
-        more = f"{plan.with_more(times)}, which finds {found} of them"
+        helps = found > len(planted.found)
+        more = f"{plan.with_more(times)}, which finds {found} of them; or" if helps else "more outputs find no more;"
         yield (
             f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in its outputs; "
-            f"{more if found > len(planted.found) else 'more outputs find no more'}; or write a smaller domain"
+            f"{more} write a smaller domain"
         )
 
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
-from auditor.errors import AuditorError, InvalidInputError, MachineError, visible
+from auditor.errors import AuditorError, InvalidInputError, MachineError, fitted, visible
 
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
@@ -139,7 +139,9 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
         lines = (f"{where}{refused.strerror}; {go_on}",)
     elif refused:
         lines = ("there is not enough memory; no verdict. Lower `samples` or --workers; --resume goes on with a run",)
-    print("auditor: " + "\n".join(visible(line, 5_000) for line in lines), file=sys.stderr)
+    for number, line in enumerate(lines):
+        name = "" if number else "auditor: "
+        print(fitted(name + visible(line, 5_000), sys.stderr), file=sys.stderr)
     return BAD_INPUT if isinstance(error, AuditorError) and not isinstance(error, MachineError) else NO_ANSWER
 
 

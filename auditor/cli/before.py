@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 
 from rich.table import Table
 
@@ -13,7 +12,7 @@ from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.stages import planned_stages
 from auditor.claims import PrivacyClaim, QueryClaim
-from auditor.cli.common import load_all, make_folder, naming, open_console, say, write_to
+from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
 from auditor.door import outcome, told
@@ -67,7 +66,7 @@ def check(options: argparse.Namespace) -> int:
             if cost := first.cost():
                 say(f"{where}: {cost}")
             if doubt := first.doubt():
-                print(visible(f"auditor: {where}: {doubt}"), file=sys.stderr)
+                warn(f"{where}: {doubt}")
             if len(first.failures) == 2:
                 status = NO_ANSWER
     return status

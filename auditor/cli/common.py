@@ -15,7 +15,7 @@ from auditor.auditing.plan import Plan
 from auditor.cli.options import OPTIONS, STANDARD_OUTPUT
 from auditor.config.load import Configuration, load_configuration
 from auditor.door import OF_THE_MACHINE, Door
-from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, visible
+from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, fitted, visible
 from auditor.results.files import write_whole
 
 
@@ -36,7 +36,12 @@ def open_console(quiet: bool = False) -> Console:
 
 def say(text: object) -> None:
     """Print one line, without what a terminal takes for a command."""
-    print(visible(text), flush=True)
+    print(fitted(visible(text), sys.stdout), flush=True)
+
+
+def warn(text: object) -> None:
+    """Print one line to standard error, after the program's name."""
+    print(fitted(visible(f"auditor: {text}"), sys.stderr), file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import itertools
 import os
-import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan, journalled
 from auditor.blackbox.store import Store
-from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, write_to
+from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, warn, write_to
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
@@ -92,7 +91,7 @@ def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
     try:
         earlier = read_report(report) if report.exists() else None
     except AuditorError as error:
-        print(visible(f"auditor: note: the earlier report is not looked at: {error}"), file=sys.stderr)
+        warn(f"note: the earlier report is not looked at: {error}")
         return {}
     if earlier is None or earlier.name != name:
         return {}
@@ -115,7 +114,7 @@ def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
         )
     except AuditorError as error:
         note = f"the violation of the earlier report is not looked at first: {error}"
-        print(visible(f"auditor: note: {plan.name}: {note}"), file=sys.stderr)
+        warn(f"note: {plan.name}: {note}")
         return plan
     return replace(plan, earlier=earlier)
 
@@ -166,7 +165,7 @@ def _audit(
                 _say_in_short(result)
             results.append(result)
             for why in unwritten:
-                print(visible(f"auditor: {why}"), file=sys.stderr)
+                warn(why)
                 statuses.append(NO_ANSWER)
             tell_github(partial(annotations, result, str(configuration.file)), partial(to_markdown, result))
             changes = []
@@ -228,7 +227,7 @@ def _written_to_targets(
         except BrokenPipeError:
             raise
         except (OSError, InvalidInputError) as error:
-            print(visible(f"auditor: {target} is missing: {error}"), file=sys.stderr)
+            warn(f"{target} is missing: {error}")
             statuses.append(NO_ANSWER)
     return statuses
 
@@ -281,7 +280,7 @@ def _say_in_short(result: RunResult) -> None:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")
     for change in _weak_passes(result):
-        print(visible(f"auditor: {change.audit}: weak: {change.what}"), file=sys.stderr)
+        warn(f"{change.audit}: weak: {change.what}")
 
 
 def _status(result: RunResult) -> int:

@@ -73,7 +73,7 @@ def show_changes(changes: Sequence[Change], baseline: str) -> None:
     lines.append((in_all(changes, baseline), "bold red" if worse else "green"))
     console = open_console()
     for line, style in lines:
-        console.print(visible(line), style=style, markup=False, soft_wrap=True)
+        console.print(visible(line), style=style, markup=False, soft_wrap=not console.is_terminal)
     tell_github(list, lambda: summary_of(changes, baseline))
 
 

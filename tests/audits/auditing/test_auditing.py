@@ -383,6 +383,14 @@ def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, 
     assert result.stop_reason.endswith(told)
 
 
+def test_what_fails_on_rows_is_told_how_to_get_data_frames() -> None:
+    def total(frame: Any, rng: np.random.Generator) -> float:
+        return float(frame["pay"].sum() + rng.laplace())
+
+    result = audit(total, neighbours=auditor.Frame({"pay": {"type": "number", "low": 0, "high": 1}}), samples=400)
+    assert result.stop_reason.endswith('as lists of dicts (as data frames by `as: pandas`, in Python `form="pandas"`)')
+
+
 def test_a_default_of_size_that_no_number_of_outputs_has_is_doubted() -> None:
     def histogram(records: Any, rng: np.random.Generator, size: int = 4) -> Any:
         return np.histogram(records, size)[0] + rng.laplace(size=size)

@@ -469,6 +469,25 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     ]
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_lines_that_break_between_words_and_a_file_gets_them_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing, terminal = tmp_path / "no such file.yaml", Terminal()
+    assert main(["check", str(missing)]) == 2
+    whole = capsys.readouterr().err.rstrip("\n")
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert main(["check", str(missing)]) == 2
+    lines = terminal.getvalue().splitlines()
+    assert len(lines) > 2
+    assert " ".join(lines) == whole
+
+
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     from importlib.metadata import version
 

@@ -137,6 +137,14 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
         assert part in told, part
 
 
+def test_a_weak_pass_is_called_weak_in_the_table_and_on_its_card() -> None:
+    run = every_kind()
+    sound = next(audit for audit in run.audits if audit.verdict == "no_violation_found" and not audit.weak)
+    weak = with_changes(sound, warnings=("weak: only one pair was looked at",))
+    told = "no violation found (weak)</span>"
+    assert [to_html(dataclasses.replace(run, audits=[one])).count(told) for one in (sound, weak)] == [0, 2]
+
+
 def test_counts_are_those_of_events_only() -> None:
     told = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
     without = {"concentrated", "rényi", "query", "canaries", "canaries apart", "failing"}
