@@ -69,7 +69,7 @@ def claim_of(stated: Any, relation: str | None = None) -> Claim:
     Args:
         stated: a claim; a mapping with the keys that a claim has in a configuration, such as {"epsilon": 1.0}; an event of
             dp-accounting; or an accountant that has composed events.
-        relation: "add_remove" or "substitute". An event needs it; an accountant must have it.
+        relation: "add_remove" or "substitute". Needed for an event; for an accountant, it must be the accountant's.
 
     Raises InvalidInputError for anything else, for an event without a relation, and for an event or an accountant that promises
     nothing.

@@ -60,7 +60,7 @@ class ExecutionKeywords(TypedDict, total=False):
     workers: Annotated[
         int, About("How many workers there are; -1 is one for each core. Changes no result.", WORKERS, option="N")
     ]
-    batch: Annotated[int, About("The most outputs of a batch, which takes a few calls.", BATCH)]
+    batch: Annotated[int, About("The largest number of outputs in a batch; each batch takes a few calls.", BATCH)]
     timeout: Annotated[
         float | None,
         About(
@@ -153,7 +153,10 @@ class RunKeywords(SettingsKeywords, total=False):
     confidence: Annotated[
         float,
         About(
-            "The chance that sound mechanisms raise no alarm, of the whole file.", CONFIDENCE, option="C", key="nowhere"
+            "The probability that no sound mechanism of the file raises an alarm.",
+            CONFIDENCE,
+            option="C",
+            key="nowhere",
         ),
     ]
 

@@ -51,7 +51,7 @@ _IS_TOLD = pytest.StashKey[bool]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and the ini setting for the session's confidence."""
-    text = f"chance that sound mechanisms raise no alarm in the whole session (default: {CONFIDENCE})"
+    text = f"probability that no sound mechanism of the session raises an alarm (default: {CONFIDENCE})"
     group = parser.getgroup(FIXTURE, "differential-privacy audits")
     group.addoption("--dp-confidence", type=float, metavar="C", help=text)
     parser.addini("dp_confidence", text, default=str(CONFIDENCE))

@@ -309,7 +309,7 @@ def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return neighbours
     with part.naming("valid"):
         if isinstance(neighbours, Canaries):
-            raise InvalidInputError("valid: it says which pairs of a domain count, and canaries have none")
+            raise InvalidInputError("valid says which pairs of a domain count; canaries have no pairs, so leave it out")
         with Door(f"the first pairs of the domain, for {named},"):
             return Valid(neighbours, load(named, part.folders))
 

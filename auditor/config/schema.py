@@ -192,7 +192,7 @@ class ListOfRecords(Apart):
     container: Literal["array", "list"] | None = None
     """What a Python mechanism receives: an array of shape (n,) or (n, columns), the default; or a list."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -228,7 +228,7 @@ class TotalsKeys(NeighbourForm):
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -315,7 +315,7 @@ class FrameOfRows(Apart):
     rows_per_person: LowHigh | None = None
     """With an id: how many rows a person may have; one by default."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default), by one more; or substitute, by one replaced."""
+    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
     unit: Literal["person", "row"] | None = None
     """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
     order: Literal["kept", "shuffled"] | None = None
@@ -343,7 +343,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given."""
+    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -355,7 +355,7 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given. A domain has its own."""
+    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given. A domain has its own."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -390,7 +390,7 @@ class DrawnByStrategy(NeighbourForm):
     strategy: str
     """module:function or file.py:function that returns a strategy, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. Without it, pairs are taken as given."""
+    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         with Door(f'strategy "{self.strategy}"'):
@@ -459,7 +459,7 @@ class Shared(Strict):
     """Keys of the file, which an audit may set anew for itself."""
 
     execution: ExecutionKeys | None = None
-    """Workers, batches and time limits; that of an audit replaces the whole of the file's."""
+    """Workers, batches and time limits. An audit's mapping replaces the file's as a whole."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings given here, with the settings of the execution below one key."""
@@ -508,7 +508,7 @@ class Audit(Shared):
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}; or
     {object: file.py:name}."""
     parameters: dict[str, Any] = Field({})
-    """Passed on to the mechanism as keywords; of an object, values that it does not state, such as {size: [0, 9]}."""
+    """Passed on to the mechanism as keywords; for an object, values that it does not state, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
     """The promise; or a list of claims, one for each contribution of totals; by default that of an object. Without a
     claim the audit measures ε."""
@@ -524,8 +524,8 @@ class Audit(Shared):
     sessions: int = Field(None)  # type: ignore[assignment]
     """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
     meter: dict[str, Any] | None = None
-    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e; {at: e, of: epsilon} before
-    the question with which the sum of these parts of questions does."""
+    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e. {at: e, of: epsilon} adds up
+    the part `epsilon` of the questions instead."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run. Without a claim it is "measured"."""
 
@@ -536,7 +536,7 @@ class File(Shared):
     version: Literal[1]
     """The version of this format."""
     confidence: float = Field(CONFIDENCE, json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1})
-    """The chance that sound mechanisms raise no alarm, of the whole file."""
+    """The probability that no sound mechanism of the file raises an alarm."""
     audits: Annotated[list[Audit], Field(min_length=1)]
     """The audits, under one error budget."""
 

@@ -31,8 +31,8 @@ RANGE = 100
 INTEGERS = ("Geometric", "GaussianDiscrete")
 # A perturbed function tells its data exactly; its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
 OF_VECTOR = (
-    "diffprivlib does not say which function Vector perturbs: it was a logistic loss of its sensitivities, whose minimum is the "
-    "output; one record is replaced, and the others are zero"
+    "diffprivlib does not say which function Vector perturbs; a logistic loss with its sensitivities was audited. Its minimum is "
+    "the output; one record is replaced, and the others are zero"
 )
 # How many records a tool gets.
 SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}

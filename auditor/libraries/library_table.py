@@ -37,7 +37,7 @@ class LibraryTable(Strict):
     library: str
     """The module, by whose name the library is swept."""
     distribution: str | None = None
-    """The name under which it is installed, if it is another one."""
+    """The name under which it is installed, if that is not the module's."""
     setup: str = ""
     """Python that runs before all expressions."""
     constructors: list[str] = Field(default=[])

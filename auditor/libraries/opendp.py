@@ -217,7 +217,7 @@ class _Space:
         if kind == "MapDomain" and metric in KEYED:
             return self._by_key()
         raise InvalidInputError(
-            f"OpenDP's {self._domain} with {self._thing.input_metric} has no counterpart here; give `neighbours`, and call the "
+            f"OpenDP's {self._domain} with {self._thing.input_metric} is not supported; give `neighbours`, and call the "
             "measurement in a function of your own"
         )
 
@@ -407,7 +407,7 @@ def _column_of(series: Any, ends: Ends, texts: Callable[[], list[Any]]) -> dict[
         return {"type": "boolean"}
     if kind == "date":
         return {"type": "date", **DATE}
-    raise InvalidInputError(f"OpenDP's column {series} has no counterpart here; give `neighbours`")
+    raise InvalidInputError(f"OpenDP's column {series} is not supported; give `neighbours`")
 
 
 def _as_bounds(distance: int) -> list[Any]:
@@ -448,7 +448,7 @@ def _claim(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
             noted.append(f"OpenDP claims a curve of Rényi divergences; order {ORDER:g} was put to the test")
             claim = RenyiDP(ORDER, value(ORDER))
         case _:
-            raise InvalidInputError(f"OpenDP's measure {whole} has no counterpart here; give a `claim`")
+            raise InvalidInputError(f"OpenDP's measure {whole} is not supported; give a `claim`")
     return claim
 
 
@@ -472,5 +472,5 @@ def _sensitivity(transformation: Any, d_in: Any) -> Claim:
     if metric in BY_CHANGES:
         return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
     raise InvalidInputError(
-        f"{transformation.output_metric} of a transformation's output has no counterpart here; chain what answers with numbers"
+        f"{transformation.output_metric} of a transformation's output is not supported; chain a transformation that returns numbers"
     )

@@ -53,9 +53,7 @@ def from_tmlt_core(
     in_series, kind = hasattr(domain, "element_domain"), type(metric).__name__
     element = type(domain.element_domain if in_series else domain).__name__
     if element not in ("NumpyIntegerDomain", "NumpyFloatDomain"):
-        raise InvalidInputError(
-            f"{type(thing).__name__} takes {domain}, which has no counterpart here; wrap it in a function"
-        )
+        raise InvalidInputError(f"{type(thing).__name__} takes {domain}, which is not supported; wrap it in a function")
     one = int if element == "NumpyIntegerDomain" else float
     ends = (one(low), one(high))
     neighbours: Domain
@@ -69,7 +67,7 @@ def from_tmlt_core(
         neighbours = Totals(cells=cells, values=ends, contribution={NORMS[kind]: d_in}, integer=one is int)
     else:
         raise InvalidInputError(
-            f"{type(thing).__name__} has the metric {metric}, which has no counterpart here; give `neighbours`"
+            f"{type(thing).__name__} has the metric {metric}, which is not supported; give `neighbours`"
         )
     claim = _claim(thing.output_measure, thing.privacy_function(d_in))
     return Adapted(MeasurementOf(thing, in_series, one), claim, neighbours, what_was_chosen("Tumult Core", chosen))

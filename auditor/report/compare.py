@@ -81,7 +81,9 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     for report in (old, new):
         names = [audit.name for audit in report.audits]
         if len(set(names)) < len(names):
-            raise InvalidInputError(f'two audits of a report of "{report.name}" have one name; a report is spoilt')
+            raise InvalidInputError(
+                f'the report of "{report.name}" has two audits with the same name; run the audits again'
+            )
     before = {audit.name: audit for audit in old.audits}
     error = FALSE_RISE / max(1, len(new.audits))
     changes: list[Change] = []
@@ -169,7 +171,7 @@ def _data_sets(old: AuditResult, new: AuditResult) -> _Found:
     elif has_all(before, after):
         yield ChangeKind.WORSE, f"{was}: there are fewer, by {by}"
     elif "pairs" in before and "pairs" not in after:
-        yield ChangeKind.NOT_COMPARED, f"{was}: whether all pairs of before are among them is not known"
+        yield ChangeKind.NOT_COMPARED, f"{was}: it is not known if they include all earlier pairs"
     else:
         yield ChangeKind.WORSE, f"{was}, by {by}; not comparable"
 

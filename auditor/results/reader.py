@@ -138,7 +138,7 @@ def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str
         for key in dict.fromkeys([*remade, *reported]):
             inner = f"{place}.{key}" if place else str(key)
             if key not in reported:
-                yield f"{inner}: not in the report, made again {_short(remade[key])}"
+                yield f"{inner}: not in the report; made again, it is {_short(remade[key])}"
             elif key not in remade:
                 yield f"{inner}: reported {_short(reported[key])}, not in the report made again"
             else:

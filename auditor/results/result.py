@@ -280,7 +280,7 @@ class AuditResult:
     )
     p_value = _Of[float | None](
         "judgement",
-        "The smallest chance of a false alarm at which these outputs refute the claim; None if nothing is random.",
+        "The p-value: the smallest error at which these outputs refute the claim; None if nothing is random.",
     )
     alpha = _Of[float | None]("judgement", "The chance of a false alarm that was allowed; None if nothing is random.")
     illustration = _Of[Illustration]("judgement", "The data of the plots.")

@@ -332,7 +332,7 @@ def test_a_query_of_the_context_has_the_claim_of_its_context() -> None:
         ),
         (
             dp.t.make_user_transformation(RECORDS[0], dp.user_distance("own"), *INTEGERS, len, lambda d_in: d_in),
-            "has no counterpart here",
+            "is not supported",
         ),
         (
             dp.m.make_laplace(*REALS, scale=1.0).input_metric,

@@ -64,7 +64,7 @@ dated = dp.lazyframe_domain([dp.series_domain("t", dp.atom_domain(T="NaiveTime")
 try:
     from_opendp(dp.t.make_stable_lazyframe(dated, by_rows, pl.LazyFrame(schema={"t": pl.Time})))
 except InvalidInputError as error:
-    assert "has no counterpart here" in str(error), error
+    assert "is not supported" in str(error), error
 else:
     raise AssertionError("a column of times was taken")
 """
