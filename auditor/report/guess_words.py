@@ -51,8 +51,8 @@ def guess_words(audit: AuditResult) -> str:
         return ""
     at_least, most = shown
     allows = "without any loss it would be 50 %" if isinstance(claim, Unclaimed) else f"{claim} allows {most} %"
-    abstained = "" if counts.guesses == counts.trials else ", and abstained on the others"
-    guessed = f"The event guessed which data set {share_words(counts.guesses, counts.trials)} came from{abstained}."
+    abstained = "" if counts.guesses == counts.trials else "; it abstained on the others"
+    guessed = f"From {share_words(counts.guesses, counts.trials)} the event guessed which data set was used{abstained}."
     if audit.verdict is not Verdict.NO_VIOLATION_FOUND:
         return f"{guessed} Such a guess is right at least {at_least} % of the time; {allows}."
     seen = f"{100 * counts.wins / counts.guesses:.{len(at_least.partition('.')[2])}f}"

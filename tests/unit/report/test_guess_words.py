@@ -64,14 +64,14 @@ def test_a_violation_says_the_rate_that_is_proved_and_the_rate_that_is_allowed()
     proved = 1 / (1 + math.exp(-audit.bound.value))
     assert proved < 330 / 335, "what is said is the limit, and not what was seen"
     assert words == (
-        "The event guessed which data set about one output in six came from, and abstained on the others. "
+        "From about one output in six the event guessed which data set was used; it abstained on the others. "
         f"Such a guess is right at least {math.floor(1000 * proved) / 10} % of the time; ε = 1 allows 73.1 %."
     )
 
 
 def test_a_rule_that_never_abstains_guesses_every_output() -> None:
     words = guess_words(audited(PureDP(0.5), rule(750, 250, 1000, both=True)))
-    assert words.startswith("The event guessed which data set every output came from. Such a guess")
+    assert words.startswith("From every output the event guessed which data set was used. Such a guess")
 
 
 def test_a_pass_says_what_was_seen_and_what_that_proves() -> None:
