@@ -381,7 +381,9 @@ class AuditStore:
         try:
             value = decode(content)
         except Exception as error:
-            raise self._error(f"{what} was not recorded like this ({type(error).__name__}: {error})") from None
+            raise self._error(
+                f"{what} cannot be read, so the file was changed ({type(error).__name__}: {error})"
+            ) from None
         if isinstance(value, MechanismError):
             raise value
         return value

@@ -165,7 +165,8 @@ def _data_sets(old: AuditResult, new: AuditResult) -> _Found:
     was = "data sets changed" + (f" from {in_words[0]} to {in_words[1]}" if in_words[0] != in_words[1] else "")
     by = ", ".join(name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name))
     if not are_known:
-        yield ChangeKind.NOT_COMPARED, f"{was}, or not: one of the reports does not hold their limits"
+        in_part = f"{was}; " if in_words[0] != in_words[1] else ""
+        yield ChangeKind.NOT_COMPARED, f"{in_part}one of the reports does not say which data sets there were"
     elif has_all(after, before):
         yield ChangeKind.NOTE, f"{was}: there are more, by {by}"
     elif has_all(before, after):
@@ -222,7 +223,10 @@ def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error
         return  # nothing was counted otherwise
     before = shown(old, error)
     if before is None:
-        yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: no event of the earlier run was fixed before its outputs"
+        yield (
+            ChangeKind.NOT_COMPARED,
+            f"{_bounds(old, new)}: the earlier run has no event that was fixed before its outputs were drawn",
+        )
         return
     today, why_not = _today(old, new, remeasure)
     # Of two claims of one kind, the loss is that of the earlier one.

@@ -169,7 +169,7 @@ LOOKED_AT: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
     ({"planted": Probed(("a", "b"), ())}, {}, [("note", "fewer faults were planted: 0, before 2")]),
     ({"planted": Probed(("a", "b"), ())}, {"planted": Probed(("a",), ())}, [("note", "fewer faults were planted: 1")]),
     ({"planted": Probed(("a",) * 5, ())}, {"planted": Probed((), ("a",) * 5)}, [("note", "the pass is weak now")]),
-    ({"limits": {"size": 2}}, {}, [("not compared", "data sets changed, or not: one of the reports")]),
+    ({"limits": {"size": 2}}, {}, [("not compared", "one of the reports does not say which data sets")]),
     ({"neighbours": "two people"}, {"neighbours": "one"}, [("not compared", "data sets changed from two people to one")]),
 ]  # fmt: skip
 
@@ -203,7 +203,7 @@ def test_an_audit_that_appears_and_fails_is_worse() -> None:
 
 def test_two_audits_of_one_name_are_refused() -> None:
     for old, new in ((run(result(), result()), run(result())), (run(result()), run(result(), result()))):
-        with pytest.raises(InvalidInputError, match="two audits of a report"):
+        with pytest.raises(InvalidInputError, match="has two audits with the same name"):
             compare(old, new)
 
 
