@@ -381,7 +381,8 @@ def relation_words(relation: Relation) -> str:
 
 
 OWN_RANDOMNESS = (
-    "the mechanism has entropy of its own, such as np.random beside the `rng` that it is given, so another run differs"
+    "not all randomness of the mechanism comes from the `rng` that it is given (a program: from `seed`), so another run "
+    "may differ"
 )
 
 
