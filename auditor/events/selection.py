@@ -47,6 +47,8 @@ SCREENED = 40_000
 KEPT = 3
 # Below this many outputs, regression has nothing to add to the features themselves, and one threshold is all that can be learned.
 FEW_OUTPUTS = 500
+# A look ranks pairs and learns no more than that of outputs up to this number in each half, at a tenth of the cost of all rules.
+FEW_IN_LOOKS = 4_500
 
 # What is guessed where nothing was learned.
 ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))

@@ -41,7 +41,7 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import ALWAYS, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
 from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth
 
@@ -87,26 +87,29 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
         """See Method; what rules won on outputs from which they were not learned: a careful one, a rare one, and a bold one."""
-        return self._held_out(sample, self._rare(sample))
+        return self._held_out(sample, self._rare(sample), FEW_IN_LOOKS)
 
-    def _held_out(self, sample: Sample, rare: RareChoice | None) -> tuple[HeldOut, HeldOut, HeldOut]:
+    def _held_out(
+        self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
+    ) -> tuple[HeldOut, HeldOut, HeldOut]:
         """Return what each kind of rule won.
 
-        Each half of the outputs judges the frequent rules that are learned from the other: of few outputs one threshold, and one
-        tail as the bold rule. A rare rule judges itself.
+        Each half of the outputs judges the frequent rules that are learned from the other: one threshold if these are fewer than
+        ``few``, and one tail as the bold rule. A rare rule judges itself.
         """
         one, other = sample.halves()
         careful, bold = (
             held_out(first.count(other) + second.count(one)) if first and second else HeldOut(0, 0, 0, 1)
-            for first, second in zip(self._of_half(one), self._of_half(other), strict=True)
+            for first, second in zip(self._of_half(one, few), self._of_half(other, few), strict=True)
         )
         return careful, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), bold
 
-    def _of_half(self, sample: Sample) -> tuple[Event, Event | None]:
-        if sample.size < FEW_OUTPUTS:
-            # So few outputs tell the odds of a tail to a factor of two, which is too coarse for a small claim.
-            few = FewOutputs.of(sample, self.events)
-            return few.threshold(), few.tail() if self.claim.relative_size >= 0.5 else None
+    def _of_half(self, sample: Sample, few: int) -> tuple[Event, Event | None]:
+        if sample.size < few:
+            learned = FewOutputs.of(sample, self.events)
+            # Very few outputs tell the odds of a tail to a factor of two, which is too coarse for a small claim.
+            knows_tails = self.claim.relative_size >= 0.5 or sample.size >= FEW_OUTPUTS
+            return learned.threshold(), learned.tail() if knows_tails else None
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
