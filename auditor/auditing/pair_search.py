@@ -1,4 +1,4 @@
-"""The search for a pair, by the bound that a method forecasts for it.
+"""The search for a pair, by the bound that a method forecasts for it; a list of stages, which is data.
 
 A large loss shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
 pairs. So where a small loss is looked for, most outputs go to data sets k moves apart, where by group privacy losses add up; or to
@@ -8,22 +8,421 @@ How large a loss to look for is what the claim says, if that is near the truth. 
 nothing, a first search on neighbours shows how much the mechanism loses there.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Look, Looks, Shown, ends
-from auditor.auditing.neighbour_stages import ON_NEIGHBOURS, on_neighbours
 from auditor.auditing.plan import Plan
-from auditor.auditing.same_noise import likeliest_step
 from auditor.auditing.sizes import Round
-from auditor.auditing.stages import Given, Known, SearchStage, in_stages
-from auditor.bounds.prospect import WORTH_OF_BOUND, Promised, outlooks
+from auditor.bounds.digits import significant
+from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Prior, Promised, outlooks, prior_of_all
 from auditor.claims import PrivacyClaim, PureDP
-from auditor.interfaces import Domain
+from auditor.events.selection import FEW_OUTPUTS
+from auditor.interfaces import AnyMethod, Domain
 from auditor.neighbours.domains import Pairs
-from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import LEAST_LOOK, LEAST_ROUNDS, SURVIVORS, Budget, path, search_pairs
+from auditor.neighbours.pair import Pair, distinct
+from auditor.neighbours.search import (
+    FIRST_LOOK,
+    LEAST_LOOK,
+    LEAST_ROUNDS,
+    MOST_EDGES,
+    MOST_HALVINGS,
+    SURVIVORS,
+    Budget,
+    Found,
+    best_first,
+    candidates,
+    has_one_pair,
+    path,
+    search_pairs,
+    spread,
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """The knowledge of a search between two of its stages.
+
+    ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
+    distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
+    each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``farthest`` moves outputs farthest, with the same
+    noise on both sides. ``found`` is the pair that the search ends with.
+    ``worth`` is that of a bound, next to the certainty to refute the claim.
+    """
+
+    claim: PrivacyClaim
+    first: tuple[Pair, ...] = ()
+    along: tuple[Pair, ...] = ()
+    by_step: float = -np.inf
+    seen: Mapping[str, Look] = field(default_factory=dict)
+    proposed: tuple[Pair, ...] = ()
+    farthest: Pair | None = None
+    found: Found | None = None
+    worth: float = WORTH_OF_BOUND
+
+    def promises(self, enough: float) -> bool:
+        """Return whether some look promises enough."""
+        return self.most_promising()[1] >= enough
+
+    def judged_by(self, method: AnyMethod) -> "Known":
+        """Return what the same looks promise for the claim of another method."""
+        seen = {key: look.judged_by(method) for key, look in self.seen.items()}
+        return replace(self, claim=method.claim, seen=seen)
+
+    def most_promising(self) -> tuple[Pair, float]:
+        """Return the pair that promises most, and what it promises."""
+        look, promised = self.best()[0]
+        return look.pair, promised
+
+    @functools.cached_property
+    def prior(self) -> Prior:
+        """The prior of losses, fitted to all pairs that were looked at."""
+        return prior_of_all([look.prospects for look in self.seen.values()])
+
+    @functools.cached_property
+    def _promised(self) -> Promised:
+        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
+
+    def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
+        """Return all looks and what they promise, those first that promise most; ``worth`` is another worth of a bound."""
+        looks, promised = list(self.seen.values()), self._promised.utilities(self.worth if worth is None else worth)
+        return [(looks[i], promised[i]) for i in best_first(promised)]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The input of a stage: its name, its share of the outputs, the outputs of the whole list, and its inner stages."""
+
+    name: str
+    outputs: float
+    whole: int
+    parts: "tuple[SearchStage, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStage:
+    """A stage of the search.
+
+    ``share`` is its part of the outputs of its list; None means the outputs that the other stages leave. A stage may draw fewer.
+    ``only`` states the condition of the stage, and ``when`` tests it. A stage without these is always carried out.
+    """
+
+    name: str
+    share: float | None
+    look: Callable[[Looks, Known, Given], Known]
+    why: str
+    only: str = ""
+    when: Callable[[Looks, Known, Given], bool] | None = None
+    parts: "tuple[SearchStage, ...]" = ()
+
+
+def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs: int) -> Known:
+    """Carry out stages in their order, and return what is known then."""
+    before = looks.spent
+    for number, stage in enumerate(stages):
+        later = sum(one.share or 0.0 for one in stages[number + 1 :])
+        left = max(0, round((1 - later) * outputs) - (looks.spent - before))
+        share = left if stage.share is None else stage.share * outputs
+        given = Given(stage.name, share, outputs, stage.parts)
+        if stage.when is None or stage.when(looks, known, given):
+            known = stage.look(looks, known, given)
+    return known
+
+
+def planned_stages(
+    stages: Sequence[SearchStage], outputs: float, depth: int = 0
+) -> Iterator[tuple[int, SearchStage, float]]:
+    """Yield each stage with its depth and its outputs if all stages are carried out. Inner stages follow their stage.
+
+    >>> next(planned_stages(SEARCH, 100_000))[2]
+    15000.0
+    """
+    fixed = sum(stage.share or 0.0 for stage in stages)
+    for stage in stages:
+        share = (1 - fixed if stage.share is None else stage.share) * outputs
+        yield depth, stage, share
+        yield from planned_stages(stage.parts, share, depth + 1)
+
+
+def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **changes: Any) -> Known:
+    """Look at pairs, as far as a stage has outputs for them; return what is known then."""
+    outputs = int(given.outputs)
+    pairs = pairs[: max(1, outputs // FIRST_LOOK)]
+    if not pairs:
+        return replace(known, **changes)
+    found = looks.on_pairs(given.name, pairs, outputs // len(pairs), known.claim, known.seen)
+    return replace(known, seen={**known.seen, **{look.pair.key(): look for look in found}}, **changes)
+
+
+# --- Outputs with the same noise on both sides of many pairs ---
+
+# A mechanism that takes its randomness from the auditor tells by a call or two on each side how far a pair moves its outputs. So
+# many pairs are ranked at little cost, and the best of them are looked at as all others are. Where draws depend on the data, the
+# ranking says little.
+
+# The outputs on each side of a pair: of many, and again of the best of these.
+SIZE, AGAIN = 2, 16
+# Shares of the stage's outputs: for many pairs, for pairs near the best, and for the best again. The rest is for looks at them.
+OF_MANY, OF_NEAR, OF_AGAIN = 0.4, 0.15, 0.15
+# The most pairs that are compared, and the fewest that are worth it.
+MOST_COMPARED, LEAST_COMPARED = 1_500, 8
+# Pairs near the best are tried so many times, so many for each.
+CLIMBS, NEAR = 3, 4
+# The most pairs that are looked at, and the most outputs of a look; of those that move outputs equally far, the first few, since
+# these are the simplest.
+MOST_PROPOSED, OUTPUTS_OF_LOOK, ALIKE = 24, 600, 4
+# How many other orders of the same records are tried. An order that moves outputs less than this shows rounding only.
+ORDERS, ROUNDING = 24, 1e-6
+
+
+def has_same_noise(looks: Looks) -> bool:
+    """Return whether all randomness is the auditor's."""
+    return looks.draw.reproducible and looks.plan.drawer().takes_rng
+
+
+def ranks_pairs(looks: Looks) -> bool:
+    """Return whether outputs with the same noise tell pairs apart: on most of those compared, they are not the same."""
+    apart = [distance for (_, size), distance in looks.draw.distances.items() if size == SIZE]
+    return sum(distance > ROUNDING for distance in apart) > len(apart) / 2
+
+
+def with_same_noise(looks: Looks, known: Known, given: Given) -> Known:
+    """Look at the pairs on which outputs with the same noise are farthest apart, and name the farthest of all rounds."""
+    domain, outputs = looks.plan.domain, given.outputs
+    most = min(MOST_COMPARED, int(OF_MANY * outputs / (2 * SIZE)))
+    tried = list(itertools.islice(_distinct(looks), most))
+    if len(tried) < LEAST_COMPARED:
+        return replace(known, farthest=_farthest_of_all(looks, known))
+    distances = looks.draw.compare(tried, SIZE)
+    climbers = int(OF_NEAR * most / OF_MANY / (CLIMBS * NEAR))
+    for _ in range(CLIMBS):
+        near = [domain.mutate(tried[i], looks.rng) for i in best_first(distances)[:climbers] for _ in range(NEAR)]
+        tried += near
+        distances += looks.draw.compare(near, SIZE)
+    looks.enter(given.name, len(distances), 2 * SIZE, known.claim)
+    again = [tried[i] for i in best_first(distances)[: max(1, int(OF_AGAIN * outputs / (2 * AGAIN)))]]
+    proposed = [*_of_orders(looks, most), *_farthest(again, looks.draw.compare(again, AGAIN))]
+    rest = (1 - OF_MANY - OF_NEAR - OF_AGAIN) * outputs
+    proposed = proposed[: max(1, int(rest) // (2 * FIRST_LOOK))]
+    known = look_at(looks, known, replace(given, outputs=min(rest, OUTPUTS_OF_LOOK * len(proposed))), proposed)
+    return replace(known, farthest=_farthest_of_all(looks, known))
+
+
+def _farthest_of_all(looks: Looks, known: Known) -> Pair | None:
+    """Return the pair with the largest distance, of those that were compared again and looked at, in this round or before."""
+    apart = {key: looks.draw.distances.get((key, AGAIN), 0.0) for key in known.seen}
+    farthest = max(apart, key=apart.__getitem__, default="")
+    return known.seen[farthest].pair if farthest and apart[farthest] > ROUNDING else None
+
+
+def _distinct(looks: Looks) -> Iterator[Pair]:
+    """Yield pairs to compare, each once, and none that was compared before; of each kind one after the other."""
+    seen = {key for key, _ in looks.draw.distances}
+    domain = looks.plan.domain
+    randoms = (domain.random(looks.rng) for _ in range(MOST_COMPARED))
+    kinds = domain.simplest(), domain.each_value(), domain.crowds(), domain.corners(), randoms
+    for pair in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*kinds))):
+        if (key := pair.key()) not in seen:
+            seen.add(key)
+            yield pair
+
+
+def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
+    """Return the pairs with the largest distances, and few with equal ones."""
+    chosen, number = list[Pair](), Counter[float]()
+    for i in best_first(distances):
+        equal = significant(distances[i], 2)
+        number[equal] += 1
+        if number[equal] <= ALIKE and distances[i] > ROUNDING:
+            chosen.append(pairs[i])
+    return chosen[:MOST_PROPOSED]
+
+
+def _of_orders(looks: Looks, most: int) -> list[Pair]:
+    """Return pairs at which the order of records shows."""
+    paths = orders(looks, most // 16)
+    apart = looks.draw.compare([*map(ends, paths)], SIZE)
+    if not any(distance > ROUNDING for distance in apart):
+        return []
+    along = paths[best_first(apart)[0]]
+    return [likeliest_step(along, lambda halves: looks.draw.compare([*map(ends, halves)], SIZE))]
+
+
+def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
+    """Return paths from data sets to the same records in another order."""
+    paths = (looks.plan.domain.rearranged(looks.rng) for _ in range(min(ORDERS, most)))
+    return [path for path in paths if len(path) > 0]
+
+
+def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
+    """Return the pair of a path that makes most of the difference between its ends, by bisection with scores of halves."""
+    while len(along) > 1:
+        halves = along[: len(along) // 2], along[len(along) // 2 :]
+        one, other = score(halves)
+        along = halves[0] if one >= other else halves[1]
+    return along[0]
+
+
+# --- Neighbours: simple pairs, corners, what outputs react to, and the rivals of the best ---
+
+# Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
+# outputs enough for it. All pairs that were looked at stay in the race, by what their last look promises.
+
+# With fewer outputs there is no search.
+LEAST_SEARCHED = 8 * LEAST_LOOK
+# What edges take at most. They are looked for if it fits into their share.
+MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
+# Corners that are looked at where outputs with the same noise rank many pairs; and the share of crowds.
+MOST_CORNERS, OF_CROWDS = 72, 1 / 3
+# The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
+CLOSE_LOOK = 4 * FEW_OUTPUTS
+# Rounds of the rivals, and of the last comparison, with the same outputs each.
+ROUNDS = 3
+# Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
+# there by luck; and so many are looked at again before the last comparison, with this share of its outputs. The last comparison has
+# this share of all.
+FINALISTS, OF_FINALISTS, OF_BEST = 8, 0.4, 0.24
+
+
+def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
+    """Find the neighbours that promise most, after looking at the pairs given and everywhere in the domain."""
+    domain, outputs = looks.plan.domain, round(given.outputs)
+    if has_one_pair(domain, looks.rng) or outputs < LEAST_SEARCHED:
+        return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
+    return in_stages(given.parts, looks, known, outputs)
+
+
+def _simplest(looks: Looks, known: Known, given: Given) -> Known:
+    return look_at(looks, known, given, [*known.first, *known.along, *looks.plan.domain.simplest()])
+
+
+def _corners(looks: Looks, known: Known, given: Given) -> Known:
+    domain = looks.plan.domain
+    corners, crowds = (
+        [pair for pair in pairs if pair.key() not in known.seen]
+        for pairs in (candidates(domain, looks.rng), distinct(domain.crowds()))
+    )
+    most = MOST_CORNERS if ranks_pairs(looks) else len(corners) + len(crowds)
+    room = min(most, max(1, int(given.outputs) // FIRST_LOOK))
+    # Corners are in order of size: most of the small ones, and some of all others.
+    of_crowds = spread(crowds, int(OF_CROWDS * room))
+    room -= len(of_crowds)
+    small = min(len(corners), 2 * room // 3)
+    return look_at(
+        looks, known, given, distinct([*corners[:small], *of_crowds, *spread(corners[small:], room - small)])
+    )
+
+
+def _closely(looks: Looks, known: Known, given: Given) -> Known:
+    best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)]
+    return look_at(looks, known, given, looks.plan.domain.closely(best, int(given.outputs) // CLOSE_LOOK))
+
+
+def _reactions(looks: Looks, known: Known, given: Given) -> Known:
+    """Find a pair at which the order of records shows, by looks at data sets with the same records in another order."""
+    paths, outputs = orders(looks, int(given.outputs / (2 * LEAST_LOOK))), given.outputs / 2
+    if not paths:
+        return known
+    likely = _most_promising(looks, known, paths, int(outputs) // len(paths))[0]
+    each = int(outputs) // (2 * len(likely).bit_length())
+    step = likeliest_step(likely, lambda halves: looks.promised([*map(ends, halves)], each, looks.method(known.claim)))
+    looks.enter(given.name, len(paths), int(outputs) // len(paths), known.claim)
+    return replace(known, proposed=(*known.proposed, step))
+
+
+def _edges(looks: Looks, known: Known, given: Given) -> Known:
+    tried = [look.pair for look in known.seen.values()]
+    return replace(known, proposed=(*known.proposed, *looks.edges(tried)))
+
+
+def _rivals(looks: Looks, known: Known, given: Given) -> Known:
+    """Look again and again at the pairs that promise most, with ever more outputs, and at pairs near them."""
+    per_round = given.outputs / ROUNDS
+    pairs = min(math.ceil(len(known.seen) * SURVIVORS), max(FINALISTS, int(per_round) // LEAST_LOOK))
+    for number in range(ROUNDS):
+        best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:pairs]]
+        near = [looks.plan.domain.mutate(pair, looks.rng) for pair in best]
+        tried = distinct([*known.proposed, *best, *(near if number < ROUNDS - 1 else ())])
+        known = look_at(looks, known, replace(given, outputs=per_round), tried, proposed=())
+        pairs = max(FINALISTS, math.ceil(pairs * SURVIVORS))
+    return known
+
+
+def _last(looks: Looks, known: Known, given: Given) -> Known:
+    """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected.
+
+    Each round compares those of what is known by then.
+    """
+    # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
+    several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:FINALISTS]]
+    known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
+    again = replace(given, outputs=(1 - OF_FINALISTS) / ROUNDS * given.outputs)
+    # If what was likeliest was luck, another one is the likeliest then, and is looked at next.
+    for _ in range(ROUNDS):
+        likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
+        simple = [look for look in likeliest if look.simple]
+        surest, _ = known.best()[0]
+        finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
+        known = look_at(looks, known, again, finalists)
+    return replace(known, found=Found(*known.most_promising()))
+
+
+def _most_promising(looks: Looks, known: Known, paths: Sequence[Sequence[Pair]], outputs: int) -> list[Sequence[Pair]]:
+    """Return paths by what outputs at their ends promise, the best first."""
+    return [paths[i] for i in best_first(looks.promised([*map(ends, paths)], outputs, looks.method(known.claim)))]
+
+
+ON_NEIGHBOURS = (
+    SearchStage(
+        "many pairs, by outputs with the same noise",
+        0.18,
+        with_same_noise,
+        "two calls tell how far a pair moves the outputs",
+        only="if all randomness is the auditor's",
+        when=lambda looks, known, given: has_same_noise(looks),
+    ),
+    SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
+    SearchStage(
+        "corners, crowds and random pairs", 0.12, _corners, "others show at the ends of ranges, in crowds, or anywhere"
+    ),
+    SearchStage(
+        "the simplest pairs, with more outputs", 0.18, _closely, "rare faults show on one or two records as well"
+    ),
+    SearchStage(
+        "the same records in another order",
+        0.08,
+        _reactions,
+        "a mechanism may depend on the order of records",
+        only="if the mechanism has randomness of its own",
+        when=lambda looks, known, given: not has_same_noise(looks),
+    ),
+    SearchStage(
+        "where the kind of output changes",
+        0.10,
+        _edges,
+        "a mechanism that refuses small data sets leaks most at the smallest accepted size",
+        only="only if its share is enough for a bisection; it uses far less than its share",
+        when=lambda looks, known, given: given.outputs > MOST_FOR_EDGES,
+    ),
+    SearchStage(
+        "the most promising of these, and pairs near them",
+        None,
+        _rivals,
+        "most outputs go to the pairs with the best chance to refute the claim",
+    ),
+    SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
+)
+
+
+# --- A large loss, or a small one ---
 
 # The most pairs in the first round of the search for a small loss. Outputs for fewer than survive it are not enough for a search.
 MOST_PAIRS = 96

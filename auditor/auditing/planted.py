@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Look, Shown
-from auditor.auditing.neighbour_stages import FINALISTS, OF_BEST, OF_FINALISTS
 from auditor.auditing.outcome import FollowUp, Outcome
-from auditor.auditing.pair_search import LIKELY
+from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known
 from auditor.auditing.plan import Plan
-from auditor.auditing.same_noise import SIZE
 from auditor.auditing.sizes import Round, rounds_for
-from auditor.auditing.stages import Known
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate

@@ -7,10 +7,9 @@ from rich.table import Table
 
 from auditor.auditing.check import draw_once
 from auditor.auditing.foresight import EXCESS, canaries_needed, foresee
-from auditor.auditing.pair_search import SEARCH
+from auditor.auditing.pair_search import SEARCH, planned_stages
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import rounds_for
-from auditor.auditing.stages import planned_stages
 from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED

@@ -10,10 +10,9 @@ import pytest
 import auditor
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import ends
-from auditor.auditing.pair_search import SEARCH, FoundPair, find_pair, steps_apart
+from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
-from auditor.auditing.stages import SearchStage
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import PrivacyClaim
 from auditor.interfaces import Domain
