@@ -7,11 +7,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from auditor.blackbox.sample import Sample
+from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 from auditor.events.cells import LEFT, RIGHT, Cells, SortedColumn
-from auditor.interfaces import Feature
 
 Guess = Literal["left", "right"] | None
 
@@ -60,14 +59,14 @@ class Histogram:
             raise InvalidInputError("a histogram must hold one more cell than edges on each side, or neither")
 
 
-def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Histogram:
-    """Count outputs by a feature, in cells that show where a rule on it guesses."""
-    left, right = (SortedColumn.of(feature.extract(side)) for side in (sample.left, sample.right))
+def histogram(name: str, sides: Sequence[OutputColumn], rule: Cells | None = None) -> Histogram:
+    """Count the outputs of both sides by a feature of that name, in cells that show where a rule on it guesses."""
+    left, right = map(SortedColumn.of, sides)
     both = left + right
     marks = () if rule is None else _marks(rule)
     values = both.distinct(MOST_VALUES)
     bars = _bars(left, right, rule)
-    outputs = sample.left.size, sample.right.size
+    outputs = len(sides[0].numbers), len(sides[1].numbers)
     if values is not None:
         ends = values[:-1].tolist()
         counts = left.count(ends), right.count(ends)
@@ -75,11 +74,11 @@ def histogram(sample: Sample, feature: Feature, rule: Cells | None = None) -> Hi
             Bar(f"{value:.6g}", int(a), int(b), _guess_at(value, marks))
             for value, a, b in zip(values.tolist(), *counts, strict=False)
         ]
-        return Histogram(feature.name, outputs, bars=(*of_values, *bars))
+        return Histogram(name, outputs, bars=(*of_values, *bars))
     edges = _edges(both, marks)
     counts = left.count(edges), right.count(edges)
     return Histogram(
-        feature.name, outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
+        name, outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
     )
 
 

@@ -77,7 +77,7 @@ class ScoreTest:
         return cls(feature, tuple(map(float, edges)), seen.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        return (histogram(sample, self.feature),)
+        return (histogram(self.feature.name, [*map(self.feature.extract, (sample.left, sample.right))]),)
 
 
 class _Shown(NamedTuple):
@@ -130,7 +130,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return best, most_shown
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method: loss, its error, how far the bound falls short, outputs; of a threshold if outputs are too few for a bet."""
+        """See Method. Return four numbers: the loss, its error, how far the bound falls short of the loss, and the outputs.
+
+        They are those of the best bet, or those of a threshold if outputs are too few for a bet.
+        """
         _, shown = self.with_margin(0.0)._best_bet(sample)
         if not (shown.forecast > -math.inf and shown.error < math.inf):
             shown = self._of_threshold(sample)
