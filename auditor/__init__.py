@@ -77,7 +77,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     module = importlib.import_module(_HOMES[name])
-    # All names of the module: who reads code that uses one of them, as a proof does, finds the others as well.
+    # All names of the module are loaded, also those not asked for: a proof looks them up in this namespace.
     globals().update({other: getattr(module, other) for other in _NAMES[_HOMES[name]]})
     return globals()[name]
 

@@ -20,7 +20,7 @@ from auditor.neighbours.scripts import is_dialogue
 
 # For an output where no timeout is set: whoever checks, waits.
 CHECK_SECONDS = 30.0
-# Seconds of an output of which a trial of many takes longer than one waits without a word.
+# An output of more seconds is slow: a trial of many would let a person wait without a word.
 SLOW = 0.05
 # The share of a time limit that a trial takes at most.
 OF_TRIAL = 0.05

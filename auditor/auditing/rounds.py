@@ -16,8 +16,8 @@ from auditor.defaults import FEWEST
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
-# A round is the last one if none with this many times its outputs fits after it. A last one may have fewer than the one before,
-# down to this share, since it has most of the level.
+# A round is the last one if the time after it is too short for a round with WORTH_MORE times its outputs. The last round may have
+# fewer outputs than the one before, down to the share WORTH_ENDING, since it has most of the level.
 WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 # Outputs to learn from, and outputs of the bound, that a round under a time limit has at least.
 LEAST_IN_TIME = 40

@@ -191,7 +191,7 @@ class Sampler:
     ) -> Generator[Sequence[tuple[Batch, DrawnBatch[T]]], None, None]:
         """Draw each batch, and ``keep`` it; yield the batches of each task together. Raises as ``map`` does.
 
-        Batches that are kept are read instead, and yielded one by one.
+        Batches that the store holds are read, not drawn, and yielded one by one.
         """
         done = 0
         for drawn in self.recall(batches, observe):

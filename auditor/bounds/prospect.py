@@ -1,4 +1,4 @@
-"""The promise of a look at a pair: the chance that the bound, with the outputs that it will have, passes the claim.
+"""The promise of a look at a pair: the chance that the bound, with the outputs that it will have, exceeds the claim.
 
 A search is for refuting. So pairs are compared by that chance, and by nothing else as long as it matters. A frequent event on
 which a pair just keeps the claim has the chance α. A rare one that is half known to break it has half.
@@ -152,7 +152,7 @@ class HeldOut(NamedTuple):
         return self if alike else self.joined(HeldOut(0, 0, other.trials, 0))
 
     def is_as_frequent(self, other: "HeldOut") -> bool:
-        """Return whether both looks may have guessed at the same rate."""
+        """Whether luck may explain that one look guessed more often than the other."""
         from scipy.special import bdtr
 
         rarer = min(self, other, key=lambda seen: seen.guesses / max(1, seen.trials))

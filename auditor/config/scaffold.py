@@ -1,4 +1,4 @@
-"""A first configuration for mechanisms: their signatures say what they can, and trial calls the rest.
+"""A first configuration for mechanisms. Their signatures give a part of what it needs, and trial calls give the rest.
 
 A mechanism is called on one kind of data set after another, as `auditor check` calls it.
 """

@@ -1,4 +1,4 @@
-"""From outputs to single columns in which a side may show: the places themselves, and combinations of them."""
+"""Features: single columns made of outputs, on which the two sides may differ. They are places of the output, or combine some."""
 
 import re
 from collections.abc import Sequence

@@ -112,7 +112,7 @@ def frequent_rules(
 ) -> tuple[Choice, Choice | None]:
     """Return the rule with the best careful forecast, and the one with the best bold forecast; many outputs decide on both.
 
-    ``kinds`` says what events may look at: VALUES, BITS, the floating-point representation of numbers, and ANSWERS. A bold
+    ``kinds`` says what events may look at: VALUES, BITS (how floats are represented) or ANSWERS. A bold
     rule may guess on fewer outputs, on which more is lost, or seems to be lost: other outputs are to judge it. As long as no
     violation is forecast, it is the rule that is surest to refute the claim. With nothing to learn from, it always guesses left.
     """

@@ -77,7 +77,7 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
     high = rule.edges[at + 1] if at + 1 < len(rule.edges) else math.inf
     # Whole numbers count as shorter than small fractions: 0 before 0.01.
     fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
-    for decimals in range(fewest, fewest + 20):  # more than any threshold has that was placed at a short decimal
+    for decimals in range(fewest, fewest + 20):  # thresholds are placed at short decimals, which have fewer digits
         rounded = _round(edge, decimals)
         if rounded == edge:
             return rule

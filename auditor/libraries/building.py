@@ -93,7 +93,7 @@ def _received(ours: Connection) -> tuple[Any, str]:
 
 
 def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection) -> None:
-    """Build what can be built of each constructor, and send it. What the library prints is not shown."""
+    """Call each constructor, and send what it builds. What the library prints is not shown."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(quiet, stream)

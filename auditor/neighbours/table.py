@@ -175,7 +175,7 @@ class Table(Domain):
         )
 
     def _are_apart(self, left: Rows, right: Rows) -> bool:
-        """Whether rows differ by as many rows, or persons, as may be moved, and are otherwise the same, in the same order."""
+        """Whether at most as many rows, or persons, differ as may be moved. All other rows must be equal and in the same order."""
         if not self._by_person:
             if not self._grows and len(left) != len(right):
                 return False

@@ -197,8 +197,8 @@ class Judgement:
     ``stop_reason`` says why no more outputs were drawn. ``bound`` is the proved bound. ``event`` is the event that was
     counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects with
     probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
-    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. The bound is that of the ``round``, from 0
-    on, at a ``share`` of ``alpha``.
+    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. ``round`` is the number, from 0 on, of the
+    round that gave the bound. That round had a ``share`` of ``alpha``.
     """
 
     verdict: Verdict
