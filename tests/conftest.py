@@ -24,14 +24,3 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Hold the rules of the folder while fixtures are made as well, those of the session included."""
     with rules_for(item.path):
         return (yield)
-
-
-@pytest.fixture
-def without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw no lines in plots, which takes two thirds of the time of a short run. `unit/report/test_html.py` draws them."""
-    from auditor.report import plots
-
-    def empty(name: str, title: str, description: str, height: float, draw: object) -> object:
-        return plots._embedded('<svg viewBox="0 0 1 1"></svg>', name, title, description)
-
-    monkeypatch.setattr(plots, "svg", empty)

@@ -1,7 +1,8 @@
 """What the tests of a folder may do: `unit` starts no process and no whole audit, `audits` starts no process.
 
 In both mechanisms run in the process of the test, with one worker, unless a test asks for something else. That changes no
-output; tests/processes/blackbox has the tests which show that.
+output; tests/processes/blackbox has the tests which show that. Outside `unit`
+plots have no lines, but for tests that look at them.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from auditor.blackbox.sampling import Execution
+from auditor.report import plots
 
 TESTS = Path(__file__).parents[1]
 STARTS = {
@@ -21,6 +23,8 @@ STARTS = {
     "auditor.auditing.flow.carry_out": "a whole audit; it belongs to tests/audits",
 }
 CHECKED = Execution.__post_init__
+# Lines of plots take two thirds of the time of a short run.
+LOOK_AT_LINES = ("test_html.py", "test_browser.py", "test_notebooks_at_length.py", "test_studies_at_length.py")
 
 
 def refused(patch: pytest.MonkeyPatch, name: str) -> None:
@@ -41,11 +45,18 @@ def in_this_process(execution: Execution) -> None:
     CHECKED(execution)
 
 
+def without_lines(name: str, title: str, description: str, height: float, draw: object) -> object:
+    """Return what `svg` does, but nothing is drawn."""
+    return plots._embedded('<svg viewBox="0 0 1 1"></svg>', name, title, description)
+
+
 @contextlib.contextmanager
 def rules_for(test: Path) -> Iterator[None]:
     """Hold the rules of the folder in which a test is."""
     folder = test.relative_to(TESTS).parts[0] if test.is_relative_to(TESTS) else ""
     with pytest.MonkeyPatch.context() as patch:
+        if folder != "unit" and test.name not in LOOK_AT_LINES:
+            patch.setattr(plots, "svg", without_lines)
         if folder in ("unit", "audits"):
             patch.setattr(Execution, "__post_init__", in_this_process)
             for name in STARTS:

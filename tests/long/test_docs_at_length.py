@@ -6,7 +6,6 @@ import pytest
 from pages import LONG, does_what_it_shows
 
 
-@pytest.mark.usefixtures("without_plots")
 @pytest.mark.parametrize("name", sorted(LONG))
 def test_a_page_does_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     does_what_it_shows(name, tmp_path, monkeypatch)

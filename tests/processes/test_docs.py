@@ -23,7 +23,6 @@ from auditor.report.terminal import print_result
 VERDICTS = (PROJECT / "docs" / "verdicts.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("without_plots")
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
 def test_a_page_does_what_it_shows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     does_what_it_shows(name, tmp_path, monkeypatch)

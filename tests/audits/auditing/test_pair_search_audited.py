@@ -26,12 +26,12 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) ->
         domain,
         parameters={"scale": 1 / epsilon},
         confidence=1 - 1e-6,
-        samples=2_000_000,
+        samples=500_000,
         seed=5,
         planted=0,
     )
     assert result.bound is not None
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.
-    assert 0.75 * epsilon - 5 * 2 / math.sqrt(2_000_000) < result.bound.value <= epsilon
+    assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
     assert result.outputs.selection <= 0.151 * result.outputs.bound  # of each round a share of .15, or the fewest

@@ -37,8 +37,6 @@ from auditor.claims import PureDP
 from auditor.cli import INSTEAD, main, progress
 from auditor.neighbours.domains import Pairs
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:

@@ -11,8 +11,6 @@ from honest_files import in_time
 from auditor.cli import main
 from auditor.neighbours.totals import Totals
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 RECORDS = "domain: records, record: {low: 0, high: 1}"
 PAIRS = "pairs: [{left: 0, right: 1}]"
 SIZE = "size: {low: 0, high: 5}"

@@ -163,7 +163,7 @@ def configurations(draw: st.DrawFn) -> Any:
 @example(audited(claim={"rho": 1e300}, **LISTS))
 @example(audited(domain="totals", cells=10**13, values=RANGE, contribution={"l1": 1}))
 @settings(
-    max_examples=max(250, settings().max_examples * (settings().max_examples > 1000)),
+    max_examples=max(100, settings().max_examples * (settings().max_examples > 1000)),
     suppress_health_check=[*HealthCheck],
 )
 def test_any_configuration_gives_a_run_or_an_error_of_use(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:

@@ -26,8 +26,6 @@ from auditor.results.reader import frozen_test
 from auditor.results.result import AuditResult, OutputsSpent, Probed, RunResult, Tried
 from auditor.verdict import Verdict
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:
     """Return an event that guesses "left" so often, and wins so often."""
@@ -338,12 +336,12 @@ def losses(old: auditing.Plan, new: auditing.Plan, may_rise: float = 0.0) -> lis
 def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more_is_one(
     mechanism: Any, claim: Any, pairs: Any, changed: float | None
 ) -> None:
-    same = [planned(mechanism, claim, pairs, seed, samples) for seed in range(2) for samples in (4_000, 20_000)]
+    same = [planned(mechanism, claim, pairs, seed, samples) for seed, samples in ((0, 4_000), (1, 20_000))]
     # A note says that another event shows more, and that the earlier one does not.
     assert {kind for old, new in itertools.pairwise([*same, same[0]]) for kind, _ in losses(old, new)} <= {"note"}
     if changed is not None:
         leaking = planned(mechanism, claim, pairs, 9, 20_000, scale=changed)
-        [(kind, what)] = losses(same[3], leaking)  # at other seeds a rare event is learned, which does not rise
+        [(kind, what)] = losses(same[1], leaking)  # at other seeds a rare event is learned, which does not rise
         assert kind == "worse"
         assert " rose from " in what
 

@@ -42,11 +42,8 @@ def test_what_is_read_and_written_again_is_the_same_file(whole: RunResult, tmp_p
 @pytest.mark.parametrize(
     "file", sorted((PROJECT / "reports").rglob("report.json")), ids=lambda file: str(file.parent.name)
 )
-def test_a_committed_report_is_written_again_as_it_was(file: Path, tmp_path: Path) -> None:
-    text = file.read_text(encoding="utf-8")
-    again = to_json(read_report(file).to_dict())
-    assert again == text
-    assert to_json(read_report(written(again, tmp_path)).to_dict()) == again
+def test_a_committed_report_is_written_again_as_it_was(file: Path) -> None:
+    assert to_json(read_report(file).to_dict()) == file.read_text(encoding="utf-8")
 
 
 def test_a_report_of_another_auditor_keeps_its_number(whole: RunResult, tmp_path: Path) -> None:
@@ -146,11 +143,11 @@ def test_a_number_beyond_every_report_is_refused(whole: RunResult, tmp_path: Pat
 def test_a_long_list_of_wrong_values_is_refused_by_its_first(whole: RunResult, tmp_path: Path) -> None:
     """Each error takes some 10 µs and a kilobyte, and 64 MiB hold millions of wrong values."""
     report = json.loads(to_json(whole.to_dict()))
-    wrong = {"profile": [["x", "y"]] * 100_000, "histograms": [{}] * 100_000, "growth": [[]] * 100_000}
+    wrong = {"profile": [["x", "y"]] * 20_000, "histograms": [{}] * 20_000, "growth": [[]] * 20_000}
     report["audits"][0]["illustration"] = wrong
     tracemalloc.start()
     with pytest.raises(InvalidInputError, match="entry 1 of"):
         read_report(written(report, tmp_path))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 100e6
+    assert most < 30e6

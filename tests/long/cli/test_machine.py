@@ -18,8 +18,6 @@ import auditor
 from auditor.cli import _ended_by, _run
 from auditor.door import refused_by_machine
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 AUDITS = """
 version: 1
 seed: 5

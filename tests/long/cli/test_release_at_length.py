@@ -11,8 +11,6 @@ from released import written
 from auditor.cli import main
 from auditor.results.result import AuditResult, RunResult
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 def run(*audits: AuditResult, name: str = "some run") -> RunResult:
     return RunResult(name, 0.999, audits, 2.0)

@@ -17,8 +17,6 @@ from auditor.report.phrases import failure_text
 from auditor.report.terminal import print_result
 from auditor.results.result import RunResult
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from made_results import event_of
 from scipy.stats import binom
 
@@ -12,8 +11,6 @@ from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.events.observed import ObservedRule
 from auditor.methods import method_for
-
-pytestmark = pytest.mark.usefixtures("without_plots")
 
 
 def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:

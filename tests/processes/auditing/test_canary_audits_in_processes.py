@@ -81,7 +81,6 @@ def written(folder: Path) -> Path:
     return folder / "once.yaml"
 
 
-@pytest.mark.usefixtures("without_plots")
 def test_a_configuration_is_checked_planned_run_recorded_and_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

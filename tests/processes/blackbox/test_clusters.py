@@ -17,8 +17,6 @@ from auditor.blackbox.workers import close_all
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 MECHANISMS = """
 import os, signal, time
 
@@ -40,9 +38,9 @@ version: 1
 seed: 5
 prove: false
 audits:
-  - {name: searched, mechanism: m.py:noisy, claim: {epsilon: 1.0}, expect: violation, samples: 20_000,
+  - {name: searched, mechanism: m.py:noisy, claim: {epsilon: 1.0}, expect: violation, samples: 2_000,
       neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 3}, relation: add_remove}}
-  - {name: stops early, mechanism: m.py:noisy, claim: {epsilon: 0.5}, expect: violation,
+  - {name: stops early, mechanism: m.py:noisy, claim: {epsilon: 0.5}, expect: violation, samples: 2_000,
       neighbours: {pairs: [{left: [], right: [1]}], relation: add_remove}}
 """
 

@@ -26,8 +26,6 @@ from auditor.cli import main
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError
 from auditor.neighbours.pair import Pair
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 PAIR = Pair(0, 1)
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -157,15 +157,14 @@ def test_one_by_one_each_output_is_a_value_or_the_end_of_its_own_process() -> No
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "told", "backend", "workers"),
     [
-        (exits, "ended with exit status 0; standard error ends: a reason"),
-        (crashes, "killed by SIGSEGV"),
-        (hangs, "no answer within the time limit"),
-        (holds_the_interpreter, "no answer within the time limit"),
+        (exits, "ended with exit status 0; standard error ends: a reason", "loky", 2),
+        (crashes, "killed by SIGSEGV", "threading", 1),
+        (hangs, "no answer within the time limit", "threading", 1),
+        (holds_the_interpreter, "no answer within the time limit", "loky", 2),
     ],
 )
-@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
 def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,18 +219,17 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -
 
 
 @pytest.mark.parametrize(
-    ("statement", "told", "timeout"),
+    ("statement", "told", "timeout", "backend", "workers"),
     [
         (
             "import os, sys; print('a reason', file=sys.stderr, flush=True); os._exit(3)",
             "ended with exit status 3; .* a reason",
-            60.0,
+            *(60.0, "loky", 2),
         ),
-        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV", 60.0),
-        ("while True: pass", "no answer within the time limit", 0.5),
+        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV", 60.0, "threading", 1),
+        ("while True: pass", "no answer within the time limit", 0.5, "threading", 1),
     ],
 )
-@pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
 def test_an_import_that_ends_or_holds_its_process_is_told(
     statement: str,
     told: str,

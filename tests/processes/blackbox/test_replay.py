@@ -13,8 +13,6 @@ import pytest
 from auditor.auditing.draw import Draw
 from auditor.cli import main
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 MECHANISMS = """
 import math
 import os
@@ -105,7 +103,7 @@ AUDITS = {
     "rho": audit("rho", "laplace", "{rho: 0.1}"),
     "a domain": audit("totals", "laplace", neighbours=TOTALS),
     "a query": audit("query", "total", "{sensitivity: 1}", QUERIED),
-    "broken, on a domain": audit("broken", "laplace", "{epsilon: 0.2}", TOTALS, more="samples: 100_000"),
+    "broken, on a domain": audit("broken", "laplace", "{epsilon: 0.2}", TOTALS, more="samples: 20_000"),
     "a probability that is too large": audit("wrong", "coin", "{probability: 0.1, at_most: true}", TOTALS),
     "a query that ends while it is shrunk": audit(
         "ends on three", "ends_on_three", "{sensitivity: 1}", TWO_PAIRS, more="search: 0"
@@ -114,7 +112,7 @@ AUDITS = {
     "refused": audit("refused", "short"),
     "seeding itself": audit("seeded", "seeded"),
     "too slow": audit("slow", "slow", more="execution: {workers: 2, batch: 300, timeout: 0.1, backend: threading}"),
-    "crashing": audit("crashing", "crashes"),
+    "crashing": audit("crashing", "crashes", more="samples: 500"),
     "a program": audit("program", f"{{command: [{sys.executable}, program.py]}}"),
     "a program that always ends": audit("ends", "{command: ['false']}"),
 }

@@ -1,13 +1,11 @@
 """A run that was interrupted goes on: killed at any moment, it loses what was in flight, and ends with the same report."""
 
-import functools
 import json
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,6 @@ from auditor.blackbox.store import Store, decode, encode
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-
-pytestmark = pytest.mark.usefixtures("without_plots")
 
 MECHANISMS = """
 import os, time
@@ -36,7 +32,7 @@ def noisy(dataset, size, rng):
 CONFIG = """
 version: 1
 seed: 5
-samples: 10_000
+samples: 2_000
 execution: {{workers: {workers}, isolate: false}}
 audits:
   - {{name: searched, mechanism: m.py:noisy, claim: {{epsilon: 1.0}}, expect: violation,
@@ -86,30 +82,19 @@ def calls(file: Path) -> int:
     return len(log.read_bytes().splitlines()) if log.exists() else 0
 
 
-Whole = Callable[[int], tuple[Path, float]]
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    """Return the configuration of a run by some workers that nothing interrupted, and its seconds; made once for each."""
-
-    @functools.cache
-    def made(workers: int) -> tuple[Path, float]:
-        file = configuration(tmp_path_factory.mktemp("runs") / "whole", workers)
-        started = time.monotonic()
-        assert start(file).wait() == 0
-        return file, time.monotonic() - started
-
-    return made
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+    """Return the configuration of a run that nothing interrupted, and its seconds."""
+    file = configuration(tmp_path_factory.mktemp("runs") / "whole")
+    started = time.monotonic()
+    assert start(file).wait() == 0
+    return file, time.monotonic() - started
 
 
-@pytest.mark.parametrize(("kills", "workers"), [(2, 1)])
-def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
-    kills: int, workers: int, whole: Whole, tmp_path: Path
-) -> None:
+def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, float], tmp_path: Path) -> None:
     """No batch is counted twice or left out, or the numbers would differ; and what was drawn again was in flight."""
-    (uninterrupted, lasts), killed = whole(workers), configuration(tmp_path / "killed", workers)
-    rng, died = random.Random(7), 0
+    (uninterrupted, lasts), killed = whole, configuration(tmp_path / "killed")
+    rng, died, kills = random.Random(7), 0, 2
     while died < kills:
         run = start(killed, "--resume")
         try:
@@ -125,8 +110,8 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(
     assert report(killed) == report(uninterrupted)
 
 
-def test_control_c_ends_at_once_and_keeps_what_is_done(whole: Whole, tmp_path: Path) -> None:
-    (uninterrupted, _), stopped = whole(2), configuration(tmp_path / "stopped", 2)
+def test_control_c_ends_at_once_and_keeps_what_is_done(whole: tuple[Path, float], tmp_path: Path) -> None:
+    (uninterrupted, _), stopped = whole, configuration(tmp_path / "stopped", 2)
     run = start(stopped, stderr=subprocess.PIPE)
     while calls(stopped) < calls(uninterrupted) // 2:
         time.sleep(0.005)

@@ -132,7 +132,7 @@ def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.sampling.TASK", 0.002)
-    many = 30 * PIECES * LEAST
+    many = 10 * PIECES * LEAST
 
     def drawn(**how: Any) -> tuple[list[Any], str]:
         sampler = Sampler(PythonSource("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))

@@ -19,8 +19,6 @@ from auditor.door import Stopped
 from auditor.report import formats
 from auditor.results.files import write_whole
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 CODE = """
 import builtins
 import os

@@ -33,17 +33,20 @@ HIDDEN = re.compile(r"[^\n -~\xa0-\U0010ffff]|[\xad\u200b-\u200f\u2028-\u202e\u2
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of audits of every kind, in which each text that may be any text is hostile."""
     file = tmp_path_factory.mktemp("hostile") / "report.json"
-    data = json.loads(to_json(every_kind().to_dict()))
-    hostile = 0
-    for way, text in leaves(data):
-        if not isinstance(text, str):
-            continue
-        spoilt = changed(data, way, text + EVIL)
-        file.write_text(json.dumps(spoilt), encoding="utf-8")
-        with contextlib.suppress(InvalidInputError):
-            read_report(file)
-            data, hostile = spoilt, hostile + 1
-    file.write_text(json.dumps(data), encoding="utf-8")
+    run, hostile = every_kind(), 0
+    whole = json.loads(to_json(run.to_dict()))
+    for number, audit in enumerate(run.audits):
+        # A report of this audit alone is read much sooner than the whole one.
+        alone = json.loads(to_json(recounted(replace(run, audits=[audit])).to_dict()))
+        for way, text in leaves(alone["audits"][0]):
+            if isinstance(text, str):
+                spoilt = changed(alone, ("audits", 0, *way), text + EVIL)
+                file.write_text(json.dumps(spoilt), encoding="utf-8")
+                with contextlib.suppress(InvalidInputError):
+                    read_report(file)
+                    alone, hostile = spoilt, hostile + 1
+                    whole = changed(whole, ("audits", number, *way), text + EVIL)
+    file.write_text(json.dumps(changed(whole, ("name",), whole["name"] + EVIL)), encoding="utf-8")
     assert hostile > 30
     return file
 

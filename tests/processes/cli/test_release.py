@@ -34,8 +34,6 @@ from auditor.report.phrases import event_lines, failure_text
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 PROJECT = Path(__file__).parents[3]
 ENTRY = {
     "description": "output ≤ 0.5",

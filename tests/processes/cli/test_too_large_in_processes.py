@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from honest_files import PROVE
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 @pytest.mark.parametrize("given", ["pipe", "fifo"])
 @pytest.mark.parametrize("command", ["run", "check", "plan", *PROVE])

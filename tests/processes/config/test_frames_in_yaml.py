@@ -14,8 +14,6 @@ from auditor.errors import InvalidInputError
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 HEAD = "version: 1\nsamples: 500\nexecution: {workers: 1}\naudits:\n  - name: one\n"
 
 
@@ -272,9 +270,10 @@ def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("library", "body"), EVERY)
 def test_a_bug_with_frames_is_found_without_code(tmp_path: Path, library: str, body: str) -> None:
-    """As `auditor init` writes it, but with fewer outputs."""
+    """As `auditor init` writes it, but with fewer outputs, and in this process."""
     file = started(tmp_path, library, body)
-    file.write_text(file.read_text(encoding="utf-8").replace("samples: 100_000", "samples: 20_000"), encoding="utf-8")
+    smaller = "samples: 5_000\nplanted: 0\nexecution: {workers: 1, isolate: false}"
+    file.write_text(file.read_text(encoding="utf-8").replace("samples: 100_000", smaller), encoding="utf-8")
     main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet"])
     report = tmp_path / "out" / "audit" / "report.json"
     [audit] = read_report(report).audits

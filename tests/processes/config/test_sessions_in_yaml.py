@@ -12,8 +12,6 @@ from auditor.errors import InvalidInputError
 from auditor.neighbours.scripts import script_of
 from auditor.sessions.dialogues import Dialogues
 
-pytestmark = pytest.mark.usefixtures("without_plots")
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
