@@ -66,6 +66,10 @@ def run(pytester: pytest.Pytester, source: str, *arguments: str) -> pytest.RunRe
 def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
     """Return what each test that passed or failed says of its audits in the session's XML report."""
     run(pytester, source, "--junit-xml=junit.xml", *arguments)
+    return told_of(pytester)
+
+
+def told_of(pytester: pytest.Pytester) -> dict[str, list[dict[str, object]]]:
     cases = ElementTree.parse(pytester.path / "junit.xml").iter("testcase")
     return {
         case.attrib["name"]: [json.loads(entry.attrib["value"]) for entry in case.iter("property")] for case in cases
@@ -421,21 +425,20 @@ def test_workers_change_neither_results_nor_what_is_spent(pytester: pytest.Pytes
     assert [a["allowed_error"] for a in alone["test_through_another_fixture"]] == pytest.approx([share / 2])
     assert len({str(a["proved"]) for told in alone.values() for a in told}) > 3, "calls have outputs of their own"
     for dist in ("load", "loadgroup"):
-        shared = audits(pytester, source, "--dp-confidence", "0.94", "-n", "2", "--dist", dist)
-        assert {name.partition("@")[0]: told for name, told in shared.items()} == alone
+        options = ("--dp-confidence", "0.94", "-n", "2", "--dist", dist, "-v", "--junit-xml=junit.xml")
+        run(pytester, source, *options).stdout.fnmatch_lines(
+            [
+                "*test_many[[]0[]]*: no_violation_found, claim ε = 1, proved ε*",
+                "8 audits in 6 tests, none not as expected*",
+            ]
+        )
+        assert {name.partition("@")[0]: told for name, told in told_of(pytester).items()} == alone
 
 
 def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pytest.Pytester) -> None:
     result = run(pytester, SOUND, "-n", "2", "--dist", "each")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["2 audits in 1 test, *in at most 1 of 1,000 sessions, 50 % of that spent"])
-
-
-def test_the_budget_is_reported_from_workers_too(pytester: pytest.Pytester) -> None:
-    result = run(pytester, MANY, "-n", "2", "-v")
-    result.stdout.fnmatch_lines(
-        ["*test_many[[]0[]]: no_violation_found, claim ε = 1, proved ε*", "8 audits in 6 tests, none not as expected*"]
-    )
 
 
 def test_tests_that_are_deselected_leave_their_share_to_the_others(pytester: pytest.Pytester) -> None:

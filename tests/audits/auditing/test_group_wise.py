@@ -91,7 +91,7 @@ audits:
     parameters: {epsilon: 1.0}
     claim: CLAIM
     neighbours: NEIGHBOURS
-    samples: 20_000
+    samples: 5_000
     execution: {workers: 1}
 """
 GROUPS = "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, high: 20}}"

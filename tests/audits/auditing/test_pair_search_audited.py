@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pytest
 
 import auditor
 from auditor.neighbours.records import Records
@@ -16,10 +15,9 @@ def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
     return len(records) + rng.laplace(0, scale, size)
 
 
-@pytest.mark.parametrize("epsilon", [0.1])
-def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) -> None:
+def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
     """A sound count by small ε: the bound comes near the truth and, as everywhere, seldom above (level 10⁻⁶)."""
-    domain = Records((0, 1), size=(0, 200))
+    domain, epsilon = Records((0, 1), size=(0, 200)), 0.2
     result = auditor.audit(
         count,
         auditor.PureDP(epsilon),
@@ -28,10 +26,9 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours(epsilon: float) ->
         confidence=1 - 1e-6,
         samples=500_000,
         seed=5,
-        planted=0,
     )
     assert result.bound is not None
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
-    assert result.outputs.selection <= 0.151 * result.outputs.bound  # of each round a share of .15, or the fewest
+    assert result.outputs.selection <= 0.152 * result.outputs.bound  # of each round a share of .15, or the fewest

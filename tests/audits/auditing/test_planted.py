@@ -115,8 +115,8 @@ def test_as_many_faults_are_planted_as_are_asked_for(most: int) -> None:
 
 
 def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
-    assert auditor.audit(broken, auditor.PureDP(1.0), PEOPLE, **OPTIONS).planted is None
-    assert auditor.audit(count, auditor.PureDP(1.0), [([], [1.0])], **OPTIONS).planted is None
+    assert auditor.audit(broken, auditor.PureDP(1.0), PEOPLE, planted=40, **OPTIONS).planted is None
+    assert auditor.audit(count, auditor.PureDP(1.0), [([], [1.0])], planted=40, **OPTIONS).planted is None
 
 
 def test_a_pass_that_proves_no_loss_is_weak() -> None:
@@ -133,7 +133,7 @@ def test_a_pass_that_proves_no_loss_is_weak() -> None:
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """From 750 outputs of a search most of what is planted is not seen."""
     domain = auditor.Records((0, 9), integer=True, size=(0, 10))
-    few = OPTIONS | {"samples": 2_000}
+    few = OPTIONS | {"samples": 2_000, "planted": 40}
     result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), domain, **few)
     assert result.planted is not None and result.planted.too_few
     assert result.weak
@@ -143,7 +143,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
     assert f"raise `samples` to {2_000 * times:,}, which finds {more} of them" in warning
     (tmp_path / "coin.py").write_text("def coin(value, size, rng):\n    return rng.integers(0, 2, size)\n")
     (tmp_path / "coin.yaml").write_text(
-        "version: 1\nsamples: 2_000\nseed: 1\nexecution: {workers: 1}\naudits:\n"
+        "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1}\naudits:\n"
         "  - {name: coin, mechanism: coin.py:coin, claim: {epsilon: 1.0},\n"
         "     neighbours: {domain: records, record: {integer: true, low: 0, high: 9}, size: {low: 0, high: 10}}}\n"
     )
@@ -184,5 +184,5 @@ def test_a_claim_that_has_no_twice_has_no_such_effect(claim: auditor.PureDP) -> 
 
 
 def test_an_audit_without_a_search_has_no_look_at_a_fault() -> None:
-    result = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, search=0, **OPTIONS)
+    result = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, search=0, planted=40, **OPTIONS)
     assert result.verdict == "no_violation_found"

@@ -59,7 +59,7 @@ def mean(data: Any) -> Any:
     return sum(data) / max(1, len(data))
 
 
-OPTIONS: Any = {"samples": 40_000, "seed": 7, "workers": 1}
+OPTIONS: Any = {"samples": 100_000, "seed": 7, "workers": 1}
 
 
 def audit(mechanism: Any, neighbours: Any, claim: Any = CLAIM, **options: Any) -> Any:
@@ -303,7 +303,7 @@ def boom(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_a_cliff_stops_the_shrinking() -> None:
-    result = audit(cliff, LARGE, search=40_000, samples=40_000)
+    result = audit(cliff, LARGE, search=100_000, samples=200_000)
     pair = result.smallest.pair
     assert result.verdict is Verdict.VIOLATION
     assert max(len(pair.left), len(pair.right)) >= 200, "no smaller pair breaks the claim"

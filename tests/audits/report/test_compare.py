@@ -1,9 +1,10 @@
 """Two runs compared: what fails a release, what is only told, and that another seed or sample size is no alarm."""
 
+import contextlib
 import functools
 import itertools
+import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -466,17 +467,25 @@ audits:
 """
 
 
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the configuration, its mechanism and the report of a run, as a baseline."""
+    folder = tmp_path_factory.mktemp("baseline")
+    source = "def laplace(data, size, rng, scale=1.0):\n    return rng.laplace(data, scale, size)\n"
+    (folder / "mechanisms_to_compare.py").write_text(source, encoding="utf-8")
+    (folder / "some.yaml").write_text(CONFIG, encoding="utf-8")
+    with contextlib.chdir(folder):
+        assert main(["run", "some.yaml"]) == 0
+        Path("reports/some/report.json").rename("baseline.json")
+    return folder
+
+
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def config(baseline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(baseline, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    source = "def laplace(data, size, rng, scale=1.0):\n    return rng.laplace(data, scale, size)\n"
-    Path("mechanisms_to_compare.py").write_text(source, encoding="utf-8")
-    file = tmp_path / "some.yaml"
-    file.write_text(CONFIG, encoding="utf-8")
-    assert main(["run", "some.yaml"]) == 0
-    (tmp_path / "reports" / "some" / "report.json").rename(tmp_path / "baseline.json")
-    yield file
+    return tmp_path / "some.yaml"
 
 
 def test_a_run_that_is_no_worse_than_its_baseline_passes(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,15 +99,20 @@ def test_an_honest_report_of_every_kind_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_is_refused_by_all_that_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: str) -> None:
-    old, new, (make, why) = tmp_path / "old.json", tmp_path / "new.json", EDITS[edit]
+def test_an_edit_is_refused(tmp_path: Path, edit: str) -> None:
+    file, (make, why) = tmp_path / "edited.json", EDITS[edit]
     report, edited = make()
-    old.write_text(json.dumps(report), encoding="utf-8")
-    new.write_text(json.dumps(edited), encoding="utf-8")
+    file.write_text(json.dumps(edited), encoding="utf-8")
     assert edited != report
     with pytest.raises(InvalidInputError) as caught:
-        read_report(new)
+        read_report(file)
     assert why in str(caught.value), caught.value
+
+
+def test_all_that_decide_refuse_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    for file, report in zip((old, new), at("sound", "bound", "value", value=-1.0), strict=True):
+        file.write_text(json.dumps(report), encoding="utf-8")
     for command in (["compare", "--strict", str(old), str(new)], ["show", str(new), "--junit", "-"]):
         assert main(command) == 2
         told = capsys.readouterr()

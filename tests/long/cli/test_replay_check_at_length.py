@@ -9,19 +9,6 @@ from auditor.cli import main
 PROJECT = Path(__file__).parents[3]
 
 
-# What a recount without code says that it does not check, and what changes nothing in what a rule guesses or bets.
-NAMED = [
-    ("smallest",),
-    ("tried",),
-    ("warnings",),
-    ("stop_reason",),
-    ("reproduce",),
-    ("reproducible",),
-    ("illustration", "growth"),
-]
-NAMED += [("outputs", phase) for phase in ("search", "selection", "bound", "shrink")]
-
-
 @pytest.mark.parametrize("name", sorted(path.stem for path in (PROJECT / "configs").glob("*.yaml")))
 def test_every_audit_of_make_audit_can_be_recounted(name: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept"

@@ -5,42 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import draw, noisy, sampler
 
-from auditor.blackbox.batches import Phase
-from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sample import Sample
-from auditor.blackbox.sampling import Execution, Sampler
 from auditor.errors import MechanismError
-from auditor.neighbours.pair import Pair
-
-PAIR = Pair(0.0, 1.0)
-Drawn = tuple[list[float], list[float]]
-
-
-def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
-    return rng.normal(dataset, 1, size)
 
 
 def noisy_one(dataset: float, rng: np.random.Generator) -> float:
     return float(rng.normal(dataset, 1))
-
-
-def as_drawn(sample: Sample) -> Drawn:
-    left, right = (outputs.column("output").numbers.tolist() for outputs in (sample.left, sample.right))
-    return left, right
-
-
-def sampler(function: Any = noisy, name: str = "audit", seed: int = 0, **execution: Any) -> Sampler:
-    return Sampler(
-        PythonSource("m", function=function),
-        name,
-        seed,
-        Execution(**{"workers": 1, "batch": 50, "isolate": False, **execution}),
-    )
-
-
-def draw(drawer: Sampler, outputs: int = 230, phase: Phase = Phase.BOUND, pair: Pair = PAIR) -> list[Drawn]:
-    return list(drawer.map(drawer.batches(pair, outputs, phase), as_drawn))
 
 
 # --- The same numbers whatever draws them ---

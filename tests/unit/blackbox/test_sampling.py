@@ -8,39 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sampled import PAIR, as_drawn, draw, sampler
 from scipy.stats import binom
 
 from auditor.blackbox.batches import Batch, Phase
-from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import Sample
-from auditor.blackbox.sampling import Execution, Sampler
+from auditor.blackbox.sampling import Execution
 from auditor.errors import InvalidInputError
 from auditor.neighbours.pair import Pair, Relation
-
-PAIR = Pair(0.0, 1.0)
-Drawn = tuple[list[float], list[float]]
-
-
-def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
-    return rng.normal(dataset, 1, size)
-
-
-def as_drawn(sample: Sample) -> Drawn:
-    left, right = (outputs.column("output").numbers.tolist() for outputs in (sample.left, sample.right))
-    return left, right
-
-
-def sampler(function: Any = noisy, name: str = "audit", seed: int = 0, **execution: Any) -> Sampler:
-    return Sampler(
-        PythonSource("m", function=function),
-        name,
-        seed,
-        Execution(**{"workers": 1, "batch": 50, "isolate": False, **execution}),
-    )
-
-
-def draw(drawer: Sampler, outputs: int = 230, phase: Phase = Phase.BOUND, pair: Pair = PAIR) -> list[Drawn]:
-    return list(drawer.map(drawer.batches(pair, outputs, phase), as_drawn))
 
 
 def sides(size: int, phase: Phase, seed: int) -> list[int]:

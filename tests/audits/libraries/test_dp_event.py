@@ -41,6 +41,11 @@ def test_the_relation_must_be_said() -> None:
         auditor.audit(noisy, neighbours=NEIGHBOURS, parameters={"relation": "substituted"})
 
 
+def test_a_claim_that_is_given_needs_no_relation() -> None:
+    given = auditor.audit(NoisySum(1.0, None), auditor.GaussianDP(1.0), NEIGHBOURS, **QUICK)
+    assert given.verdict == "no_violation_found"
+
+
 @pytest.mark.parametrize(("scale", "verdict"), [(1.0, "no_violation_found"), (0.4, "violation")])
 def test_the_event_is_the_claim(scale: float, verdict: str) -> None:
     dp = library("dp_accounting", "dp-accounting")
