@@ -199,12 +199,12 @@ def test_two_intervals_need_more_outputs_than_guesses() -> None:
 
 
 def test_canaries_to_catch_a_tenth_more_catch_it() -> None:
-    plan = with_canaries(auditor.PureDP(1.0), 100)
-    row = foresee(plan)[-1]
-    assert row.caught > 1 + EXCESS
-    larger = with_canaries(auditor.PureDP(1.0), int(row.needed))
-    assert (
-        foresee(larger)[-1].caught
-        <= 1 + EXCESS
-        < foresee(with_canaries(auditor.PureDP(1.0), int(row.needed * 0.9)))[-1].caught
-    )
+    claim = auditor.PureDP(1.0)
+    row = foresee(with_canaries(claim, 100))[-1]
+
+    def caught(number: int) -> float:
+        guesses = tuple(RightGuesses(number, guesses, 0) for guesses in usual_guesses(number))
+        return GuessLooks(guesses, apart=False).detectable(claim, ALPHA, row.chance)
+
+    assert row.caught == caught(100) > 1 + EXCESS
+    assert caught(int(row.needed)) <= 1 + EXCESS < caught(int(row.needed * 0.9))
