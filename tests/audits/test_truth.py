@@ -37,7 +37,7 @@ def test_every_row_with_a_truth_is_here() -> None:
 
 @pytest.mark.parametrize("name", [name for name in PLANS if not name.startswith(("classics", "003", "004"))])
 def test_no_bound_exceeds_the_truth(name: str) -> None:
-    result = run(quick(PLANS[name], 0, ALPHA, 4_000))
+    result = run(quick(PLANS[name], 0, ALPHA, 3_000))
     assert result.bound is not None
     assert result.exact is not None
     assert result.bound.value <= result.exact.value + result.exact.error

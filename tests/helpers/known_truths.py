@@ -19,7 +19,8 @@ PLANS = {
 
 
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
-    search = 6000 if plan.settings.search is None else min(6000, plan.settings.search)
+    most = min(6000, samples)
+    search = most if plan.settings.search is None else min(most, plan.settings.search)
     settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
     return replace(plan, alpha=alpha, settings=settings)
 

@@ -180,144 +180,84 @@ SCORES = "scores inside.npy outside.npy --from independent-runs"
 CSV = "scores inside.csv:a outside.npy --from independent-runs"
 DEEP = 10**5
 
+ZEROS, TAG = "/dev/zero", "!!python/object/apply:os.system ['touch executed']"
+NOBODY_HAS = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}"
+ENDLESS = asked(
+    "ALTER TABLE batches RENAME TO b",
+    "CREATE VIEW batches AS WITH RECURSIVE c(audit) AS (SELECT 1 UNION ALL SELECT 1 FROM c) "
+    "SELECT audit, 'x' AS name, x'' AS left_keys, x'' AS right_keys, x'' AS seen FROM c",
+)
+RAISES = asked('UPDATE notes SET content = CAST(\'{"raised": ["SystemExit", "x"]}\' AS BLOB)')
+# 16 GiB, 8 TB, and code, in the arrays of a batch.
+LARGE = rezipped(lambda name, content: b"\0" * (1 << 22) if name == "left 0 numbers.npy" else content)
+PROMISED = rezipped(lambda name, content: content if name == "meta.npy" else npy(NOBODY_HAS))
+PICKLE = rezipped(lambda name, content: content if name == "meta.npy" else array(np.array([Pickled()], object)))
+
+
+def zipped(folder: Path) -> None:
+    """Write an archive of a gigabyte of zeros under the name of an array."""
+    np.savez_compressed(folder / "a.npz", a=np.zeros(1 << 24))
+    (folder / "a.npz").rename(folder / "inside.npy")
+
+
+def on(command: str, *attacks: tuple[Any, ...], statuses: tuple[int, ...] = (2,)) -> list[Attack]:
+    """Return attacks on what one command reads: name, what is done, and what is said."""
+    return [Attack(name, spoil, command, statuses, *says) for name, spoil, *says in attacks]
+
+
 ATTACKS = [
-    # Reports.
-    Attack(
-        "deep and closed",
-        holds(REPORT, "[" * DEEP + "]" * DEEP),
-        f"replay kept --check {REPORT}",
-        says="are nested more than",
-    ),
-    Attack("a pipe", is_(REPORT, os.mkfifo), f"show {REPORT}", says="a pipe"),
-    Attack("zeros without end", is_(REPORT, lambda at: at.symlink_to("/dev/zero")), f"show {REPORT}", says="a device"),
-    Attack(
-        "a seed of a million digits",
-        said(REPORT, '"seed": ', '"seed": ' + "1" * 10**6),
+    *on(
         f"show {REPORT}",
-        says="digits",
+        ("a pipe", is_(REPORT, os.mkfifo), "a pipe"),
+        ("zeros without end", is_(REPORT, lambda at: at.symlink_to(ZEROS)), "a device"),
+        ("a seed of a million digits", said(REPORT, '"seed": ', '"seed": ' + "1" * 10**6), "digits"),
     ),
-    # Recordings.
-    Attack(
-        "a manifest that names a file elsewhere",
-        with_(MANIFEST, "configuration", value="../../../audit.yaml"),
+    *on(
+        f"replay kept --check {REPORT}",
+        ("deep and closed", holds(REPORT, "[" * DEEP + "]" * DEEP), "are nested more than"),
+    ),
+    *on(
         "replay kept",
-        (0,),
+        ("an override that runs code", with_(MANIFEST, "overrides", value={"runs_code": True}), "manifest"),
+        ("outputs that are zeros", is_(OUTPUTS, lambda at: at.symlink_to(ZEROS)), "cannot be read"),
+        ("a view that never ends", ENDLESS, "other tables"),
+        ("a note that raises", RAISES),
+        ("zeros of 16 GiB in an archive", kept(LARGE)),
+        ("a header that promises 8 TB", kept(PROMISED)),
+        ("one output that stands for 10¹⁵", kept(rezipped(one_row_for(10**15)))),
+        ("fewer outputs than were asked for", kept(rezipped(one_row_for(1))), "2 outputs where 125 were drawn"),
+        ("a pickle in an archive", kept(PICKLE), "allow_pickle"),
     ),
-    Attack(
-        "an override that runs code",
-        with_(MANIFEST, "overrides", value={"runs_code": True}),
+    *on(
         "replay kept",
-        says="manifest",
+        ("a manifest that names a file elsewhere", with_(MANIFEST, "configuration", value="../../../audit.yaml")),
+        statuses=(0,),
     ),
-    Attack(
-        "outputs that are zeros",
-        is_(OUTPUTS, lambda at: at.symlink_to("/dev/zero")),
-        "replay kept",
-        says="cannot be read",
-    ),
-    Attack(
-        "a view that never ends",
-        asked(
-            "ALTER TABLE batches RENAME TO b",
-            "CREATE VIEW batches AS WITH RECURSIVE c(audit) AS (SELECT 1 UNION ALL SELECT 1 FROM c) "
-            "SELECT audit, 'x' AS name, x'' AS left_keys, x'' AS right_keys, x'' AS seen FROM c",
-        ),
-        "replay kept",
-        says="other tables",
-    ),
-    Attack(
-        "a note that raises",
-        asked('UPDATE notes SET content = CAST(\'{"raised": ["SystemExit", "x"]}\' AS BLOB)'),
-        "replay kept",
-    ),
-    Attack(
-        "zeros of 16 GiB in an archive",
-        kept(rezipped(lambda name, content: b"\0" * (1 << 22) if name == "left 0 numbers.npy" else content)),
-        "replay kept",
-    ),
-    Attack(
-        "a header that promises 8 TB",
-        kept(
-            rezipped(
-                lambda name, content: (
-                    content
-                    if name == "meta.npy"
-                    else npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}")
-                )
-            )
-        ),
-        "replay kept",
-    ),
-    Attack(
-        "one output that stands for 10¹⁵",
-        kept(rezipped(one_row_for(10**15))),
-        "replay kept",
-    ),
-    Attack(
-        "fewer outputs than were asked for",
-        kept(rezipped(one_row_for(1))),
-        "replay kept",
-        says="2 outputs where 125 were drawn",
-    ),
-    Attack(
-        "a pickle in an archive",
-        kept(rezipped(lambda name, content: content if name == "meta.npy" else array(np.array([Pickled()], object)))),
-        "replay kept",
-        says="allow_pickle",
-    ),
-    # Certificates.
-    Attack(
-        "a power that fills the memory",
-        with_(PROOF, "claim", value={"epsilon": "1e999999999"}),
+    *on(
         f"check-proof {PROOF}",
-        (1, 2),
+        ("a power that fills the memory", with_(PROOF, "claim", value={"epsilon": "1e999999999"})),
+        statuses=(1, 2),
     ),
-    Attack(
-        "a retraced mechanism that is a command",
-        with_(PROOF, "mechanism", value="os:abort"),
+    *on(
         f"check-proof --retrace {PROOF}",
-        (1, 2),
+        ("a retraced mechanism that is a command", with_(PROOF, "mechanism", value="os:abort")),
+        statuses=(1, 2),
     ),
-    # Scores.
-    Attack(
-        "a shape beyond the file",
-        holds("inside.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}")),
+    *on(
         SCORES,
-        says="header promises",
+        ("a shape beyond the file", holds("inside.npy", npy(NOBODY_HAS)), "header promises"),
+        ("a header that is code", holds("inside.npy", npy("__import__('pathlib').Path('executed').touch()"))),
+        ("objects", lambda folder: np.save(folder / "inside.npy", np.array([Pickled()], object)), "type object"),
+        ("an archive of a gigabyte of zeros", zipped),
     ),
-    Attack("a header that is code", holds("inside.npy", npy("__import__('pathlib').Path('executed').touch()")), SCORES),
-    Attack(
-        "objects",
-        lambda folder: np.save(folder / "inside.npy", np.array([Pickled()], object)),
-        SCORES,
-        says="type object",
-    ),
-    Attack(
-        "an archive of a gigabyte of zeros",
-        lambda folder: (
-            np.savez_compressed(folder / "a.npz", a=np.zeros(1 << 24))
-            or (folder / "a.npz").rename(folder / "inside.npy")
-        ),
-        SCORES,
-    ),
-    Attack("a quote that never ends", holds("inside.csv", 'a\n"' + "1\n" * 10**5), CSV),
-    # Configurations.
-    Attack(
-        "deep indents", holds(CONFIG, "".join(" " * i + "a:\n" for i in range(1400))), "check audit.yaml", says="deep"
-    ),
-    Attack(
-        "a tag that runs a command",
-        said(CONFIG, "samples: 500", "samples: !!python/object/apply:os.system ['touch executed']"),
+    *on(CSV, ("a quote that never ends", holds("inside.csv", 'a\n"' + "1\n" * 10**5))),
+    *on(
         "check audit.yaml",
-        says="the tag",
+        ("deep indents", holds(CONFIG, "".join(" " * i + "a:\n" for i in range(1400))), "deep"),
+        ("a tag that runs a command", said(CONFIG, "samples: 500", f"samples: {TAG}"), "the tag"),
+        ("a key that is a bomb", holds(CONFIG, f"? {'[' * 50}1{']' * 50}\n: 3\n"), "a key must be a word"),
+        ("10 MB of YAML", holds(CONFIG, "- a\n" * 2_500_000), "bytes"),
     ),
-    Attack(
-        "a key that is a bomb",
-        holds(CONFIG, f"? {'[' * 50}1{']' * 50}\n: 3\n"),
-        "check audit.yaml",
-        says="a key must be a word",
-    ),
-    Attack("10 MB of YAML", holds(CONFIG, "- a\n" * 2_500_000), "check audit.yaml", says="bytes"),
 ]
 
 
