@@ -12,7 +12,7 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import claim_from_dict
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.result import RunResult
 
 
 def laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
@@ -80,10 +80,6 @@ def ended(name: str) -> Ended:
     return carry_out(
         Plan(name=name, source=source, claim=claim_from_dict(claim), neighbours=domain, alpha=0.01, settings=settings)
     )
-
-
-def audited(name: str) -> AuditResult:
-    return ended(name).result()
 
 
 @functools.cache

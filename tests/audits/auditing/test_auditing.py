@@ -18,7 +18,7 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
 from auditor.bounds.digits import significant
-from auditor.defaults import FEWEST, SettingsKeywords, settings
+from auditor.defaults import FEWEST
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
 
@@ -49,9 +49,6 @@ def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
 
 
 # --- Options ---
-
-
-DECLARED = {name: about for name, _, about in settings(SettingsKeywords)}
 
 
 class Responder:

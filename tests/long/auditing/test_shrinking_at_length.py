@@ -13,20 +13,12 @@ from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.neighbours.domains import Pairs
 
-CLAIM = auditor.PureDP(0.5)
 LN3 = math.log(3)
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
     """Tell for every pair of values, truthfully three times in four, which is odd: ε = ln 3 where one is, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
-
-
-OPTIONS: Any = {"samples": 100_000, "seed": 7, "workers": 1}
-
-
-def audit(mechanism: Any, neighbours: Any, claim: Any = CLAIM, **options: Any) -> Any:
-    return auditor.audit(mechanism, claim, neighbours, **{**OPTIONS, **options})
 
 
 ANSWERS = Pairs([(n, n + 1) for n in range(10, 50)])

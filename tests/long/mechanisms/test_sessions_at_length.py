@@ -2,19 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 import auditor
-from auditor.neighbours.scripts import Asked, Script
-from auditor.sessions.transcript import transcript
 from mechanisms import sessions
-
-DATA = np.array([1.0, 9.0, 9.0])
-
-
-def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int = 0, data: Any = DATA) -> list[Any]:
-    said = transcript(lambda: factory(data, np.random.default_rng(seed), **parameters), Asked(None, script))
-    return list(said["answers"]) if isinstance(said, dict) else said
 
 
 def test_a_loss_that_adds_up_over_many_answers_is_found_among_scripts_that_are_at_the_claim() -> None:

@@ -3,25 +3,12 @@
 import itertools
 
 import numpy as np
-from made_results import event_of
 from scipy.stats import binom
 
 import auditor
 from auditor.bounds.divergences import divergence_of
 from auditor.bounds.evidence import ScoreCounts
-from auditor.events.observed import ObservedRule
 from auditor.methods import method_for
-
-
-def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:
-    """Return an event that guesses "left" so often, and wins so often."""
-    half = trials // 2
-    counts = {"left": [wins, half], "right": [guesses - wins, half]}
-    rule = {"feature": description}
-    made_of = {"description": description, "guess": "left", "counts": counts, "opposite": None, "rule": rule}
-    found = event_of(made_of)
-    assert isinstance(found, ObservedRule)
-    return found
 
 
 def test_limits_of_a_divergence_are_those_of_one_event_of_the_score() -> None:

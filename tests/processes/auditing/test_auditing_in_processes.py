@@ -8,7 +8,6 @@ import pytest
 import auditor
 from auditor.auditing import planned
 from auditor.auditing.flow import carry_out
-from auditor.defaults import SettingsKeywords, settings
 
 BITS = [(0, 1)]
 HALF = auditor.PureDP(0.5)
@@ -19,9 +18,6 @@ def audit(mechanism: Any, claim: Any = HALF, neighbours: Any = BITS, **options: 
 
 
 # --- Options ---
-
-
-DECLARED = {name: about for name, _, about in settings(SettingsKeywords)}
 
 
 # --- Audits in vain ---

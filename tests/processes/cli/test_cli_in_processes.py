@@ -58,10 +58,6 @@ def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> Non
     assert folder.report()["passed"]
 
 
-ENTRY = {"name", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "outputs", "power", "seed"}
-ENTRY |= {"stop_reason", "reproducible"}
-
-
 def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder) -> None:
     folder.run(config(*ALL))
     before = folder.report()

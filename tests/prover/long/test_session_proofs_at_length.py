@@ -17,9 +17,6 @@ def faulty_plans() -> list[Any]:
     return [plan for plan in plans if plan.expect == "violation"]
 
 
-FAULTY = [plan.name for plan in faulty_plans()]
-
-
 # On few data sets each faulty session breaks its claim: with the questions of its audit or, if there are infinitely many, with
 # some of them.
 OTHERS = {
