@@ -216,13 +216,11 @@ def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
 
 
 @pytest.mark.parametrize("isolate", ["true", "false"])
-@pytest.mark.parametrize("place", [*DRAWN, *READ, *BEFORE])
+@pytest.mark.parametrize("place", DRAWN)
 def test_no_run_ends_with_success_and_no_other_audit_is_lost(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, isolate: str
 ) -> None:
-    status = main(
-        ["run", configured({**DRAWN, **READ, **BEFORE}[place], f"execution: {{workers: 1, isolate: {isolate}}}")]
-    )
+    status = main(["run", configured(DRAWN[place], f"execution: {{workers: 1, isolate: {isolate}}}")])
     assert status in (2, 3)
     if status == 3:
         report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
