@@ -67,9 +67,7 @@ def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder
 
 
 def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    folder.write(
-        "lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.01)\n    return [rng.random()] * 3\n"
-    )
+    folder.write("lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.01)\n    return [rng.random()] * 3\n")
     file = folder.write("some.yaml", OF_LISTS % (0, "") + "    samples: 1000\n    execution: {workers: 1}\n")
     assert main(["check", file]) == 0
     told = re.search(
