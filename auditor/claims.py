@@ -1,6 +1,7 @@
 """Claims: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
 
-Everything that depends on the kind of claim alone is here. How a claim is tested is said by its method (:mod:`auditor.methods`).
+What a claim promises is here. How a claim on pairs of neighbours, or a probability, is tested is said by its method
+(:mod:`auditor.methods`). Claims about queries need none.
 """
 
 import math
@@ -443,15 +444,15 @@ class Probability(Claim):
 
 
 # The claims by the keys that they have in a configuration.
-KINDS: dict[frozenset[str], type[Claim]] = {}
+CLAIM_KINDS: dict[frozenset[str], type[Claim]] = {}
 
 
 def register_claim(kind: type[Claim]) -> None:
     """Let configurations and reports name a kind of claim by its keys. Raises InvalidInputError if another kind has them."""
     for keys in kind.forms():
-        if KINDS.setdefault(keys, kind) is not kind:
+        if CLAIM_KINDS.setdefault(keys, kind) is not kind:
             raise InvalidInputError(
-                f"{kind.__name__} has the keys {sorted(keys)}, which are those of {KINDS[keys].__name__}"
+                f"{kind.__name__} has the keys {sorted(keys)}, which are those of {CLAIM_KINDS[keys].__name__}"
             )
 
 
@@ -463,13 +464,13 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
     >>> claim_from_dict({"epsilon": 1, "delta": 1e-5})
     ApproximateDP(epsilon=1.0, delta=1e-05)
     """
-    kind = KINDS.get(frozenset(numbers))
+    kind = CLAIM_KINDS.get(frozenset(numbers))
     if kind is None:
-        known = frozenset[str]().union(*KINDS)
+        known = frozenset[str]().union(*CLAIM_KINDS)
         for key in numbers:
             if key not in known:
                 raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')
-        forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in KINDS)
+        forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in CLAIM_KINDS)
         raise InvalidInputError(f"claim has the keys {sorted(numbers)}; it must have those of one of {forms}")
     return kind(**numbers)
 

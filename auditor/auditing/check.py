@@ -50,7 +50,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 # Some outputs are timed; only one, where two calls took so long that more would be tedious.
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
-                trial = draw_twice(drawer, plan.settings.seed, audit_key(plan.address), batch)
+                trial = draw_twice(drawer, plan.settings.seed, audit_key(plan.stream_name), batch)
                 return FirstOutputs(plan, pair, left, right, trial)
     finally:
         plan.source.close()

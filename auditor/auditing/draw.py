@@ -54,7 +54,7 @@ class Draw:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = replace(execution, workers=1)
         shared = self.guard, plan.store, self.pace
-        return Sampler(plan.source, plan.address, plan.settings.seed, execution, *shared)
+        return Sampler(plan.source, plan.stream_name, plan.settings.seed, execution, *shared)
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None

@@ -143,6 +143,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> Ended:
+    """Carry out a plan. If a worker process ends meanwhile, start again where each mechanism has a process of its own."""
     draw, how = Draw(plan, listener), plan.settings.execution
     try:
         with plan.store.blamed():
@@ -176,6 +177,7 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
 
 
 def _seen(plan: Plan, draw: Draw, proof: ProofJob) -> Seen:
+    """Look at the mechanism first, and then run the flow for the plan's kind of audit."""
     if plan.kind == "query":
         return audit_query(plan, draw)
     start = first_look(plan, draw)

@@ -607,7 +607,7 @@ OF_THE_SIZE = (
     ),
     SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
 )
-# The stages of a search, by shares of its outputs. This is the place to tune it.
+# The stages of a search, by shares of its outputs. To tune it, change this list, OF_THE_SIZE or ON_NEIGHBOURS.
 SEARCH = (
     SearchStage(
         "the loss of the mechanism on neighbours",

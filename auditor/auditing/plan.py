@@ -174,8 +174,8 @@ class Plan:
         return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
 
     @property
-    def address(self) -> str:
-        """The name at which outputs are drawn: beside an earlier violation, no output is one that chose its event."""
+    def stream_name(self) -> str:
+        """The name that streams are made of. An earlier violation changes it, so that no output is one that chose its event."""
         return f"{self.name} after {self.earlier.digest}" if self.earlier else self.name
 
     @property

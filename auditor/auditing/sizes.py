@@ -37,8 +37,8 @@ MOST_LEARNED, MOST_NUMBERS, LEAST_LEARNED = 400_000, 4_000_000, 15_000
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of an audit: outputs of its search, the fewest that a test is learned from, and those of its bound, both sides
-    together. Its bound has this share of the level.
+    """One round of an audit. ``search``, ``selection`` and ``bound`` are numbers of outputs, both sides together: those of its
+    search, the fewest that a test is learned from, and those that its bound counts. The bound has this ``share`` of the level.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """The task of a worker: draw a batch from the streams at its address, and observe it.
 
-Every batch has an address: the audit's name, the phase, and the batch's number. From it, ``rng_at`` makes two streams: one for the
+Every batch has an address: the audit's name, the phase, and the batch's number. From it, ``stream`` makes two streams: one for the
 fair coin that picks the side of each trial, which the mechanism cannot touch, and one that is handed to the mechanism. So the
 outputs of a batch depend on the root seed and its address alone.
 """
@@ -106,12 +106,12 @@ COIN, NOISE, AGAIN = 0, 1, 2  # uses of streams; AGAIN is for outputs that are d
 
 
 def rng_at(seed: int, *address: int) -> np.random.Generator:
-    """Return the random numbers at an address, and always the same ones there. Every seed of an audit is made here."""
+    """Return the random numbers at an address, and always the same ones there. The streams of all outputs come from here."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))
 
 
 def stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
-    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN."""
+    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN. ``audit`` is the key of the audit's name."""
     return rng_at(seed, audit, batch.phase, *batch.number, use)
 
 

@@ -252,7 +252,7 @@ def batch_form(batch: Any) -> str:
     """Return the form of a batch in words. An output that changed the form would change the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
-    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.KIND.get(batch.dtype.kind, "objects")
+    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.DTYPE_WORDS.get(batch.dtype.kind, "objects")
     return f"an array of {kind} with {batch.ndim} axes"
 
 

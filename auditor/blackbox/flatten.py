@@ -1,4 +1,4 @@
-"""The row of an output: numbers and words, each named by its place in the output. ``KINDS`` has a line for each kind."""
+"""The row of an output: numbers and words, each named by its place in the output. ``OUTPUT_KINDS`` has a line for each kind."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ from auditor.errors import MechanismError
 Leaves = dict[str, Leaf]
 
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
-KIND = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
+DTYPE_WORDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
@@ -207,7 +207,7 @@ def type_name(value: Any) -> str:
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, np.ndarray):
-        kind = "numbers" if is_number_array(value) else KIND.get(value.dtype.kind, str(value.dtype))
+        kind = "numbers" if is_number_array(value) else DTYPE_WORDS.get(value.dtype.kind, str(value.dtype))
         return f"array of {kind}"
     if isinstance(value, JsonNumber):
         return "float" if set(value) & set(".eE") else "int"
@@ -365,7 +365,7 @@ def _instead(value: Any) -> str:
 
 
 # Tried in this order.
-KINDS = (
+OUTPUT_KINDS = (
     OutputKind(is_number_array, _number_array_leaves, forms=_array_forms),
     OutputKind(_is(np.ndarray), array_leaves, items_at, _items, _array_forms),
     OutputKind(
@@ -411,8 +411,8 @@ KINDS = (
 
 
 def output_kind(value: Any) -> OutputKind:
-    """Return the first entry of KINDS that fits a value."""
-    return _COMMON.get(type(value)) or next(kind for kind in KINDS if kind.holds(value))
+    """Return the first entry of OUTPUT_KINDS that fits a value."""
+    return _COMMON.get(type(value)) or next(kind for kind in OUTPUT_KINDS if kind.holds(value))
 
 
 # Found without a search, since outputs are full of them.

@@ -58,7 +58,7 @@ class Execution:
     once. ``timeout`` is the seconds for a batch, or for a single output where they are drawn one by one. A timeout is an output,
     and so is a crash, so mechanisms run in processes of their own. ``isolate`` False runs Python mechanisms in the calling
     process, with one worker or threads, for debuggers and for objects that cannot be pickled. Nothing limits their time there,
-    and a crash ends the run. ``lost`` says that a worker was lost before.
+    and a crash ends the run. ``lost`` says that a worker was lost before: then each mechanism has a process of its own.
     """
 
     backend: BackendName = "loky"

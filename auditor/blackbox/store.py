@@ -46,7 +46,7 @@ VERSION = 2
 SPOILT = (sqlite3.Error, UnicodeDecodeError)
 # The note that says why a recorded run stopped drawing.
 ENDED = "ended"
-KINDS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
+COUNTS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 # Limits of one sample. A few bytes of an archive can stand for any number of zeros.
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
@@ -459,7 +459,7 @@ def _tagged(value: Any) -> Any:
         return {"dict": [[key, _tagged(item)] for key, item in value.items()]}
     if isinstance(value, BaseException):
         return {"raised": [type(value).__name__, str(value)]}
-    if type(value).__name__ in KINDS:
+    if type(value).__name__ in COUNTS:
         return {type(value).__name__: [_tagged(getattr(value, field)) for field in value.__slots__]}
     return value.item() if isinstance(value, np.generic) else value
 
@@ -474,7 +474,7 @@ def _untagged(data: dict[str, Any]) -> Any:
         case "raised":
             name, text = content
             return MechanismError(text) if name == MechanismError.__name__ else type(name, (Exception,), {})(text)
-    return KINDS[kind](*content)
+    return COUNTS[kind](*content)
 
 
 def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:

@@ -34,8 +34,8 @@ MOST_KINDS, MOST_SECONDS = 60, 60.0
 # forgets to multiply or divide by such a number would else go unnoticed.
 _GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
 _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-# Forms of a frame by the annotation or the name, in the order in which they are tried if neither says it.
-_FORMS = {
+# Containers of a frame by the annotation or the name of the argument, in the order in which they are tried if neither says it.
+_CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
     "columns": r"^(dict|Mapping)\b",
     "pandas": r"^(?!pl\b|polars\b).*\bDataFrame\b",
@@ -178,9 +178,9 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
     """Return data sets to try, by the annotation and the name of their parameter, and by parameters that are bounds."""
     annotation = dataset.annotation
     words = dataset.name if annotation is dataset.empty else inspect.formatannotation(annotation).strip("'\"")
-    if named := [Frame(form) for form, mark in _FORMS.items() if re.search(mark, words)]:
+    if named := [Frame(form) for form, mark in _CONTAINERS.items() if re.search(mark, words)]:
         return [*named]
-    data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _FORMS)]
+    data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _CONTAINERS)]
     if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
         return [*frames[2:], *frames[:2], *data]
     one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}

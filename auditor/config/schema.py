@@ -24,7 +24,7 @@ from pydantic import (
 
 from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
-from auditor.claims import KINDS, STRONGER_IF_LARGER
+from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
 from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError
@@ -575,7 +575,7 @@ def _claim() -> dict[str, Any]:
             "required": sorted(keys),
             "additionalProperties": False,
         }
-        for keys, kind in KINDS.items()
+        for keys, kind in CLAIM_KINDS.items()
     ]
     stated = {
         "description": "What a function or an object states: a claim, its keys, or an event or accountant of dp-accounting.",

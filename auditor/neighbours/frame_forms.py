@@ -46,19 +46,19 @@ class TableForm(DataForm):
     columns: Columns
 
     def __str__(self) -> str:
-        return FORMS[self.name].words
+        return CONTAINERS[self.name].words
 
     @property
     def is_json(self) -> bool:  # type: ignore[override]
         """Whether programs can receive the container."""
-        return FORMS[self.name].is_json
+        return CONTAINERS[self.name].is_json
 
     def build(self, data: Any, other: Any) -> Any:
         values = {name: [_value(column, row[name]) for row in data] for name, column in self.columns.items()}
-        return FORMS[self.name].made(self.columns, values)
+        return CONTAINERS[self.name].made(self.columns, values)
 
     def code(self, built: Any) -> str:
-        return FORMS[self.name].code(built)
+        return CONTAINERS[self.name].code(built)
 
 
 def _value(column: Column, value: Any) -> Any:
@@ -214,7 +214,8 @@ def _spelled(values: Any) -> str:
     return repr(values.to_pydatetime() if hasattr(values, "to_pydatetime") else values)
 
 
-FORMS = {
+# By the name in ``as``, which config/schema.py lists as well.
+CONTAINERS = {
     "rows": Container("lists of dicts", _rows, _spelled, is_json=True),
     "columns": Container("dicts of NumPy arrays", _arrays, _spelled),
     "pandas": Container("pandas DataFrames", _pandas, _pandas_code, "pandas"),
@@ -232,9 +233,9 @@ FORMS = {
 
 def form_named(name: str, columns: Columns) -> TableForm:
     """Return the form of that name. Raises InvalidInputError if there is none, or if its library is not installed."""
-    if name not in FORMS:
-        raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(FORMS))}')
-    library = FORMS[name].library
+    if name not in CONTAINERS:
+        raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(CONTAINERS))}')
+    library = CONTAINERS[name].library
     if library and find_spec(library) is None:
         raise InvalidInputError(f"as: {name} needs {library}, which is not installed: pip install {library}")
     return TableForm(name, columns)

@@ -1,4 +1,7 @@
-"""The sentence with which the page begins: what a person changes, what that does to the outputs, and the loss."""
+"""The sentence with which the HTML page begins: what a person changes, what that does to the outputs, and the loss.
+
+Other reports begin with ``finding`` (:mod:`auditor.report.phrases`).
+"""
 
 import math
 from collections import Counter

@@ -217,7 +217,7 @@ def test_a_run_that_is_resumed_looks_at_what_it_began_with(
     assert one is not None
     assert other is not None
     assert one.digest == other.digest
-    assert begun[0].address == begun[1].address != "count"
+    assert begun[0].stream_name == begun[1].stream_name != "count"
 
 
 def test_what_is_recorded_does_not_depend_on_reports(run: Callable[..., Any]) -> None:

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs, drawn_pairs
-from auditor.neighbours.frame_forms import FORMS
+from auditor.neighbours.frame_forms import CONTAINERS
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrink import simpler
@@ -402,7 +402,7 @@ def types_of(form: str, data: Any) -> Any:
     return type(data)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", CONTAINERS)
 def test_types_do_not_reveal_the_side(form: str) -> None:
     pairs = built(form).corners()[:80]
     assert any(not pair.left for pair in pairs)
@@ -410,7 +410,7 @@ def test_types_do_not_reveal_the_side(form: str) -> None:
     assert all(found == types[0] for found in types)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", CONTAINERS)
 def test_each_call_has_data_of_its_own(form: str) -> None:
     pair = built(form).corners()[0]
     assert form == "csv" or pair.dataset("right") is not pair.dataset("right")
@@ -431,7 +431,7 @@ def test_a_null_is_a_null_and_numbers_are_what_they_are(form: str) -> None:
             assert (row["user"], row["code"]) == (wanted["user"], wanted["code"])
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", CONTAINERS)
 def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
     names: dict[str, Any] = {"numpy": np, "datetime": datetime, **{
         library: pytest.importorskip(library) for library in [LIBRARIES.get(form)] if library
@@ -444,7 +444,7 @@ def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
         assert pair.form.code(again) == pair.code("right")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", CONTAINERS)
 def test_a_frame_is_the_same_when_it_is_read_from_a_report(form: str) -> None:
     """Spelled as report.json spells it, and given to the domain as the pair to look at again."""
     domain, rng = built(form), np.random.default_rng(2)
