@@ -3,6 +3,7 @@
 Every figure is a ratio of what was measured one after the other within this run, or follows from such figures by arithmetic.
 """
 
+import functools
 import statistics
 import subprocess
 import sys
@@ -16,9 +17,8 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, Tally, counted
 from auditor.auditing.plan import Plan
-from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase, draw_all
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import A_SECOND, Execution
@@ -144,7 +144,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
-    drawn, _, took = draw_all(source, 0, 0, Counted(test), batches)
+    drawn, _, took = draw_all(source, 0, 0, functools.partial(counted, test), batches)
     drawing, tally = Draw(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
 
     def merge() -> None:

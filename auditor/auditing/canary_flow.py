@@ -12,15 +12,22 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
-from auditor.blackbox.batches import Phase
-from auditor.blackbox.scored import Run, run_once
+from auditor.blackbox.batches import COIN, NOISE, Batch, Phase, stream
+from auditor.blackbox.host import isolated
+from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.process import ProcessFailure
+from auditor.blackbox.sample import Stream
+from auditor.blackbox.sampling import audit_key
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import GuessLooks, surest_guesses
 from auditor.claims import PrivacyClaim
+from auditor.errors import MechanismError
 from auditor.events.observed import ObservedCanaries
+from auditor.interfaces import Source
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.pair import Pair, Relation
 from auditor.results.result import Illustration, Judgement
 from auditor.verdict import judge
 
@@ -56,6 +63,10 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
     return Seen(evidence(plan, domain, runs, reason, share), warnings=warnings)
 
 
+def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
+    return asdict(run_once(plan, domain, number))
+
+
 def shares_of_looks(runs: int) -> dict[int, float]:
     """Return the numbers of runs after which there is a look, and its share of the level.
 
@@ -66,9 +77,68 @@ def shares_of_looks(runs: int) -> dict[int, float]:
     return {number: (1 - OF_LAST) / len(numbers) for number in numbers}
 
 
-def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
-    settings = plan.settings
-    return asdict(run_once(plan.source, domain, (plan.name, settings.seed, number), settings.execution))
+# --- One run: the output is made and scored in one process, and only the scores travel ---
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A mechanism and a score, as a mechanism whose output is the list of the canaries' scores."""
+
+    mechanism: Source
+    score: PythonSource
+    canaries: Any
+    limit: float | None
+
+    def __call__(self, dataset: Any, rng: Stream) -> list[float]:
+        """Run the mechanism and score its output. Raises what either raises."""
+        pair, source = Pair(dataset, None, Relation.ALONE), self.mechanism
+        [output] = source.drawer(self.limit).each(pair, np.ones(1, bool), rng)
+        if isinstance(output, BaseException):
+            raise output
+        score = self.score.load()
+        return [float(score(output, canary)) for canary in self.canaries]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The scores of one run's canaries, and which canaries were in the data. For a failed run, the reason."""
+
+    scores: list[float]
+    inside: list[bool]
+    failure: str = ""
+
+
+def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
+    """Toss the coins of a run, run the mechanism on the canaries inside, and score.
+
+    From the address of the run come two streams, one for the coins and one for the mechanism. Raises MechanismError if the
+    mechanism or the score cannot be had.
+    """
+    source, how = plan.source, plan.settings.execution
+    batch = Batch(Pair(None, None, Relation.ALONE), 1, Phase.BOUND, (number,))
+    coins, noise = (stream(plan.settings.seed, audit_key(plan.name), batch, use) for use in (COIN, NOISE))
+    inside = coins.random(len(domain.canaries)) < 0.5
+    pair = Pair(domain.dataset(inside), None, Relation.ALONE)
+    score = domain.score
+    attack = (
+        PythonSource(score, {}, domain.search_path) if isinstance(score, str) else PythonSource("score", function=score)
+    )
+    scored = PythonSource(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
+    # A program has a process of its own. Its score runs here, as an import of the auditor's.
+    apart = how.isolate and not source.is_program
+    drawer = isolated(scored, how.timeout) if apart else scored.drawer()
+    output = drawer.call_once(pair, "left", noise)
+    if isinstance(output, MechanismError):
+        raise output
+    if isinstance(output, BaseException):
+        why = output.message() if isinstance(output, ProcessFailure) else f"{type(output).__name__}: {output}"
+        return Run([], inside.tolist(), why)
+    if np.isnan(output).any():
+        return Run([], inside.tolist(), f"the score of canary {int(np.argmax(np.isnan(output)))} is NaN")
+    return Run(output, inside.tolist())
+
+
+# --- What the guesses of all runs say ---
 
 
 def uneven(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from auditor.auditing.canary_flow import CanaryEvidence
+from auditor.auditing.draw import Tally
 from auditor.auditing.outcome import Evidence, levels_of
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence
 from auditor.auditing.probability_flow import RateEvidence
 from auditor.auditing.probability_flow import _Counted as CountedHits
 from auditor.auditing.query_flow import judged_again
-from auditor.auditing.tally import Tally
 from auditor.bounds.divergences import Wager
 from auditor.bounds.one_run import GuessLooks, RightGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim

@@ -1,18 +1,19 @@
 """The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
 
 import contextlib
+import functools
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from auditor.auditing.plan import LONG, Listener, Plan, Progress
-from auditor.auditing.tally import Counted, Tally
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import Pace, Sampler
+from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError
 from auditor.interfaces import Test
 from auditor.neighbours.pair import Pair
@@ -26,6 +27,75 @@ STATE = (
     "Draw all randomness anew for each output; or leave `size` out of the signature: then each output has a call of its own, and "
     "a state does no harm"
 )
+
+
+class Addable(Protocol):
+    """Counts of batches, which add up."""
+
+    def __add__(self, other: Self) -> Self:
+        """Return the counts of both."""
+
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return the counts by side and kind."""
+
+
+# Counts are kept apart for up to this number of spans, to compare each with the next, and early with late ones. Then neighbouring
+# spans are joined.
+MOST_SPANS = 512
+
+
+@dataclass
+class Tally:
+    """Counts by spans of ``width`` parts of batches, in order. The last span may have fewer parts. A part holds as many outputs as
+    a call on each side, or a whole batch.
+
+    ``in_calls`` if calls gave many outputs each. ``lost`` counts outputs of batches that raised as a whole. ``time_is_up`` if no
+    more may be drawn.
+    """
+
+    spans: list[Any] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # outputs of each
+    width: int = 1
+    parts: int = 0
+    batches: int = 0
+    in_calls: bool = False
+    outputs: int = 0
+    lost: int = 0
+    time_is_up: bool = False
+
+    def add(self, parts: Sequence[tuple[int, Addable]], lost: int, in_calls: bool) -> None:
+        """Enter the next batch: the outputs and the counts of its parts."""
+        for outputs, counts in parts:
+            if self.parts % self.width == 0:
+                self.spans.append(counts)
+                self.sizes.append(outputs)
+            else:
+                self.spans[-1] += counts
+                self.sizes[-1] += outputs
+            self.parts, self.outputs = self.parts + 1, self.outputs + outputs
+            if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
+                self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
+                self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
+                self.width *= 2
+        self.batches, self.lost, self.in_calls = self.batches + 1, self.lost + lost, self.in_calls or in_calls
+
+    @property
+    def tables(self) -> list[tuple[tuple[int, ...], ...]]:
+        """The counts of each span by side and kind."""
+        return [span.tables() for span in self.spans]
+
+    @property
+    def depends_on_calls(self) -> bool:
+        """Whether calls gave many outputs each, and those of one call are more alike than those of two."""
+        return self.in_calls and depends_on_calls(self.tables)
+
+    @property
+    def counts(self) -> Any:
+        """The sum of all counts; None without any."""
+        total = None
+        for span in self.spans:
+            total = span if total is None else total + span
+        return total
 
 
 @dataclass
@@ -108,7 +178,12 @@ class Draw:
         Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
         at most FALSE_WARNING.
         """
-        sampler, observe, phase, samples = self.sampler(), Counted(test), batches.first.phase, list[Sample]()
+        sampler, observe, phase, samples = (
+            self.sampler(),
+            functools.partial(counted, test),
+            batches.first.phase,
+            list[Sample](),
+        )
         tally, first = Tally(), batches[: math.ceil(kept / batches.first.size)]
 
         def goes_on() -> bool:
@@ -143,7 +218,7 @@ class Draw:
             raise MechanismError(STATE)
         return tally, samples
 
-    def _resumed(self, sampler: Sampler, batches: Batches, observe: Counted, so_far: Tally) -> Tally:
+    def _resumed(self, sampler: Sampler, batches: Batches, observe: Callable[[Sample], Any], so_far: Tally) -> Tally:
         """Return what was counted before the run was interrupted, and let the guard see again what it had seen."""
         if not self.plan.store.resumes or so_far.time_is_up:
             return so_far
@@ -204,3 +279,10 @@ class Draw:
 def as_drawn(sample: Sample) -> Sample:
     """Keep a batch as it is."""
     return sample
+
+
+def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
+    """Count a test in a batch, and the outputs lost because the whole batch raised; return what ``Tally.add`` enters."""
+    lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
+    parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
+    return tuple((part.size, test.count(part)) for part in parts), lost, sample.calls > 0

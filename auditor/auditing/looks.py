@@ -3,6 +3,7 @@
 Each look is on fresh outputs.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -63,7 +64,7 @@ class Looks:
     ) -> "tuple[Look, ...]":
         """Look at pairs for a claim of some size; ``name`` is that of the stage, and ``known`` has earlier looks by pair."""
         method = self.method(claim)
-        seen = self.on(pairs, pairs, outputs_each, _PairLook(method))
+        seen = self.on(pairs, pairs, outputs_each, functools.partial(_pair_look, method))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing about its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
@@ -77,7 +78,7 @@ class Looks:
 
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
         """Return what outputs on pairs of data sets promise that are no pairs of the search, such as the ends of a path."""
-        seen = self.on([], drawn_on, outputs_each, Shown(method))
+        seen = self.on([], drawn_on, outputs_each, functools.partial(shown_by, method))
         return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
@@ -157,39 +158,18 @@ class Look:
         return replace(self, prospects=tuple(promised))
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """Forecast the bound on a pair, or on a data set ``alone``, from outputs on it; a class, since it travels to the workers."""
-
-    method: AnyMethod
-    alone: bool = False
-
-    def __call__(self, sample: Sample) -> float:
-        """Return the forecast; −∞ where there are too few outputs."""
-        return -np.inf if _too_few(sample) and not self.alone else self.method.learn(sample).forecast
+def shown_by(method: AnyMethod, sample: Sample) -> ManyNumbers:
+    """Return the evidence of outputs on the loss."""
+    return () if too_few(sample) else method.evidence(sample)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Returns the evidence of outputs on the loss."""
-
-    method: AnyMethod
-
-    def __call__(self, sample: Sample) -> ManyNumbers:
-        return () if _too_few(sample) else self.method.evidence(sample)
+def _pair_look(method: AnyMethod, sample: Sample) -> tuple[ManyNumbers, str, bool]:
+    """Return the evidence of outputs on the loss, the kind of the pair, and whether it raised."""
+    return shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
 
 
-@dataclass(frozen=True, slots=True)
-class _PairLook:
-    """Returns the evidence of outputs on the loss, the kind of the pair, and whether it raised."""
-
-    method: AnyMethod
-
-    def __call__(self, sample: Sample) -> tuple[ManyNumbers, str, bool]:
-        return Shown(self.method)(sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
-
-
-def _too_few(sample: Sample) -> bool:
+def too_few(sample: Sample) -> bool:
+    """Whether a side has too few outputs to learn a rule and to judge it."""
     return min(sample.left.size, sample.right.size) < FEWEST_ON_SIDE
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, Tally
 from auditor.auditing.earlier import OF_EARLIER
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
 from auditor.auditing.looks import Look, ends, outputs_at_distance
@@ -20,7 +20,6 @@ from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, SHARPENING, Round, learned_from, selection_of
 from auditor.auditing.smallest import shrink
-from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim

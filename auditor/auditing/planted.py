@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import Look, Shown
+from auditor.auditing.looks import Look, shown_by
 from auditor.auditing.outcome import FollowUp, Outcome
 from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known
 from auditor.auditing.plan import Plan
@@ -302,7 +302,7 @@ class _Replay:
         rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
         at = int(rng.integers(left.size - 2 * size + 1))
         sample = Sample(left[at : at + size], left[at + size : at + 2 * size])
-        evidence = Shown(self.method)(fault.planted_in(sample, fault.touched(look.pair, self.facts)))
+        evidence = shown_by(self.method, fault.planted_in(sample, fault.touched(look.pair, self.facts)))
         return look.joined(evidence, look.kind, self.method, 2 * size)
 
     def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:

@@ -9,14 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, Tally
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pairwise_flow import drawn
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
-from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.bounds.evidence import ScoreCounts
 from auditor.claims import Probability

@@ -17,11 +17,13 @@ in advance, Bonferroni's share of the file, whatever level Holm's step-down allo
 file hold together with the file's confidence.
 """
 
+import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import Forecast
+from auditor.auditing.looks import too_few
 from auditor.auditing.outcome import FollowUp, Outcome
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
@@ -68,13 +70,13 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
     strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
-    rounds = 0
+    rounds, forecast = 0, functools.partial(_forecast, strategy.method)
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
         nonlocal rounds
         batches = [Batch(pair, each, Phase.SHRINK, (rounds, i)) for i, pair in enumerate(pairs)]
         rounds += 1
-        return [claim.excess(value) for value in draw.draw_each(batches, strategy.forecast, outputs)]
+        return [claim.excess(value) for value in draw.draw_each(batches, forecast, outputs)]
 
     screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
@@ -119,10 +121,9 @@ SMALLEST = FollowUp(
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """The method that learns and proves, its forecasts, the excess over the claim they must show, and how many outputs confirm."""
+    """The method that learns and proves, the excess over the claim that it must forecast, and how many outputs confirm."""
 
     method: AnyMethod
-    forecast: Forecast
     floor: float
     confirming: int
 
@@ -133,12 +134,17 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
-        forecast = Forecast(method, alone=isinstance(claim, Probability))
         # One standard error on the safe side. A forecast that fails costs outputs only; a violation that is not tried is not found.
-        excess = claim.excess(replace(forecast, method=method.with_margin(1.0))(sample))
+        excess = claim.excess(_forecast(method.with_margin(1.0), sample))
         if excess > 0:
-            return _Strategy(method, forecast, KEPT_BY_PAIR * excess, confirming)
+            return _Strategy(method, KEPT_BY_PAIR * excess, confirming)
     return None
+
+
+def _forecast(method: AnyMethod, sample: Sample) -> float:
+    """Forecast the bound on a pair, or on a data set alone for such a claim; −∞ where there are too few outputs."""
+    cannot_learn = too_few(sample) and not isinstance(method.claim, Probability)
+    return -math.inf if cannot_learn else method.learn(sample).forecast
 
 
 def _enough(claim: Claim, strategy: _Strategy, sample: Sample) -> int:
@@ -146,7 +152,7 @@ def _enough(claim: Claim, strategy: _Strategy, sample: Sample) -> int:
     outputs = LEAST_GIVEN if isinstance(claim, Probability) else LEAST
     while outputs < sample.size:
         left, right = (side[: round(outputs / sample.size * side.size)] for side in (sample.left, sample.right))
-        if claim.excess(strategy.forecast(Sample(left, right))) > strategy.floor:
+        if claim.excess(_forecast(strategy.method, Sample(left, right))) > strategy.floor:
             return min(sample.size, MARGIN * outputs)
         outputs *= 2
     return sample.size

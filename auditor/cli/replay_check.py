@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from auditor import __version__
+from auditor.auditing.draw import Tally
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import levels_of
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence
 from auditor.auditing.plan import Plan
 from auditor.auditing.rounds import largest_share
-from auditor.auditing.tally import Tally
 from auditor.blackbox.batches import Phase
 from auditor.claims import PrivacyClaim
 from auditor.cli.common import say

@@ -12,15 +12,15 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import planned
+from auditor.auditing import draw, planned
 from auditor.auditing.draw import Draw
+from auditor.auditing.draw import counted as counting
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import Ended, settle
 from auditor.auditing.pairwise_flow import Counted, _Known
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.rounds import Rounds, largest_share
 from auditor.auditing.sizes import Round, rounds_for
-from auditor.auditing.tally import Counted as Counting
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import Sample
@@ -136,7 +136,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     learned, counted = list[set[float]](), list[set[float]]()
-    learn, count, counting = _Known.learn, _Known.count, Counting.__call__
+    learn, count = _Known.learn, _Known.count
 
     def values(sample: Sample) -> set[float]:
         return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
@@ -149,13 +149,13 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
         counted.append(set())
         return count(known, *given, **more)
 
-    def spied_counting(test: Counting, sample: Sample) -> Any:
+    def spied_counting(test: Any, sample: Sample) -> Any:
         counted[-1] |= values(sample)
         return counting(test, sample)
 
     monkeypatch.setattr(_Known, "learn", spied_learn)
     monkeypatch.setattr(_Known, "count", spied_count)
-    monkeypatch.setattr(Counting, "__call__", spied_counting)
+    monkeypatch.setattr(draw, "counted", spied_counting)
     plan = plan_of(samples=10_000, batch=500, seed=3)
     carry_out(plan)
     assert [len(one) for one in counted] == [one.bound for one in rounds_for(10_000)]
