@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from auditor.bounds.digits import TOLERANCE, shown_above
 from auditor.claims import Claim
@@ -56,6 +56,12 @@ class Proof:
     def holds(self) -> bool:
         """Whether the claim is proved, for the domain or for pairs of it."""
         return self.reason is None
+
+    def __bool__(self) -> NoReturn:
+        """Raise TypeError. Otherwise ``assert prove(...)`` would pass without a proof."""
+        raise TypeError(
+            f'a proof is neither true nor false; this status is "{self.status}"; write `assert proof.proved`'
+        )
 
     @property
     def value(self) -> float | None:

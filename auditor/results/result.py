@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
@@ -317,6 +317,10 @@ class AuditResult:
         """Whether the audit ended as expected."""
         return self.verdict == self.expected
 
+    def __bool__(self) -> NoReturn:
+        """Raise TypeError. Otherwise ``assert auditor.audit(...)`` would pass on a violation."""
+        raise _no_truth(self.verdict)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
@@ -342,6 +346,13 @@ class AuditResult:
     def to_frame(self) -> "DataFrame":
         """Return the audit as a pandas frame of one row; see RunResult.to_frame."""
         return _frame([self])
+
+
+def _no_truth(verdict: Verdict) -> TypeError:
+    return TypeError(
+        f'a result is neither true nor false; this verdict is "{verdict}"; write `assert result.passed`, '
+        'or compare `result.verdict`, such as with "no_violation_found"'
+    )
 
 
 def _parts(entry: Any) -> Any:
@@ -387,6 +398,10 @@ class RunResult:
         """The worst verdict of all: a violation, else inconclusive, else none found, else measured."""
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
         return max((audit.verdict for audit in self.audits), key=order.index, default=order[1])
+
+    def __bool__(self) -> NoReturn:
+        """Raise TypeError. Otherwise ``assert read_report(...)`` would pass on a violation."""
+        raise _no_truth(self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole of report.json."""

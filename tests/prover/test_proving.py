@@ -153,6 +153,12 @@ def test_a_mean_of_records_is_proved_for_the_pairs_that_are_listed() -> None:
     check_certificate(json.loads(json.dumps(proof.certificate)))
 
 
+def test_a_proof_has_no_truth_so_an_assertion_on_it_cannot_pass() -> None:
+    proof = prove(mean.laplace_at_local_sensitivity, PureDP(1.0), [([0.0], [])], parameters={"u": 1.0, "epsilon": 1.0})
+    with pytest.raises(TypeError, match=r"write `assert proof\.proved`"):
+        assert proof
+
+
 @pytest.mark.parametrize(
     ("claim", "bound"),
     [

@@ -52,6 +52,12 @@ def test_a_report_of_another_auditor_keeps_its_number(whole: RunResult, tmp_path
     assert whole.auditor == auditor.__version__
 
 
+def test_a_result_has_no_truth_so_an_assertion_on_it_cannot_pass(whole: RunResult) -> None:
+    for result in (whole, *whole.audits):
+        with pytest.raises(TypeError, match=f'verdict is "{result.verdict}"; write `assert result.passed`'):
+            assert result
+
+
 @pytest.mark.parametrize(("key", "why"), [("tried", "it lacks"), ("further", "it has")])
 def test_a_report_with_other_keys_is_refused(whole: RunResult, tmp_path: Path, key: str, why: str) -> None:
     report = json.loads(to_json(whole.to_dict()))
