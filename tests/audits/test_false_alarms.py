@@ -23,7 +23,7 @@ FEW = [(case, "fixed") for case in CASES] + [(now_and_then, "two-intervals") for
 
 @pytest.mark.parametrize(("case", "method"), FEW, ids=lambda one: one if isinstance(one, str) else one[0].__name__)
 def test_alarms_on_sound_mechanisms_stay_below_their_rate(case: Any, method: str) -> None:
-    assert alarms(case, method, 40) <= binom.isf(1e-6, 40, ALPHA)
+    assert alarms(case, method, 20) <= binom.isf(1e-6, 20, ALPHA)
 
 
 def test_a_mechanism_slightly_over_its_claim_is_caught() -> None:

@@ -28,7 +28,7 @@ PAGES = {
     for page in (PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")))
 }
 # Pages that take minutes together, which tests/long runs.
-LONG = {
+LONG = {"docs/tutorial"} | {
     f"docs/how-to/{name}"
     for name in ("frame", "cluster", "release", "proof", "paper", "session", "once", "many", "leaks")
 }

@@ -489,7 +489,7 @@ def config(baseline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def test_a_run_that_is_no_worse_than_its_baseline_passes(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for options in ([], ["--seed", "4"], ["--only", "second"], ["--quiet"]):
+    for options in (["--seed", "4"], ["--only", "second", "--quiet"]):
         assert main(["run", "some.yaml", "--baseline", "baseline.json", *options]) == 0
         assert "compared with baseline.json: nothing worse, nothing better" in capsys.readouterr().out
 

@@ -1,98 +1,22 @@
 """A Dask cluster of a scheduler and two workers, one of which is killed during the run: the report is that of one machine."""
 
 import builtins
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from clusters import AUDITS, MECHANISMS, Cluster, cluster_in, started, wait_for_calls
 
 import auditor
 from auditor.blackbox.workers import close_all
 from auditor.cli import main
 from auditor.errors import InvalidInputError
 
-MECHANISMS = """
-import os, signal, time
-
-def noisy(dataset, size, rng):
-    with open("calls", "a") as calls:
-        calls.write("x")
-    time.sleep(0.01)
-    return len(dataset) + rng.laplace(0.0, 0.8, size)
-
-def ends_its_worker(dataset, rng):
-    parent = os.getppid()
-    with open(f"/proc/{parent}/cmdline") as file:
-        if "dask_worker" in file.read():
-            os.kill(parent, signal.SIGKILL)
-    return 0.0
-"""
-AUDITS = """
-version: 1
-seed: 5
-prove: false
-audits:
-  - {name: searched, mechanism: m.py:noisy, claim: {epsilon: 1.0}, expect: violation, samples: 2_000,
-      neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 3}, relation: add_remove}}
-  - {name: stops early, mechanism: m.py:noisy, claim: {epsilon: 0.5}, expect: violation, samples: 2_000,
-      neighbours: {pairs: [{left: [], right: [1]}], relation: add_remove}}
-"""
-
-
-class Cluster:
-    """A scheduler and workers: processes of their own."""
-
-    def __init__(self, folder: Path, workers: int) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address, self.folder, self.started = f"tcp://127.0.0.1:{port}", folder, list[subprocess.Popen[bytes]]()
-        self.start("scheduler", "--host", "127.0.0.1", "--port", str(port))
-        self.workers = [
-            self.start("worker", self.address, "--no-nanny", "--nthreads", "1", "--local-directory", str(folder))
-            for _ in range(workers)
-        ]
-
-    def start(self, part: str, *options: str) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", f"distributed.cli.dask_{part}", *options, "--no-dashboard"]
-        with (self.folder / f"{part}.log").open("ab") as log:
-            self.started.append(subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log))
-        return self.started[-1]
-
-    def end(self) -> None:
-        for process in reversed(self.started):
-            process.kill()
-            process.wait(60)
-
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    pytest.importorskip("distributed")
-    (tmp_path / "m.py").write_text(MECHANISMS)
-    (tmp_path / "audits.yaml").write_text(AUDITS)
-    begun = Cluster(tmp_path, 2)
-    yield begun
-    begun.end()
-
-
-def started(cluster: Cluster, *options: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "auditor", "run", "audits.yaml", "--quiet", *options]
-    return subprocess.Popen(
-        command, cwd=cluster.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def wait_for_calls(folder: Path, calls: int) -> None:
-    patience = time.monotonic() + 120
-    while not (folder / "calls").exists() or (folder / "calls").stat().st_size < calls:
-        assert time.monotonic() < patience
-        time.sleep(0.01)
+    yield from cluster_in(tmp_path)
 
 
 def test_a_cluster_that_loses_a_worker_draws_what_one_machine_draws(cluster: Cluster) -> None:
@@ -106,31 +30,6 @@ def test_a_cluster_that_loses_a_worker_draws_what_one_machine_draws(cluster: Clu
     assert (here.wait(300), *here.communicate()[1:]) == (0, "")
     reports = [(cluster.folder / out / "audits" / "report.json").read_bytes() for out in ("cluster", "here")]
     assert reports[0] == reports[1]
-
-
-def test_ctrl_c_ends_a_run_on_a_cluster_which_serves_the_next_one(cluster: Cluster) -> None:
-    options = "--backend", "dask", "--address", cluster.address, "--out", "out"
-    run = started(cluster, *options)
-    wait_for_calls(cluster.folder, 60)
-    run.send_signal(signal.SIGINT)
-    assert run.wait(60) == 130
-    assert "Traceback" not in run.communicate()[1]
-    again = started(cluster, *options, "--resume")
-    assert again.wait(300) == 0, again.communicate()
-    again.communicate()
-
-
-def test_a_task_that_a_cluster_gives_up_is_told(cluster: Cluster) -> None:
-    """Workers are killed one after the other by what they run, as by a lack of memory."""
-    for _ in range(4):
-        cluster.start(
-            "worker", cluster.address, "--no-nanny", "--nthreads", "1", "--local-directory", str(cluster.folder)
-        )
-    text = AUDITS[: AUDITS.index("  - {name: stops")].replace("m.py:noisy", "m.py:ends_its_worker")
-    (cluster.folder / "audits.yaml").write_text(text)
-    run = started(cluster, "--backend", "dask", "--address", cluster.address)
-    assert run.wait(120) == 3
-    assert "auditor: the Dask cluster gave up a task" in run.communicate()[1]
 
 
 def audited(folder: Path, **execution: Any) -> Any:

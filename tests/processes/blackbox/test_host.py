@@ -3,7 +3,6 @@
 import contextlib
 import importlib
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from misbehaving import (
     crashes,
     exits,
-    exits_now_and_then_on_the_left,
     exits_on_the_left,
     hangs,
     holds_the_interpreter,
@@ -187,18 +185,6 @@ def test_what_a_mechanism_started_ends_with_its_process(backend: str, workers: i
     result = auditor.audit(leaves_a_child, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend)
     assert result.verdict == "inconclusive"
     assert gone(tmp_path)
-
-
-def test_a_failure_now_and_then_on_one_side_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each failure takes a new process: a dozen on one side and none on the other suffice, and no more are drawn."""
-    monkeypatch.setattr("auditor.auditing.pairwise_flow.MOST_FAILURES", 12)
-    options: dict[str, Any] = {"samples": 400, "workers": 2, "batch": 50, "confidence": 0.99, "seed": 1}
-    result = auditor.audit(exits_now_and_then_on_the_left, auditor.PureDP(0.1), [(0, 1)], **options)
-    assert result.verdict == "violation"
-    assert result.event is not None and result.event.description == "output is raises ProcessEnded"
-    assert "raises ProcessEnded: 'ended with exit status 3'" in result.warnings[0]
-    note = r"refuted after 100 outputs; more would take long: \d+ of \d+ ended their process or were late"
-    assert re.fullmatch(note, result.stop_reason)
 
 
 def test_without_isolation_a_lost_worker_is_no_answer() -> None:

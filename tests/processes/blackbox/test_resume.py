@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -163,6 +164,18 @@ def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
         assert not worker.exists()
 
 
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the configuration of a run that was killed."""
+    file = configuration(tmp_path_factory.mktemp("runs") / "cut")
+    run = start(file)
+    while calls(file) < 20:
+        time.sleep(0.005)
+    run.kill()
+    run.wait()
+    return file
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
@@ -172,14 +185,10 @@ def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
     ],
 )
 def test_another_run_is_refused_with_what_differs(
-    before: str, after: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    before: str, after: str, told: str, cut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = configuration(tmp_path / "run")
-    run = start(file)
-    while calls(file) < 20:
-        time.sleep(0.005)
-    run.kill()
-    run.wait()
+    shutil.copytree(cut.parent, tmp_path / "run")
+    file = tmp_path / "run" / cut.name
     file.write_text(file.read_text().replace(before, after))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
     assert told in capsys.readouterr().err

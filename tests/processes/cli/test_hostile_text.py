@@ -36,6 +36,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run, hostile = every_kind(), 0
     whole = json.loads(to_json(run.to_dict()))
     for number, audit in enumerate(run.audits):
+        if audit.name == "canaries apart":
+            continue  # its texts are of the kinds of "canaries", and it is judged more slowly
         # A report of this audit alone is read much sooner than the whole one.
         alone = json.loads(to_json(recounted(replace(run, audits=[audit])).to_dict()))
         for way, text in leaves(alone["audits"][0]):
