@@ -14,7 +14,6 @@ from auditor.auditing.outcome import Evidence, levels_of
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence
 from auditor.auditing.probability_flow import RateEvidence
-from auditor.auditing.probability_flow import _Counted as CountedHits
 from auditor.auditing.query_flow import judged_again
 from auditor.bounds.divergences import Wager
 from auditor.bounds.one_run import GuessLooks, RightGuesses
@@ -37,6 +36,7 @@ from auditor.verdict import Verdict
 
 # More than anybody has, and what computes with them ends.
 MOST_CANARIES = 10_000_000
+Reported = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -86,12 +86,9 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
             seen = tuple(RightGuesses(canaries * runs, *numbers) for numbers in guesses)
             return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason, audit.judgement.share)
-        case ObservedReport() as event if isinstance(claim, Probability):
-            alone: Any = audit.pair
-            told, tally = audit.judgement, Tally(outputs=_outputs(event))
-            rate = CountedHits(claim, told.round, alone, event.counted(), told.share, tally)
-            return RateEvidence(claim, rate, [rate], reason)
-        case ObservedRule() | ObservedProfile() | ObservedScore() as event:
+        case event if isinstance(event, Reported) and isinstance(event, ObservedReport) == isinstance(
+            claim, Probability
+        ):
             outputs, is_textbook = _outputs(event), audit.bound is not None and audit.bound.method == TwoIntervals.name
             method = method_for(claim, TwoIntervals.name if is_textbook else "fixed", 0.001, outputs)
             test: Any = _AsReported(event)
@@ -99,7 +96,8 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
             found: Any = pair and FoundPair(pair, cast("PrivacyClaim", claim))
             sample: Any = None
             one = Counted(shown, found, method, test, event.counted(), share, sample, Tally(outputs=outputs))
-            return CountEvidence(claim, one, [one], (), reason)
+            kind = RateEvidence if isinstance(claim, Probability) else CountEvidence
+            return kind(claim, one, [one], (), reason)
     raise InvalidInputError(f"a claim of {claim} does not go with its event")
 
 
@@ -107,7 +105,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
 class _AsReported:
     """The test of an event whose counts are known."""
 
-    event: ObservedRule | ObservedProfile | ObservedScore
+    event: Reported
 
     @property
     def events(self) -> tuple[ObservedRule, ...]:

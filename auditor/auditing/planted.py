@@ -30,8 +30,7 @@ from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
-from auditor.events.features import varies
-from auditor.events.vectors import LARGEST
+from auditor.events.features import LARGEST, varies
 from auditor.interfaces import AnyMethod, Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct

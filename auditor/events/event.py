@@ -14,13 +14,12 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
-from auditor.events import cells, features, logistic, vectors
+from auditor.events import cells, features, logistic
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
-from auditor.events.features import EvidenceSum, LowestBit
+from auditor.events.features import EvidenceSum, LowestBit, WhereLargest
 from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import LogisticScore
 from auditor.events.observed import Guessed, LooksAt, ObservedRule, SideCounts
-from auditor.events.vectors import WhereLargest
 from auditor.interfaces import Feature
 
 
@@ -110,7 +109,7 @@ def _kind_of(record: type) -> str:
 # The parts of rules, by kind.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
-    for module in (cells, features, vectors, logistic)
+    for module in (cells, features, logistic)
     for record in vars(module).values()
     if isinstance(record, type) and is_dataclass(record) and record.__module__ == module.__name__
 }

@@ -12,7 +12,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
 from auditor.bounds.intervals import Floats
 from auditor.events.curve import Labelled, ridge_for
-from auditor.events.vectors import LARGEST
+from auditor.events.features import LARGEST
 
 # Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
 # beyond them the score is constant, so that heavy tails cannot make it explode.

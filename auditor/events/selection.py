@@ -28,14 +28,16 @@ from auditor.events.features import (
     EvidenceSum,
     LowestBit,
     Place,
+    SumOfAnswers,
     Whole,
+    increments,
     looks_at_types,
     varies,
+    vector_features,
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
-from auditor.events.vectors import SumOfAnswers, increments, vector_features
 from auditor.interfaces import Feature
 
 # What events may look at.

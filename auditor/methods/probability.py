@@ -67,7 +67,7 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
 
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
         """Return a lower limit of the probability that errs with probability alpha; an upper limit for claims with `at_least`."""
-        return test.limit(counts, lower=self.claim.at_most)
+        return self.limit(counts, lower=self.claim.at_most).value
 
     def proved(self, test: Reported, counts: ScoreCounts) -> Bound:
         return self.limit(counts, lower=self.claim.at_most)

@@ -32,25 +32,8 @@ TYPES: dict[str, tuple[str, ...]] = {
 BOUNDED = ("number", "integer", "date", "datetime")
 # Text that programs trip over: empty, blanks, quotes, separators, one letter in two encodings, words for what is missing.
 TEXTS = (
-    "",
-    "a",
-    "A",
-    " ",
-    "a ",
-    "é",
-    "e\u0301",
-    "😀",
-    "0",
-    "1e3",
-    "nan",
-    "NaN",
-    "null",
-    "None",
-    '"',
-    "'",
-    ",",
-    "\n",
-    "\x00",
+    *("", "a", "A", " ", "a ", "é", "e\u0301", "😀", "0", "1e3"),
+    *("nan", "NaN", "null", "None", '"', "'", ",", "\n", "\x00"),
 )
 # Sums of a few such floats still tell 1 apart; sums of their squares do not.
 LARGE = 2**50

@@ -1,15 +1,21 @@
-"""Search pairs by successive halving, with mutation of the best: most outputs go to pairs with the most evidence."""
+"""Search pairs by successive halving, with mutation of the best: most outputs go to pairs with the most evidence.
 
+Of a pair that breaks a claim, simpler pairs are tried then.
+"""
+
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from auditor.bounds.digits import significant
 from auditor.interfaces import Domain
-from auditor.neighbours.pair import Pair, distinct
+from auditor.neighbours.numbers import spelling
+from auditor.neighbours.pair import Pair, distinct, plain
+from auditor.neighbours.scripts import is_dialogue
 
 # evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
@@ -142,3 +148,95 @@ def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]
     return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]
+
+
+# --- Shrinking: simpler pairs of one that breaks a claim, the boldest changes first ---
+
+# Simpler is a fixed order: fewer records and questions, then fewer characters in all numbers as they are written, then fewer digits
+# other than 0, then numbers nearer to 0. Every pair proposed is strictly simpler than the one it was made of. So shrinking ends:
+# among pairs of a finite number of characters there is no endless descent.
+
+# The number of candidates looked at together, and of the domain's simplest corners. It does not depend on the workers.
+GROUP = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """The budget of shrinking: outputs in all, on each candidate, and in a last look at the simplest corners."""
+
+    outputs: int
+    each: int
+    last_look: int = 0
+
+
+def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
+    """Return pairs whose scores lie above ``floor``, each simpler than the one before; empty if there are none.
+
+    A greedy descent. Rare events on simple pairs may have been missed, so the simplest corners are looked at once more in the
+    end, with more outputs on each.
+    """
+    left, each, at_last = screening.outputs, screening.each, screening.last_look // GROUP
+    first = sorted(domain.corners(), key=complexity)[:GROUP]
+    path: list[Pair] = []
+    tried: set[str] = set()
+    proposals = simpler(found, domain, first)
+    while True:
+        fresh = (pair for pair in proposals if pair.key() not in tried)
+        group = list(itertools.islice(fresh, min(GROUP, left // each)))
+        if not group and at_last > each:
+            smallest = path[-1] if path else found
+            group = [pair for pair in first if complexity(pair) < complexity(smallest)]
+            each, left, at_last = at_last, at_last * len(group), 0
+        if not group:
+            return path
+        tried.update(pair.key() for pair in group)
+        scores = evaluate(group, each)
+        left -= each * len(group)
+        breaking = [pair for pair, score in zip(group, scores, strict=True) if score > floor]
+        if breaking:
+            path.append(min(breaking, key=complexity))
+            proposals = simpler(path[-1], domain)
+
+
+def complexity(pair: Pair) -> tuple[int, int, int, float]:
+    """Return the place of a pair in the order of simplicity.
+
+    >>> complexity(Pair([0], [0, 1])) < complexity(Pair([0, 0], [0, 0, 1])) < complexity(Pair([0, 0], [0, 0, 7]))
+    True
+    """
+    sides = plain(pair.left), plain(pair.right)
+    times: dict[tuple[type, Any], int] = {}  # how often each leaf occurs; 1 and 1.0 and True are spelled differently
+    for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
+        times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
+    spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
+    return (
+        sum(map(_items, sides)),
+        sum(n * characters for (characters, _, _), n in spellings),
+        sum(n * digits for (_, digits, _), n in spellings),
+        sum(n * distance for (_, _, distance), n in spellings),
+    )
+
+
+def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
+    """Yield strictly simpler pairs, each once: those of ``first``, then changes of the pair."""
+    own, seen = complexity(pair), {pair.key()}
+    for candidates in (first, domain.simpler(pair)):
+        for candidate in candidates:
+            if complexity(candidate) < own and candidate.key() not in seen:
+                seen.add(candidate.key())
+                yield candidate
+
+
+def _items(data: Any) -> int:
+    """Return the number of records, and of the questions of a script."""
+    if is_dialogue(data):
+        return _items(data["data"]) + len(data["ask"])
+    return len(data) if isinstance(data, list) else 0
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, list | dict):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from _leaves(item)
+    else:
+        yield data

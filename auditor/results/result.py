@@ -26,20 +26,8 @@ IN_SHORT, AS_CARDS = "auditor.report.phrases:in_short", "auditor.report.html:to_
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),
-    *(
-        "reproduce",
-        "exact",
-        "proof",
-        "earlier",
-        "tried",
-        "outputs",
-        "power",
-        "budget",
-        "stop_reason",
-        "warnings",
-        "reproducible",
-    ),
-    *("seed", "illustration"),
+    *("reproduce", "exact", "proof", "earlier", "tried", "outputs", "power", "budget", "stop_reason", "warnings"),
+    *("reproducible", "seed", "illustration"),
 )
 # These may be left out.
 OPTIONAL = frozenset({"proof", "earlier"})

@@ -9,8 +9,7 @@ import numpy as np
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import path
-from auditor.neighbours.shrink import complexity, simpler
+from auditor.neighbours.search import complexity, path, simpler
 
 
 def pairs_of(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:

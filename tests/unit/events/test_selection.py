@@ -18,9 +18,8 @@ from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
-from auditor.events.features import EvidenceSum, Place, Whole
+from auditor.events.features import EvidenceSum, Place, WhereLargest, Whole
 from auditor.events.selection import ALWAYS, FewOutputs, frequent_rules
-from auditor.events.vectors import WhereLargest
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -200,7 +199,7 @@ def test_whole_outputs_that_differ_differ_in_words() -> None:
 
 def test_the_sum_of_answers_takes_what_is_a_number_of_an_answer() -> None:
     from auditor.blackbox.canonical import from_list
-    from auditor.events.vectors import SumOfAnswers
+    from auditor.events.features import SumOfAnswers
 
     rows: list[Any] = [
         [1.0, 2.0, ValueError("no")],

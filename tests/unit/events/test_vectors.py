@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.canonical import from_batch, from_list
-from auditor.events.vectors import Difference, HowMany, OrderStatistic, WhereLargest, vector_features
+from auditor.events.features import Difference, HowMany, OrderStatistic, WhereLargest, vector_features
 
 PLACES = ("output[0]", "output[1]", "output[2]")
 

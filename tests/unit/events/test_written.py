@@ -12,9 +12,18 @@ import pytest
 import auditor.events
 from auditor.events.cells import Cells
 from auditor.events.event import RECORDS, read_rule, written
-from auditor.events.features import Decimals, EvidenceSum, LowestBit, Place, Whole
+from auditor.events.features import (
+    Decimals,
+    Difference,
+    EvidenceSum,
+    HowMany,
+    LowestBit,
+    OrderStatistic,
+    Place,
+    WhereLargest,
+    Whole,
+)
 from auditor.events.logistic import LogisticScore, _Terms
-from auditor.events.vectors import Difference, HowMany, OrderStatistic, WhereLargest
 
 CELLS = Cells((-float("inf"), 0.1 + 0.2), (1.0, 0.0, -1.0), {"NaN": 1.0, "'Infinity'": -1.0}, 0.5)
 
