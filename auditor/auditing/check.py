@@ -22,8 +22,6 @@ from auditor.neighbours.scripts import is_dialogue
 CHECK_SECONDS = 30.0
 # An output of more seconds is slow: a trial of many would let a person wait without a word.
 SLOW = 0.05
-# The share of a time limit that a trial takes at most.
-OF_TRIAL = 0.05
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -167,9 +165,9 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
 
 
 def _in_time(plan: Plan, each: float) -> int:
-    """Return how many outputs a trial draws twice. Under a time limit it takes little of it, and then a coin may pass it."""
+    """Return how many outputs a trial draws twice. It takes at most a twentieth of a time limit, and then a coin may pass it."""
     limit = plan.settings.seconds
-    return TRIAL if limit is None else max(2, min(TRIAL, int(OF_TRIAL * limit / (2 * max(each, 1e-9)))))
+    return TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * max(each, 1e-9)))))
 
 
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:

@@ -27,8 +27,6 @@ T = TypeVar("T")
 
 # In the addresses of outputs drawn for edges, this stands for the round.
 EDGES = 99
-# With fewer outputs on a side, no rule can be learned and judged.
-FEWEST_ON_SIDE = 4
 # The chance for which a stage says what it would have caught.
 CHANCE = 0.95
 
@@ -170,7 +168,7 @@ def _pair_look(method: AnyMethod, sample: Sample) -> tuple[ManyNumbers, str, boo
 
 def too_few(sample: Sample) -> bool:
     """Whether a side has too few outputs to learn a rule and to judge it."""
-    return min(sample.left.size, sample.right.size) < FEWEST_ON_SIDE
+    return min(sample.left.size, sample.right.size) < 4
 
 
 def kind_of_outputs(sample: Sample) -> str:

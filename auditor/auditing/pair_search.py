@@ -172,8 +172,8 @@ def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **c
 SIZE, AGAIN = 2, 16
 # Shares of the stage's outputs: for many pairs, for pairs near the best, and for the best again. The rest is for looks at them.
 OF_MANY, OF_NEAR, OF_AGAIN = 0.4, 0.15, 0.15
-# The most pairs that are compared, and the fewest that are worth it.
-MOST_COMPARED, LEAST_COMPARED = 1_500, 8
+# The most pairs that are compared.
+MOST_COMPARED = 1_500
 # Pairs near the best are tried so many times, so many for each.
 CLIMBS, NEAR = 3, 4
 # The most pairs that are looked at, and the most outputs of a look; of those that move outputs equally far, the first few, since
@@ -199,7 +199,7 @@ def with_same_noise(looks: Looks, known: Known, given: Given) -> Known:
     domain, outputs = looks.plan.domain, given.outputs
     most = min(MOST_COMPARED, int(OF_MANY * outputs / (2 * SIZE)))
     tried = list(itertools.islice(_distinct(looks), most))
-    if len(tried) < LEAST_COMPARED:
+    if len(tried) < 8:  # too few to be worth it
         return replace(known, farthest=_farthest_of_all(looks, known))
     distances = looks.draw.compare(tried, SIZE)
     climbers = int(OF_NEAR * most / OF_MANY / (CLIMBS * NEAR))
@@ -276,14 +276,6 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
 # Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
 # outputs enough for it. All pairs that were looked at stay in the race, by what their last look promises.
 
-# With fewer outputs there is no search.
-LEAST_SEARCHED = 8 * LEAST_LOOK
-# What edges take at most. They are looked for if it fits into their share.
-MOST_FOR_EDGES = FIRST_LOOK * MOST_EDGES * MOST_HALVINGS
-# Corners that are looked at where outputs with the same noise rank many pairs; and the share of crowds.
-MOST_CORNERS, OF_CROWDS = 72, 1 / 3
-# The outputs of a closer look at one of many pairs. Each half of a half is then enough for more than one threshold.
-CLOSE_LOOK = 4 * FEW_OUTPUTS
 # Rounds of the rivals, and of the last comparison, with the same outputs each.
 ROUNDS = 3
 # Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
@@ -295,7 +287,7 @@ FINALISTS, OF_FINALISTS, OF_BEST = 8, 0.4, 0.24
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
     """Find the neighbours that promise most, after looking at the pairs given and everywhere in the domain."""
     domain, outputs = looks.plan.domain, round(given.outputs)
-    if has_one_pair(domain, looks.rng) or outputs < LEAST_SEARCHED:
+    if has_one_pair(domain, looks.rng) or outputs < 8 * LEAST_LOOK:  # too few for a search
         return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
     return in_stages(given.parts, looks, known, outputs)
 
@@ -310,10 +302,11 @@ def _corners(looks: Looks, known: Known, given: Given) -> Known:
         [pair for pair in pairs if pair.key() not in known.seen]
         for pairs in (candidates(domain, looks.rng), distinct(domain.crowds()))
     )
-    most = MOST_CORNERS if ranks_pairs(looks) else len(corners) + len(crowds)
+    # Outputs with the same noise rank many more pairs than these.
+    most = 72 if ranks_pairs(looks) else len(corners) + len(crowds)
     room = min(most, max(1, int(given.outputs) // FIRST_LOOK))
     # Corners are in order of size: most of the small ones, and some of all others.
-    of_crowds = spread(crowds, int(OF_CROWDS * room))
+    of_crowds = spread(crowds, room // 3)
     room -= len(of_crowds)
     small = min(len(corners), 2 * room // 3)
     return look_at(
@@ -323,7 +316,8 @@ def _corners(looks: Looks, known: Known, given: Given) -> Known:
 
 def _closely(looks: Looks, known: Known, given: Given) -> Known:
     best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)]
-    return look_at(looks, known, given, looks.plan.domain.closely(best, int(given.outputs) // CLOSE_LOOK))
+    # Each half of a half of a look's outputs is then enough for more than one threshold.
+    return look_at(looks, known, given, looks.plan.domain.closely(best, int(given.outputs) // (4 * FEW_OUTPUTS)))
 
 
 def _reactions(looks: Looks, known: Known, given: Given) -> Known:
@@ -410,7 +404,7 @@ ON_NEIGHBOURS = (
         _edges,
         "a mechanism that refuses small data sets leaks most at the smallest accepted size",
         only="only if its share is enough for a bisection; it uses far less than its share",
-        when=lambda looks, known, given: given.outputs > MOST_FOR_EDGES,
+        when=lambda looks, known, given: given.outputs > FIRST_LOOK * MOST_EDGES * MOST_HALVINGS,
     ),
     SearchStage(
         "the most promising of these, and pairs near them",

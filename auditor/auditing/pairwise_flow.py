@@ -36,8 +36,6 @@ from auditor.verdict import judge
 
 # The share of a round's level that each rule has beside the one that promises most.
 OF_OTHERS = 0.05
-# A smaller round learns on one pair only, since it counts few outputs more than it learns from.
-LEAST_WITH_RIVAL = 10_000
 # Stands for a round in the address of outputs that are drawn before the first one.
 BEFORE_ALL = 1000
 
@@ -170,7 +168,8 @@ class _Known:
         """Return what else is worth learning on: the rival of the pair that was found, and a pair that refuted the claim."""
         if self.plan.test:
             return []
-        is_large = now.bound >= LEAST_WITH_RIVAL
+        # A smaller round learns on one pair only, since it counts few outputs more than it learns from.
+        is_large = now.bound >= 10_000
         rival = replace(found, pair=found.rival, path=()) if found.rival and is_large else None
         tried = {one.pair.key(): one for one in (before, rival) if one is not None}
         return [one for key, one in tried.items() if key != found.pair.key()]

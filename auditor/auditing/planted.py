@@ -53,11 +53,6 @@ CLOSEST = 4
 CERTAIN = 0.99
 # How many times the outputs are tried where too few faults are found.
 WITH_MORE = 4
-# More outputs that a fault changes say nothing new. Where it changes some on both sides, so many times the inverse square of the
-# difference are enough.
-MOST_HITS, MOST_OF_BOTH = 20, 80
-# How far a planted shift goes, in ranges of the middle half of the outputs.
-SHIFTED = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # infinity is far too
-        shifted = column.numbers + min(SHIFTED * max(high - low, 1.0), LARGEST)
+        shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST)
     return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
 
@@ -296,7 +291,9 @@ class _Replay:
         """Return a look with as many outputs more, of one data set and with the fault."""
         effect, left = fault.effect, self.sample.left
         apart = effect.share - effect.otherwise
-        most = math.ceil(MOST_OF_BOTH / apart**2 if effect.otherwise else MOST_HITS / effect.share)
+        # More than 20 outputs that a fault changes say nothing new. Where it changes some on both sides, 80 times the inverse
+        # square of the difference are enough.
+        most = math.ceil(80 / apart**2 if effect.otherwise else 20 / effect.share)
         size = min(max(2, outputs * self.times // 2), most, left.size // 2)
         rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
         at = int(rng.integers(left.size - 2 * size + 1))

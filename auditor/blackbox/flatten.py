@@ -28,8 +28,6 @@ _NESTED = "return numbers, text, or lists and dicts of these, in which nothing h
 LARGEST = 8  # bytes of a number that NumPy holds as it is
 # Prefixes of leaves on how a value is written, not on what it is.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
-# The default repr of objects: a memory address.
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
 
 
 class _Reading(Door):
@@ -339,7 +337,8 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
         return repr(found if len(found) <= 1_000 else f"{found[:1_000]}… ({len(found):,} letters)")
-    if not isinstance(value, str | bytes) and _ADDRESS.search(found):
+    # The default repr of an object shows its memory address.
+    if not isinstance(value, str | bytes) and re.search(r" at 0x[0-9a-fA-F]{4,}>", found):
         raise MechanismError(f"an output is {found}, which does not show what it holds; {_instead(value)}")
     return found
 

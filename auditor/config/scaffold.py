@@ -28,8 +28,8 @@ from auditor.config.load import load_configuration, search_path
 from auditor.door import outcome
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
 
-# The most kinds of data sets that are tried for a mechanism, and the seconds after which no other is tried.
-MOST_KINDS, MOST_SECONDS = 60, 60.0
+# The most kinds of data sets that are tried for a mechanism.
+MOST_KINDS = 60
 # Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
 # forgets to multiply or divide by such a number would else go unnoticed.
 _GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
@@ -249,7 +249,7 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
 def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
     """Return the audit with the first data sets that pass `auditor check`; if none do, with those of which most is known."""
     queue, seen, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
-    end = time.monotonic() + MOST_SECONDS
+    end = time.monotonic() + 60.0  # after that, no other kind is tried
     while queue and len(failed) < MOST_KINDS and time.monotonic() < end:
         queue.sort(key=lambda each: (each[0], each[1].order() if isinstance(each[1], Frame) else ()))
         kind, data = queue.pop(0)

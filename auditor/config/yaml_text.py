@@ -20,7 +20,6 @@ KeyPath = tuple[str | int, ...]
 
 # Limits of one file. Aliases of aliases would fill any memory.
 MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
-_INTEGER = re.compile(r"[-+]?[0-9][0-9_]*$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _MERGE = "<<"
 _PLAIN = {
@@ -178,7 +177,7 @@ class _Builder:
         if text.lower() in _WORDS:
             return _WORDS[text.lower()]
         prefixed, digits = text.startswith(("0x", "0o")), text.replace("_", "")
-        if prefixed or _INTEGER.match(text):
+        if prefixed or re.match(r"[-+]?[0-9][0-9_]*$", text):
             # Python writes no longer number. Eight hexadecimal digits are up to ten of decimals.
             if len(digits) > (most := LONGEST_NUMBER * 4 // 5 if prefixed else LONGEST_NUMBER):
                 raise InvalidInputError(

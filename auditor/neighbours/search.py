@@ -22,8 +22,6 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
 # With more rounds, the last choice rests on more outputs. But the first round must have enough outputs for all corners.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
-# With outputs for fewer looks than this, one round at more pairs is worth more than several at a few.
-ENOUGH_FOR_ROUNDS = 8 * LEAST_ROUNDS
 SURVIVORS = 1 / 4  # of each round
 # The outputs of a first look at one of many pairs: a gross violation shows in so few, and so do the commonest kind of outputs and
 # an order of records that matters. With 32, a sum of 32-bit floats that overflows was found with 6 of 20 seeds; with 16, with all.
@@ -75,7 +73,8 @@ def search_pairs(
     looks = budget.outputs // budget.least_each
     if looks < LEAST_ROUNDS:
         return Found(looked_at[0], -math.inf)
-    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, looks // len(looked_at))) if looks >= ENOUGH_FOR_ROUNDS else 1
+    # With outputs for fewer looks, one round at more pairs is worth more than several at a few.
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, looks // len(looked_at))) if looks >= 8 * LEAST_ROUNDS else 1
     per_round = budget.outputs // rounds
     room = per_round // budget.least_each
     looked_at = looked_at[:room]

@@ -23,10 +23,6 @@ from auditor.neighbours.pair import Lazy, Pair, Relation, relation_named, same
 Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
 NO_ROW = object()  # no row on this side; None may be a row
 Rows = tuple[Row, ...]
-# If a column has at most so many values, each is tried.
-MOST_OF_COLUMN = 400
-# Records of a crowd, and how many of them are unlike the others.
-CROWDS, OTHERS = (2, 4, 8, 13, 19, 30, 60, 100, 200), (0, 3, 1)
 # How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
@@ -339,7 +335,7 @@ class Table(Domain):
     def each_value(self) -> Iterator[Pair]:
         usual = [values.usual() for values in self._values]
         alone, least = int(self._size.low), max(int(self._each.low), int(self._size.low))
-        columns = [values.few(MOST_OF_COLUMN) for values in self._values]
+        columns = [values.few(400) for values in self._values]  # of a column with more, not each value is tried
         for place, value in _in_turns(columns):
             row = self._row([*usual[:place], value, *usual[place + 1 :]])
             for n in (alone, least + 1):
@@ -347,8 +343,10 @@ class Table(Domain):
 
     def crowds(self) -> Iterator[Pair]:
         rows, high = self._edges(), int(self._size.high)
-        sizes = [n for n in dict.fromkeys((*CROWDS, high - 1, high)) if n in self._size and n <= high]
-        for few, comes, (many, other) in itertools.product(OTHERS, rows, itertools.permutations(rows, 2)):
+        numbers = (2, 4, 8, 13, 19, 30, 60, 100, 200, high - 1, high)
+        sizes = [n for n in dict.fromkeys(numbers) if n in self._size and n <= high]
+        # ``few`` records of a crowd are unlike the others.
+        for few, comes, (many, other) in itertools.product((0, 3, 1), rows, itertools.permutations(rows, 2)):
             for n in sizes:
                 if few < n:
                     yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)

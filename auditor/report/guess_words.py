@@ -12,8 +12,6 @@ from auditor.verdict import Verdict
 
 # The fractions in which shares are told: smaller ones are one in many, and larger ones nearly all.
 FRACTIONS = sorted({Fraction(some, of) for of in (3, 4, 5, 10) for some in range(1, of) if some / of >= 1 / 4})
-# Digits behind the point of a percentage. Rates that need more to differ from another one, or from 100 %, tell a reader nothing.
-FEWEST_DIGITS, MOST_DIGITS = 1, 6
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -68,7 +66,8 @@ def percentages(proved: float, allowed: float) -> tuple[str, str] | None:
     >>> percentages(0.97349, 0.7310586), percentages(0.73127, 0.7310586), percentages(0.70, 0.9999999999)
     (('97.3', '73.1'), ('73.12', '73.11'), None)
     """
-    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
+    # Rates that need more than six decimals to differ from another one, or from 100 %, tell a reader nothing.
+    for digits in range(1, 7):
         scale = 100 * 10**digits
         # A double just below a decimal stands for that decimal.
         low, high = math.floor(round(proved * scale, 6)), round(allowed * scale)

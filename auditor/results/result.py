@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = 1
-# The functions that show results in a terminal and in a notebook. They import results, so results know them by name only.
-IN_SHORT, AS_CARDS = "auditor.report.phrases:in_short", "auditor.report.html:to_cards"
+# The function that shows results in a notebook. It imports results, so results know it by name only.
+AS_CARDS = "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),
@@ -325,7 +325,7 @@ class AuditResult:
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
-        return str(resolve_name(IN_SHORT)(self))
+        return str(resolve_name("auditor.report.phrases:in_short")(self))
 
     def _repr_html_(self) -> str:
         """Return the audit as notebooks show it."""
