@@ -15,7 +15,7 @@ FIRST_ROUND, GROWTH = 400, 4
 # The share of the level that the last round has.
 OF_LAST = 0.85
 # A refuted claim has one round more, for a sharp bound: this share of the samples, and of that a share for its search.
-SHARPENING, OF_SHARPENING = 0.07, 0.15
+SHARPENING, OF_SHARPENING = 0.08, 0.15
 # The share of the bound's outputs that the search of a round has, on top.
 SEARCH_SHARE = 0.15
 # A search with less than this many times the outputs of the one before adds little. Its round goes on with the pair before.
