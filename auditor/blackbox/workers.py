@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from auditor.blackbox.process import lead_a_group, print_nowhere
 from auditor.door import Stopped
@@ -38,41 +38,36 @@ ENVIRONMENT = {
 LOST = "a worker process ended while it ran the mechanism: it crashed, or memory ran out"
 
 
-class Workers(Protocol):
+class Workers:
     """Workers that run tasks, ``size`` of them at once."""
 
     size: int
 
     def start(self) -> None:
-        """Start what takes a while to start, without waiting for it."""
+        """Start what takes a while to start, without waiting for it; by default, nothing."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """Yield the results of tasks, in order. ``ahead`` tasks are taken before their results are asked for.
 
         Raises what a task raises, WorkerLostError if a worker of this machine ended, and Stopped after ``close``.
         """
+        raise NotImplementedError
 
     def close(self) -> None:
-        """End the workers, in the middle of a task if need be."""
+        """End what was started, in the middle of a task if need be."""
 
 
-class Here:
+class Here(Workers):
     """The calling thread, which runs one task after the other."""
 
     size = 1
-
-    def start(self) -> None:
-        """Nothing is started."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         for function, arguments in tasks:
             yield function(*arguments)
 
-    def close(self) -> None:
-        """Nothing was started."""
 
-
-class Threads:
+class Threads(Workers):
     """Threads of this process, which wait for processes of mechanisms."""
 
     lost: tuple[type[BaseException], ...] = (CancelledError,)
@@ -81,9 +76,6 @@ class Threads:
         self.size, self._closed = size, False
         self._threads = ThreadPoolExecutor(size)
         self._runs, self._left, self._counting = 0, list[Future[Any]](), threading.Lock()
-
-    def start(self) -> None:
-        """Threads start with their first tasks."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Start a task."""
@@ -207,7 +199,7 @@ class Processes(Threads):
                     os.kill(worker.pid, signal.SIGKILL)
 
 
-class Dask:
+class Dask(Workers):
     """The workers of a Dask cluster, by joblib. Dask runs a task again if its worker was lost.
 
     Raises InvalidInputError if Dask is not installed, or nothing answers at the address.
@@ -231,9 +223,6 @@ class Dask:
             ) from None
         self.size = sum(self._client.nthreads().values())
         self._lost = distributed.KilledWorker, CancelledError
-
-    def start(self) -> None:
-        """A cluster is started by others."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """See Workers. Raises MachineError if the cluster gives a task up."""

@@ -17,8 +17,8 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range, with_value
-from auditor.neighbours.pair import Pair, Relation, distinct
-from auditor.neighbours.table import TURNED, Move, Row, Rows, Table, size_range
+from auditor.neighbours.pair import Pair, Relation, Row, distinct
+from auditor.neighbours.table import TURNED, Move, Rows, Table, size_range
 
 T = TypeVar("T")
 # Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.

@@ -15,6 +15,8 @@ from auditor.strangers import LONGEST_NUMBER
 
 T = TypeVar("T")
 Side = Literal["left", "right"]
+Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
+NO_ROW = object()  # no row on this side; None may be a row
 
 
 class Relation(StrEnum):
@@ -274,7 +276,8 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
         return
     a, b = plain(left), plain(right)
     if isinstance(a, list) and isinstance(b, list):
-        neighbours = _differ_by_one(a, b, relation)
+        may_be = relation is Relation.ADD_REMOVE or len(a) == len(b)
+        neighbours = may_be and sum(not slot.common for slot in aligned(a, b, relation)) == 1
     else:
         neighbours = relation is Relation.SUBSTITUTE and list not in (type(a), type(b)) and not same(a, b)
     if not neighbours:
@@ -285,14 +288,39 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
         raise InvalidInputError(f"the pair {a!r} and {b!r} is not neighbouring under {relation}: {rule}")
 
 
-def _differ_by_one(a: Sequence[Any], b: Sequence[Any], relation: Relation) -> bool:
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A row on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
+
+    left: Row
+    right: Row
+    common: bool = False
+    frozen: bool = False
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows on either side; one, if it is common or only on one side."""
+        return [row for row in ((self.left,) if self.common else (self.left, self.right)) if row is not NO_ROW]
+
+
+def in_both(row: Row) -> Slot:
+    """Return the slot of a row that both sides have."""
+    return Slot(row, row, common=True)
+
+
+def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> list[Slot]:
+    """Align rows: place by place under substitute, else from both ends inwards."""
     if relation is Relation.SUBSTITUTE:
-        return len(a) == len(b) and sum(not same(x, y) for x, y in zip(a, b, strict=True)) == 1
-    short, long = sorted((a, b), key=len)
-    if len(long) != len(short) + 1:
-        return False
-    first = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if not same(x, y)), len(short))
-    return same(short[first:], long[first + 1 :])
+        return [Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
+    most = min(len(left), len(right))
+    head = next((i for i in range(most) if not same(left[i], right[i])), most)
+    tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
+    gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
+    # If some were added and others removed, rows between them may be common to both, and are not changed.
+    both = bool(gone and come)
+    middle = [Slot(row, NO_ROW, frozen=both) for row in gone]
+    middle += [Slot(NO_ROW, row, frozen=both) for row in come]
+    return [*map(in_both, left[:head]), *middle, *map(in_both, left[len(left) - tail :])]
 
 
 def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair]:

@@ -18,8 +18,8 @@ from auditor.interfaces import CLOSELY, FEW_VALUES, Values
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, spelling, with_value
-from auditor.neighbours.pair import Arrays, Pair, Relation, distinct
-from auditor.neighbours.table import Move, Moves, Row, Rows, Table, size_range
+from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
+from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
 # Sizes of the corners: small ones, where most edges are, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)

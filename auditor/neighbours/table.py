@@ -18,10 +18,8 @@ from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
 from auditor.neighbours.domains import MOST_NUMBERS, retried
 from auditor.neighbours.numbers import Range, with_value
-from auditor.neighbours.pair import Lazy, Pair, Relation, relation_named, same
+from auditor.neighbours.pair import NO_ROW, Lazy, Pair, Relation, Row, Slot, aligned, in_both, relation_named, same
 
-Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
-NO_ROW = object()  # no row on this side; None may be a row
 Rows = tuple[Row, ...]
 # How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
@@ -51,21 +49,6 @@ class Made:
     right: Rows
     moves: Moves = ()
     turned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A row on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
-
-    left: Row
-    right: Row
-    common: bool = False
-    frozen: bool = False
-
-    @property
-    def rows(self) -> list[Row]:
-        """The rows on either side; one, if it is common or only on one side."""
-        return [row for row in ((self.left,) if self.common else (self.left, self.right)) if row is not NO_ROW]
 
 
 class Table(Domain):
@@ -553,26 +536,6 @@ def _in_turns(columns: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Any]]:
     """Yield the place and the value of each, the first of every column, then the second ones."""
     for number in range(max(map(len, columns), default=0)):
         yield from ((place, values[number]) for place, values in enumerate(columns) if number < len(values))
-
-
-def in_both(row: Row) -> Slot:
-    """Return the slot of a row that both sides have."""
-    return Slot(row, row, common=True)
-
-
-def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> list[Slot]:
-    """Align rows: place by place under substitute, else from both ends inwards."""
-    if relation is Relation.SUBSTITUTE:
-        return [Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
-    most = min(len(left), len(right))
-    head = next((i for i in range(most) if not same(left[i], right[i])), most)
-    tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
-    gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
-    # If some were added and others removed, rows between them may be common to both, and are not changed.
-    both = bool(gone and come)
-    middle = [Slot(row, NO_ROW, frozen=both) for row in gone]
-    middle += [Slot(NO_ROW, row, frozen=both) for row in come]
-    return [*map(in_both, left[:head]), *middle, *map(in_both, left[len(left) - tail :])]
 
 
 def aligned_by_owner(left: Sequence[Row], right: Sequence[Row]) -> list[Slot]:
