@@ -111,8 +111,8 @@ class Draw:
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
     pairs: set[str] = field(default_factory=set)  # keys of those that were searched
-    distances: dict[tuple[str, int], float] = field(default_factory=dict)  # of pairs, by their keys
-    compared: dict[str, Pair] = field(default_factory=dict)  # of these
+    distances: dict[tuple[str, int], float] = field(default_factory=dict)  # between the sides of pairs, by their keys
+    compared: dict[str, Pair] = field(default_factory=dict)  # the pairs of these distances
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)

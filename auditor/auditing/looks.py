@@ -140,7 +140,7 @@ class Look:
     learned: ManyNumbers = ()
     prospects: tuple[Prospect, ...] = ()
     simple: bool = False
-    kind: str = ""  # of its outputs
+    kind: str = ""  # of its outputs, as ``kind_of_outputs`` says it
     outputs: int = 0
 
     def joined(self, evidence: ManyNumbers, kind: str, method: AnyMethod, outputs: int) -> "Look":

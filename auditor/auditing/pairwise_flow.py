@@ -302,8 +302,8 @@ def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
     return f"all {last:,} outputs drawn"
 
 
-# Outputs that end their process or pass the time limit cost time. This number of them proves what there is to prove: all on one
-# side, with nothing on the other, they refute ε = 2.6 at 99.9 %.
+# The most outputs that may end their process or pass the time limit, since each costs time. So many are enough: if all are on one
+# side and none on the other, they refute ε = 2.6 at 99.9 %.
 MOST_FAILURES = 100
 
 

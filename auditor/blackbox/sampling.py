@@ -79,7 +79,7 @@ class Execution:
         if self.batch < 1:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None:
-            require_number("timeout", self.timeout, 0, 31_536_000, low_open=True)  # of a year
+            require_number("timeout", self.timeout, 0, 31_536_000, low_open=True)  # at most a year
         # A worker takes 100 MB and more, and more of them than cores gain nothing.
         if self.backend != "dask" and self.workers > (most := 32 * processes(-1)):
             raise InvalidInputError(f"workers is {self.workers:,}; this machine can start {most:,}, 32 for each core")

@@ -143,7 +143,7 @@ def prove(options: argparse.Namespace) -> int:
             with naming(configuration, plan):
                 proof = _attempt(asked, plan, options.seconds)
             ended, words = Status.NOT_PROVED, "– only privacy claims of Python mechanisms are tried"
-            if isinstance(proof, BaseException):  # of the prover
+            if isinstance(proof, BaseException):  # an error of the prover itself
                 words = f"not proved: the attempt ended in an error, {told(proof)}"
             elif proof is not None:
                 ended, words = proof.status, str(proof)

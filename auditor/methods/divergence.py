@@ -197,7 +197,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method; of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
+        """See Method. It is that of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
 
         A wager of order 1 on their log-ratio distinguishes N(−μ/2, 1) from N(μ/2, 1). The log-ratio is cut as learned scores are.
         A score that has to be learned needs more outputs.
@@ -219,7 +219,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return mu**2 / 2 * self.claim.gaussian_order
 
     def interval(self, counts: ScoreCounts, error: float) -> Interval:
-        """See Method; that of one event of the score, the higher half of its cells, since bets give no upper limit.
+        """See Method. It follows from one event, the higher half of the cells of the score, since bets give no upper limit.
 
         A divergence grows as the two rates of an event move apart. Each of their four limits is wrong with probability error/4.
         """

@@ -64,8 +64,8 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return (wins + 1) * self.planned / trials
 
     def learn(self, sample: Sample) -> Learned[Event]:
-        """See Method; of three kinds of rules, the one that promises most on outputs from which it was not learned, then the
-        others: what is best to refute a claim and what is best to bound a loss may differ.
+        """See Method. Three kinds of rules are learned. First comes the rule that promises most on outputs from which it was not
+        learned. The others follow, since the rule that is best to refute a claim may not be the best to bound a loss.
         """
         (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
         of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
@@ -86,7 +86,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
     def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
-        """See Method; what rules won on outputs from which they were not learned: a careful one, a rare one, and a bold one."""
+        """See Method. Return what a careful, a rare and a bold rule won on outputs from which they were not learned."""
         return self._held_out(sample, self._rare(sample), FEW_IN_LOOKS)
 
     def _held_out(
@@ -118,7 +118,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """See Method; what rules of a kind won adds up; of rare events, if they may be the same."""
+        """See Method. What rules of one kind won is added up; for rare events, only if they may be the same event."""
         if not (one and other):
             return one or other
         (careful, rare, bold), (later, later_rare, later_bold) = (
@@ -195,14 +195,14 @@ class Guesses(_EpsilonMethod):
     prior: float = 0.0
 
     def with_prior(self) -> Self:
-        """See Method; the prior takes rules to show about as much as the claim allows, until outputs show more."""
+        """See Method. The prior assumes that rules show about as much as the claim allows, until outputs show more."""
         return replace(self, prior=2 / max(self.claim.relative_size, 1e-3) ** 2)  # a claim of ε = 0 allows nothing
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
     def also(self, counts: GuessCounts) -> dict[str, float]:
-        """See Method; δ at the claimed ε."""
+        """See Method. Also bounded is δ at the claimed ε."""
         if isinstance(self.claim, PureDP):
             return {}
         return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
@@ -336,7 +336,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method; a rule that never abstains has no share."""
+        """See Method. The share plays no part, since the rule never abstains."""
         return self.detectable(ALWAYS, imagined(0.5, 1.0, self.planned), chance)
 
     def promised(self, seen: HeldOut) -> Prospect:
@@ -406,7 +406,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method; that of each point, one after the other."""
+        """See Method. Return the evidence on each point, one after the other."""
         return tuple(seen for method in self._methods() for seen in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
@@ -414,7 +414,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return tuple(seen for method, *looks in each for seen in method.joined(*looks))
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method; the quantity is the excess over a point."""
+        """See Method. A loss is given as its excess over a point."""
         return [
             one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
             for method, seen in zip(self._methods(), self._of_points(evidence), strict=True)
@@ -445,7 +445,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
     def interval(self, counts: ProfileCounts, error: float) -> Interval:
-        """See Method; limits of the largest excess, of all points at once."""
+        """See Method. The limits are those of the largest excess, and hold for all points at once."""
         methods, each = self._methods(), error / len(counts.points)
         found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
         lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))
