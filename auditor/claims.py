@@ -351,7 +351,7 @@ class QueryClaim(Claim):
 class Sensitivity(QueryClaim):
     """A query moves by at most ``sensitivity`` between neighbours; a vector in L1, or in the ``norm``: l1, l2 or linf.
 
-    If the query answers with a frame, or a list of dicts, that is the number of rows to add and to remove, in any order.
+    For frames and lists of dicts, ``sensitivity`` is the number of rows to add and to remove, in any order.
 
     Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm l1, l2 or linf.
     """

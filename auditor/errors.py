@@ -13,7 +13,7 @@ from typing import TextIO
 
 
 class AuditorError(Exception):
-    """The root of every error this package raises on purpose. Each argument is one line of the message."""
+    """The root of every error this package raises on purpose. The message has a line for each argument."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.args))

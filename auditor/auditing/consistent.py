@@ -98,7 +98,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
             one = Counted(shown, found, method, test, event.counted(), share, sample, Tally(outputs=outputs))
             kind = RateEvidence if isinstance(claim, Probability) else CountEvidence
             return kind(claim, one, [one], (), reason)
-    raise InvalidInputError(f"a claim of {claim} does not go with its event")
+    raise InvalidInputError(f"its event cannot test a claim of {claim}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def earlier_violation(
     """
     event = found.event
     if found.claim != claim or not isinstance(claim, PrivacyClaim):
-        raise InvalidInputError(f"its claim is {found.claim}, and not {claim}")
+        raise InvalidInputError(f"its claim is {found.claim}, but the claim is now {claim}")
     if not isinstance(event, ObservedRule | ObservedProfile) or method != "fixed" or found.pair is None:
         raise InvalidInputError("its event is not a rule that guesses")
     with fitting("its event cannot be read"):
@@ -87,12 +87,12 @@ def earlier_violation(
         again: Any = test.report(counts)
         looks = {rule.looks_at for rule in getattr(again, "points", (again,))}
     if points != (len(claim.profile) if isinstance(claim, PrivacyProfile) else 0):
-        raise InvalidInputError("its event does not go with its claim")
+        raise InvalidInputError("its event cannot test its claim")
     if BITS in looks and BITS not in events:
-        raise InvalidInputError("its event is about bits, and `events` does not name them")
+        raise InvalidInputError("its event is about bits, but `events` does not name bits")
     pair = domain.own(found.pair.left, found.pair.right)
     if pair is None:
-        raise InvalidInputError("its pair is none of the domain, or the domain cannot tell")
+        raise InvalidInputError("its pair is not in the domain, or the domain cannot look pairs up")
     return Earlier(claim, pair, test, counts, found.judgement.share)
 
 

@@ -75,7 +75,9 @@ def flatten(place: str, value: Any, leaves: Leaves, depth: int = 0) -> None:
 def require_few(places: Collection[Any]) -> None:
     """Raise MechanismError if an output has too many places: a list that holds one list again and again has soon."""
     if len(places) > 100_000:
-        raise MechanismError(f"an output has more than 100,000 places; return one array, or fewer; {_NESTED}")
+        raise MechanismError(
+            f"an output has more than 100,000 parts, the limit; return one array in place of lists, or fewer parts; {_NESTED}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def items_in_turn(kind: OutputKind, values: Sequence[Any], each: int) -> Sequenc
     items = [*itertools.islice(kind.parts(values), each * len(values) + 1)]
     if len(items) != each * len(values):
         raise MechanismError(
-            f"an output is {type(values[0]).__name__}, whose length is not that of its items; return a list"
+            f"an output is {type(values[0]).__name__}, whose length differs from its number of items; return a list"
         )
     return items
 

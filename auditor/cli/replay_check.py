@@ -124,8 +124,8 @@ def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tup
     with plan.store.blamed():
         samples = list(plan.store.samples(Phase.BOUND, shown, audit.pair))
         is_last = not plan.store.has(Phase.BOUND, shown + 1)
-    if share > largest_share(plan, shown, is_last=is_last):
-        raise InvalidInputError(f"budget.share is {share}, more than round {shown} had of the level")
+    if share > (most := largest_share(plan, shown, is_last=is_last)):
+        raise InvalidInputError(f"budget.share is {share}; round {shown} had at most {most:g} of the level")
     method = plan.method(sum(sample.size for sample in samples), plan.claim)
     with fitting(UNFIT):
         assert isinstance(plan.claim, PrivacyClaim)

@@ -153,7 +153,7 @@ class NumberRecord(LowHigh):
 
 
 class ChoiceRecord(Strict):
-    """A record out of a list, which excludes low, high and integer."""
+    """A record out of a list. Leave out low, high and integer."""
 
     choices: list[Any]
     """All that a record may be."""
@@ -223,8 +223,8 @@ class TotalsKeys(NeighbourForm):
     keys: list[Any] | None = None
     """Instead of cells: the keys of a dict of numbers. A key whose number is 0 is absent."""
     contribution: dict[Literal["l0", "l1", "l2", "linf"], Number] | None = None
-    """With cells: how far one person moves the vector, in L1, in L2 or in any one cell. With keys: l0, how many keys one person
-    changes, and linf, by how much each, and l1 or l2, by how much in all."""
+    """With cells: how far one person moves the vector, in L1, in L2 or in any one cell. With keys, limits for one person: l0, the
+    number of keys; linf, the change of a key; l1 or l2, the change of all keys."""
     integer: bool | None = None
     """With cells: whether the numbers are integers (the default)."""
     relation: RelationName | None = None
@@ -257,7 +257,7 @@ class CanariesByCoins(NeighbourForm):
     guesses: int | list[int] | None = None
     """How many of the surest guesses count, of all runs together; by default all, a half, a quarter, and so on."""
     apart: bool | None = None
-    """Whether no canary affects another one's score, as you can prove. Else the bound is wrong."""
+    """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
 
     def needs_code(self) -> bool:
         return isinstance(self.canaries, str) or isinstance(self.records, str)
@@ -343,7 +343,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given."""
+    """add_remove or substitute: each pair is checked. By default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -355,7 +355,7 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given. A domain has its own."""
+    """add_remove or substitute: each pair is checked. By default pairs are taken as given. A domain has its own relation."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -390,7 +390,7 @@ class DrawnByStrategy(NeighbourForm):
     strategy: str
     """module:function or file.py:function that returns a strategy, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """add_remove or substitute, for which each pair is checked; by default pairs are taken as given."""
+    """add_remove or substitute: each pair is checked. By default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         with Door(f'strategy "{self.strategy}"'):
@@ -510,12 +510,12 @@ class Audit(Shared):
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords; for an object, values that it does not state, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
-    """The promise; or a list of claims, one for each contribution of totals; by default that of an object. Without a
+    """The promise. For totals it may be a list, one claim for each contribution. By default it is the claim of an object. Without a
     claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets it may see, and which of them are neighbours; by default those of an object."""
     valid: str | None = None
-    """module:function or file.py:function of a data set, which says if the claim is about it. Others are left out."""
+    """module:function or file.py:function, which says if the claim covers a data set. Other data sets are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
     """The questions of a session, which the mechanism then returns: a list of questions; or {range: [low, high]},
     {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""

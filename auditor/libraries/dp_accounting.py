@@ -50,7 +50,7 @@ def claim_of(stated: Any, relation: str | None) -> Claim | None:
 def _of_event(event: Any, relation: str | None) -> Claim:
     if relation is None:
         raise InvalidInputError(
-            f"{type(event).__name__} claims something else under each relation; say `relation`: add_remove or substitute"
+            f"{type(event).__name__} has a different claim for each relation; give `relation`: add_remove or substitute"
         )
     if type(event).__name__ == "ZCDpEvent" and not event.xi and relation == "add_remove":
         return ZeroConcentratedDP(float(event.rho))
@@ -67,7 +67,7 @@ def _of_accountant(accountant: Any, relation: str | None) -> Claim:
     own = accountant.neighboring_relation.name
     if relation is not None and own != RELATIONS[relation]:
         raise InvalidInputError(
-            f"{type(accountant).__name__} accounts for {own}, and the neighbours are {relation}: another promise"
+            f"{type(accountant).__name__} accounts for {own}, but the neighbours are {relation}; give both the same relation"
         )
     return _profile_of(accountant, type(accountant).__name__)
 

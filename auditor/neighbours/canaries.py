@@ -12,7 +12,7 @@ from auditor.neighbours.domains import Pairs
 
 
 class Canaries:
-    """Canaries, for ``method="one-run"``: the mechanism gets the records, and the canaries that are in, and a score guesses which.
+    """Canaries, for ``method="one-run"``. The mechanism gets all records and some canaries. A score guesses these canaries.
 
     Args:
         canaries: records, as a list or a NumPy array, in an order that says nothing.

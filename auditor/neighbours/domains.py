@@ -247,7 +247,7 @@ def _alone(pair: Pair) -> tuple[Pair, Pair]:
 
 
 class Valid(Domain):
-    """The pairs of another domain whose data sets a function accepts.
+    """The pairs of a domain, if a function accepts both data sets.
 
     Args:
         domain: the domain.

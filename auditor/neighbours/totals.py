@@ -384,7 +384,7 @@ def groups(domain: object, claims: int) -> Sequence[Domain]:
 
 
 class TotalsByKey(VectorOfTotals):
-    """A dict of totals, of which one person changes at most a few, each by a limited amount.
+    """A dict of totals. One person changes few totals, each by a limited amount.
 
     Args:
         keys: the possible keys.
@@ -528,7 +528,7 @@ def _sum(cells: TotalsVector, move: TotalsVector) -> TotalsVector:
 
 
 class OneNumber(Domain):
-    """One number of a range; any two that are at most ``distance`` apart are neighbours.
+    """One number of a range. Two numbers are neighbours if they are at most ``distance`` apart.
 
     Args:
         range: the ends [low, high]. With ends and distance that are integers the numbers are integers.

@@ -382,5 +382,5 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
             # Somebody else may have written the report.
             except (AttributeError, TypeError, ValueError, ArithmeticError):
                 raise InvalidInputError(
-                    f'the event of audit "{audit.name}" does not go with a claim of {audit.claim}: a report is spoilt'
+                    f'the event of audit "{audit.name}" cannot test a claim of {audit.claim}: a report is spoilt'
                 ) from None

@@ -35,7 +35,7 @@ OPTIONAL = frozenset({"proof", "earlier"})
 
 @dataclass(frozen=True, slots=True)
 class OutputsSpent:
-    """How many outputs went into each phase, both sides together. None served for two."""
+    """How many outputs went into each phase, both sides together. No output served two phases."""
 
     search: Count = 0
     selection: Count = 0
@@ -383,7 +383,7 @@ class RunResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of all: a violation, else inconclusive, else none found, else measured."""
+        """The worst verdict of the audits, in this order: violation, inconclusive, no violation found, measured."""
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
         return max((audit.verdict for audit in self.audits), key=order.index, default=order[1])
 

@@ -185,7 +185,7 @@ class Dialogues(Domain):
         self.questions = questions_of(ask if self.fixed is None else [step.ask for step in self.fixed])
         if fixed is not None and rounds is not None:
             raise InvalidInputError(
-                f"rounds is {rounds}, but a script says itself how many questions it asks; leave out rounds"
+                f"rounds is {rounds}, but a script has its own number of questions; leave out rounds"
             )
         self.rounds = (4 if rounds is None else rounds) if self.fixed is None else len(self.fixed)
         self.sessions, self.meter = sessions, None if meter is None else meter_of(meter)

@@ -81,7 +81,7 @@ def _put(session: Any) -> Callable[[Any], Any]:
     ask = session if callable(session) else getattr(session, "ask", None)
     if not callable(ask):
         raise MechanismError(
-            f"a session is {type(session).__name__}, which can neither be called nor has a method `ask`; return an object with one"
+            f"a session is {type(session).__name__}, which cannot be called and has no method `ask`; return an object with `ask`"
         )
     return ask  # type: ignore[no-any-return]
 

@@ -108,7 +108,7 @@ def test_a_bare_event_is_the_claim_under_the_relation_of_the_domain() -> None:
         plan = planned(noisy_sum, event, domain)
         assert plan.claim == auditor.claim_of(event, relation)
         assert auditor.audit(noisy_sum, event, domain, **QUICK).verdict == "no_violation_found"
-    with pytest.raises(InvalidInputError, match="claims something else under each relation; say `relation`"):
+    with pytest.raises(InvalidInputError, match="has a different claim for each relation; give `relation`"):
         auditor.audit(noisy_sum, event, [([0], [1])])
 
 

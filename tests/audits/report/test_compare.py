@@ -443,7 +443,7 @@ def test_an_event_of_another_kind_of_claim_is_refused() -> None:
         (auditor.PureDP(1), event(6 * 10**400, 10**401, 2 * 10**401)),
     ):
         spoilt = run(result(claim=claim, event=found))
-        with pytest.raises(InvalidInputError, match='the event of audit "some audit" does not go with a claim of'):
+        with pytest.raises(InvalidInputError, match='the event of audit "some audit" cannot test a claim of'):
             compare(spoilt, run(result(claim=claim, event=found, bound=HIGHER["bound"])))
 
 

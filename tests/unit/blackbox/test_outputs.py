@@ -485,7 +485,7 @@ def test_a_list_that_holds_one_list_again_and_again_has_too_many_places(read: An
     output: list[Any] = [0.5]
     for _ in range(40):
         output = [output, output]
-    with pytest.raises(MechanismError, match="more than 100,000 places"):
+    with pytest.raises(MechanismError, match="more than 100,000 parts, the limit"):
         read(output)
 
 
@@ -588,5 +588,5 @@ class Lying(list[float]):
 
 @pytest.mark.parametrize("read", [row_of, lambda output: from_list([output] * 3)])
 def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
-    with pytest.raises(MechanismError, match="Lying, whose length is not that of its items"):
+    with pytest.raises(MechanismError, match="Lying, whose length differs from its number of items"):
         read(Lying([0.5]))

@@ -75,7 +75,7 @@ def test_an_object_with_a_method_ask_is_a_session() -> None:
 
 
 def test_what_cannot_be_asked_is_an_error_and_no_output() -> None:
-    with pytest.raises(MechanismError, match=r"a session is float, which can neither be called nor has a method `ask`"):
+    with pytest.raises(MechanismError, match=r"a session is float, which cannot be called and has no method `ask`"):
         said_to(lambda: 3.0, script_of([1]))
 
 
