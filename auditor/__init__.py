@@ -9,6 +9,7 @@
 ('violation', True)
 """
 
+import difflib
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,10 @@ __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        unknown = f"module {__name__!r} has no attribute {name!r}"
+        if near := difflib.get_close_matches(name, _HOMES, n=1):
+            raise AttributeError(f'{unknown}; did you mean "{near[0]}"?')  # without `name`, or Python adds the same
+        raise AttributeError(unknown, name=name, obj=sys.modules[__name__])
     module = importlib.import_module(_HOMES[name])
     # All names of the module are loaded, also those not asked for: a proof looks them up in this namespace.
     globals().update({other: getattr(module, other) for other in _NAMES[_HOMES[name]]})

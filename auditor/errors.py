@@ -119,6 +119,15 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     return f'did you mean "{near[0]}"? Allowed: {listing}' if near else f"allowed: {listing}"
 
 
+def as_parameter(name: str, value: object) -> str:
+    """Return the end of a sentence: how an argument that is unknown here is passed on to the mechanism.
+
+    >>> as_parameter("epsilon", 1.0)
+    '. If the mechanism takes it, write parameters={"epsilon": 1.0}'
+    """
+    return f'. If the mechanism takes it, write parameters={{"{name}": {visible(repr(value), 60)}}}'
+
+
 def require_number(
     name: str, value: object, low: float, high: float, *, low_open: bool = False, high_open: bool = False
 ) -> float:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, did_you_mean, false_alarms, how_many
+from auditor.errors import AuditorError, InvalidInputError, as_parameter, did_you_mean, false_alarms, how_many
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -244,7 +244,9 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
     for option in chosen:
         if option not in known:
-            raise InvalidInputError(f'there is no option "{option}"; {did_you_mean(option, known)}')
+            raise InvalidInputError(
+                f'there is no option "{option}"; {did_you_mean(option, known)}{as_parameter(option, chosen[option])}'
+            )
     ends = ("no_violation_found", "violation")
     if chosen["expect"] not in ends:
         raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')

@@ -22,6 +22,9 @@ from auditor.neighbours.scripts import is_dialogue
 CHECK_SECONDS = 30.0
 # An output of more seconds is slow: a trial of many would let a person wait without a word.
 SLOW = 0.05
+ALL_EQUAL = (
+    "every call gives the same output: if the mechanism adds noise, draw all of it from `rng`, and seed nothing inside"
+)
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -82,7 +85,7 @@ class FirstOutputs:
         if self.trial is None or not self.trial.numbers or self.plan.kind in ("query", "canaries"):
             return ""
         seconds = self.plan.may_take(self.trial)
-        each = f"an output takes {self.trial.seconds:.2g} s and holds {how_many(self.trial.numbers - 1, 'value')}"
+        each = f"an output takes {self.trial.seconds:.2g} s and holds {how_many(self.trial.values, 'value')}"
         return f"{each}; the audit may take about {duration(seconds)}"
 
     def _received(self, data: object) -> str:
@@ -101,6 +104,8 @@ class FirstOutputs:
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             asks = is_dialogue(self.pair.left)
             return f"{same}: {'check what `ask` asks of the session' if asks else NO_EFFECT}"
+        if not raised and self.trial and self.trial.constant and self.plan.kind not in ("query", "canaries"):
+            return ALL_EQUAL
         if not raised:
             return ""
         hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, self.pair)

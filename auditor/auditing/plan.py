@@ -29,7 +29,7 @@ from auditor.defaults import (
     Prove,
     SettingsKeywords,
 )
-from auditor.errors import InvalidInputError, MechanismError, did_you_mean
+from auditor.errors import InvalidInputError, MechanismError, as_parameter, did_you_mean
 from auditor.events.selection import ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test
 from auditor.methods import method_for
@@ -98,6 +98,7 @@ class Settings:
             if name not in SettingsKeywords.__annotations__:
                 raise InvalidInputError(
                     f'there is no setting "{name}"; {did_you_mean(name, SettingsKeywords.__annotations__)}'
+                    f"{as_parameter(name, given[name])}"
                 )
         of_execution = {setting.name for setting in fields(Execution)} & set(given)
         chosen = {name: value for name, value in given.items() if name not in of_execution}

@@ -170,11 +170,16 @@ LONG_CALL = 5.0
 
 
 class Trial(NamedTuple):
-    """Whether two draws from one stream are equal, the seconds of an output, and how many numbers it holds."""
+    """Whether two draws from one stream are equal, and what an output costs: its seconds, and the numbers that are learned from.
+
+    ``values`` counts what an output holds. ``constant`` says if outputs have decimals, as noise has, and a data set has one only.
+    """
 
     same: bool
     seconds: float = 0.0
     numbers: int = 0
+    values: int = 0
+    constant: bool = False
 
 
 def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
@@ -194,7 +199,12 @@ def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
         if batch.size == 1 and about[0] > LONG_CALL:
             return Trial(True, *about)
         seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
-    return Trial(seen[0] == seen[1], *about)
+    places = [
+        column for column in sample.left.columns if column.name.startswith("output") and " field " not in column.name
+    ]
+    decimals = any(bool(np.any(column.numbers[column.is_finite] % 1)) for column in places)
+    constant = all(len(np.unique(shown_keys(side))) == 1 for side in (sample.left, sample.right))
+    return Trial(seen[0] == seen[1], *about, len(places), constant and decimals)
 
 
 def compare(origin: Origin, seed: int, audit: int, size: int, pairs: Sequence[Pair]) -> list[float]:

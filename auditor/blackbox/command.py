@@ -211,9 +211,8 @@ class Program(Drawer):
             process.kill()
         lines, clean = answer.splitlines(), isinstance(end, ProcessEnded) and str(end) == "ended with exit status 0"
         if len(lines) > wanted or (clean and len(lines) < wanted):
-            last = lines[-1] if lines else b""
             raise self._wrong(
-                f"answered two requests of size {TRIAL} with {how_many(len(lines), 'line')}", process, last
+                f"answered two requests of size {TRIAL} with {how_many(len(lines), 'line')}", process, lines
             )
         if clean and in_time < wanted:
             raise MechanismError(
@@ -239,21 +238,23 @@ class Program(Drawer):
 
     def _ask(self, process: Process, asked: bytes, size: int, rng: Stream) -> None:
         if unasked := process.has_output():
-            raise self._wrong("wrote more lines than it was asked for", process, unasked.split(b"\n")[0])
+            raise self._wrong("wrote more lines than it was asked for", process, unasked.split(b"\n")[:1])
         process.send(asked % (size, int(rng.integers(2**53))))  # exact in a language whose numbers are doubles
 
     def _answer(self, process: Process, size: int) -> bytes:
         deadline = None if self.limit is None else time.monotonic() + self.limit
         answer, ends = process.receive_lines(size, deadline, wait=True)
         if ends > size or not answer.endswith(b"\n"):
-            more = answer.split(b"\n")[size]
-            raise self._wrong(f"wrote more than {how_many(size, 'line')} for a request of that size", process, more)
+            lines = answer.split(b"\n")[: size + 1]
+            raise self._wrong(f"wrote more than {how_many(size, 'line')} for a request of that size", process, lines)
         return answer
 
-    def _wrong(self, what: str, process: Process, line: bytes) -> MechanismError:
-        errors = process.standard_error()
+    def _wrong(self, what: str, process: Process, lines: Sequence[bytes]) -> MechanismError:
+        """Return an error that shows the first line that is not a JSON value, such as one of a log, or else the last line."""
+        errors, no_value = process.standard_error(), next(itertools.filterfalse(_is_value, lines), None)
+        shown = _shown(lines[-1] if lines else b"") if no_value is None else f"{_shown(no_value)} is not a JSON value"
         return MechanismError(
-            f'command "{self.command.name}" {what}: {_shown(line)}; a request is one line, {REQUEST}, and is answered '
+            f'command "{self.command.name}" {what}: {shown}; a request is one line, {REQUEST}, and is answered '
             "with `size` lines, one JSON value each" + (f" (standard error ends: {errors})" if errors else "")
         )
 
@@ -316,6 +317,14 @@ def values_of(lines: Sequence[bytes]) -> list[Any]:
 
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A failure that a program reports as its output: ``{"error": "..."}``."""
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        _value(line, 1)
+    except MechanismError:
+        return False
+    return True
 
 
 def _value(line: bytes, number: int) -> Any:

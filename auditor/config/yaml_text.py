@@ -94,7 +94,8 @@ def read_yaml(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise InvalidInputError(f"{file}, line {line}: this is not YAML: {error.problem or error.context}") from None
+        written = [*text.splitlines(), ""][line - 1]
+        raise InvalidInputError(f"{file}, line {line}: this is not YAML: {_problem(error, written)}") from None
     except yaml.YAMLError as error:
         raise InvalidInputError(f"{file}: this is not YAML: {error}") from None
     except RecursionError:
@@ -105,6 +106,16 @@ def read_yaml(text: str, file: str) -> Document:
     except RecursionError:
         raise InvalidInputError(f"{file}: this is nested too deeply, or an alias contains itself") from None
     return Document(file, data, builder.lines)
+
+
+def _problem(error: yaml.MarkedYAMLError, written: str) -> str:
+    """Say what is wrong with a line, in plain words if its indent may be."""
+    problem = str(error.problem or error.context)
+    if "\t" in written[: len(written) - len(written.lstrip())]:
+        return "the line begins with a tab; indent with spaces"
+    if problem.startswith(("expected <block end>", "did not find expected", "mapping values are not allowed")):
+        return f'{problem}; check the indent: keys of one mapping begin in one column; quote text with ": " in it'
+    return problem
 
 
 class _Builder:

@@ -50,6 +50,10 @@ class RecordValues(Values):
     def of(cls, record: Sequence[Number] | None, choices: Sequence[Any] | None, integer: bool) -> "RecordValues":
         """Return the values between two ends, or of choices, checked."""
         if (record is None) == (choices is None):
+            if isinstance(record, int | float) and isinstance(choices, int | float):
+                raise InvalidInputError(
+                    f"the ends of a record are one argument: write Records(({record!r}, {choices!r}), size=(low, high))"
+                )
             raise InvalidInputError(NEEDED)
         if record is not None:
             if isinstance(record, list | tuple) and len(record) != 2:

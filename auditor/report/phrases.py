@@ -1,6 +1,7 @@
 """The sentences that every form of a report shares, and one audit as plain text."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
@@ -26,6 +27,9 @@ from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
+
+# What a warning says of more outputs: the setting and its number, and what they find.
+RAISED = re.compile(r"raise (`\w+`) to ([\d,]+)(, which finds \d+ of them)?")
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -138,9 +142,15 @@ def finding(audit: AuditResult) -> str:
 
 
 def weak_words(audit: AuditResult) -> str:
-    """Say why a pass is weak."""
+    """Say why a pass is weak. Of several numbers to which a setting should be raised, the largest serves all reasons."""
     reasons = [warning.removeprefix("weak: ") for warning in audit.warnings if warning.startswith("weak: ")]
-    return "; ".join(reasons) or finding(audit)
+    told = "; ".join(reasons) or finding(audit)
+    most = max(RAISED.finditer(told), key=lambda found: int(found[2].replace(",", "")), default=None)
+    return (
+        told
+        if most is None
+        else RAISED.sub(lambda found: found[0] if found[2] == most[2] else f"raise {most[1]} to {most[2]}", told)
+    )
 
 
 def planted_words(audit: AuditResult) -> str | None:

@@ -61,9 +61,11 @@ def test_every_public_name_can_be_loaded() -> None:
     import auditor
 
     assert {name for name in auditor.__all__ if not hasattr(auditor, name)} == set()
-    with pytest.raises(AttributeError, match="has no attribute 'adit'") as raised:
-        auditor.adit  # noqa: B018
-    assert (raised.value.name, raised.value.obj) == ("adit", auditor)  # by which Python finds "did you mean: 'audit'?"
+    with pytest.raises(AttributeError, match=r"has no attribute 'ApproxDP'; did you mean \"ApproximateDP\"\?"):
+        auditor.ApproxDP  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'zzz'") as raised:
+        auditor.zzz  # noqa: B018
+    assert (raised.value.name, raised.value.obj) == ("zzz", auditor)
 
 
 PUBLIC = {"auditor", "auditor.extending"}

@@ -210,6 +210,12 @@ def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: 
         program(folder, body, 0.5).repeats_itself(PAIR)
 
 
+def test_of_too_many_lines_the_one_that_is_no_value_is_shown(folder: Path) -> None:
+    body = 'print("INFO seen"); print("\\n".join(map(str, range(size))))'
+    with pytest.raises(MechanismError, match="with 66 lines: 'INFO seen' is not a JSON value; a request"):
+        program(folder, body, 0.5).repeats_itself(PAIR)
+
+
 @pytest.mark.parametrize("body", ["pass", "os.read(0, 1)"])
 def test_a_program_that_would_keep_the_audit_waiting_for_ever_is_told(folder: Path, body: str) -> None:
     with pytest.raises(MechanismError, match="answered two requests of size 32 with 0 lines"):

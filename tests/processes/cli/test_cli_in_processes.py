@@ -66,12 +66,23 @@ def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder
     assert folder.report() == before
 
 
+@pytest.mark.parametrize(
+    ("drawn", "told"), [("np.random.default_rng(0).laplace()", True), ("round(rng.random())", False)]
+)
+def test_check_says_that_every_call_gives_the_same_output(
+    folder: Folder, capsys: pytest.CaptureFixture[str], drawn: str, told: bool
+) -> None:
+    folder.write("lists.py", f"import numpy as np\ndef f(records, rng):\n    return len(records) + {drawn}\n")
+    assert main(["check", folder.write("some.yaml", OF_LISTS % (0, ""))]) == 0
+    assert ("every call gives the same output" in capsys.readouterr().err) == told
+
+
 def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     folder.write("lists.py", "import time\ndef f(records, rng):\n    time.sleep(0.01)\n    return [rng.random()] * 3\n")
     file = folder.write("some.yaml", OF_LISTS % (0, "") + "    samples: 1000\n    execution: {workers: 1}\n")
     assert main(["check", file]) == 0
     told = re.search(
-        r"an output takes 0\.01\d* s and holds 4 values; the audit may take about (\d+) s", capsys.readouterr().out
+        r"an output takes 0\.01\d* s and holds 3 values; the audit may take about (\d+) s", capsys.readouterr().out
     )
     assert told
     assert 15 < int(told[1]) < 35

@@ -52,5 +52,9 @@ def test_the_defaults_that_are_declared_are_those_of_a_call() -> None:
 def test_a_setting_that_is_none_is_refused_with_the_nearest() -> None:
     with pytest.raises(InvalidInputError, match='there is no setting "sample"; did you mean "samples"'):
         audit(response, sample=2000)
+    with pytest.raises(
+        InvalidInputError, match=r'"epsilon"; .* the mechanism takes it, write parameters={"epsilon": 1.0}'
+    ):
+        Settings.of({"epsilon": 1.0})
     with pytest.raises(InvalidInputError, match='there is no setting "lost"'):
         audit(response, lost=True)

@@ -442,7 +442,9 @@ def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, n
     ("text", "why"),
     [
         ("version: [1\naudits: 3", "line 2: this is not YAML"),
-        ("version: 1\n\taudits: 1", "line 2: this is not YAML"),
+        ("version: 1\n\taudits: 1", "line 2: this is not YAML: the line begins with a tab; indent with spaces"),
+        ("audits:\n  - name: a\n   mechanism: b\n", "; check the indent: keys of one mapping begin in one column"),
+        ("audits:\n  - name: a\n     mechanism: b\n", "; check the indent: keys of one mapping begin in one column"),
         ("version: \x01", "this is not YAML"),
         (
             PLAIN.replace("seed: 5", "seed: !!python/object:os.system 1"),

@@ -184,6 +184,7 @@ def test_each_value_is_one_of_its_column(seed: int, relation: str) -> None:
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({}, "needs either record"),
+    ({"record": 0, "choices": 100}, "one argument: write Records((0, 100), size="),
     ({"record": (0, 1), "choices": [1]}, "not both"),
     ({"choices": []}, "choices are empty"),
     ({"choices": [[0, 1], [1, 0]]}, "choices hold [0, 1]; each must be a single value"),

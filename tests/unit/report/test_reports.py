@@ -20,7 +20,7 @@ from auditor.errors import visible
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
-from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline
+from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline, weak_words
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
@@ -51,6 +51,16 @@ def run(*audits: AuditResult, name: str = "some run") -> RunResult:
 def test_a_run_is_as_bad_as_its_worst_audit(changes: list[dict[str, Any]], verdict: Verdict, passed: bool) -> None:
     whole = run(*(result(**change) for change in changes))
     assert (whole.verdict, whole.passed) == (verdict, passed)
+
+
+def test_a_weak_pass_names_one_number_of_outputs_for_all_its_reasons() -> None:
+    few, many = (
+        "found few; raise `samples` to 9,000, which finds 5 of them; or a smaller domain",
+        "raise `samples` to 40,000",
+    )
+    told = weak_words(result(**SOUND, warnings=(f"weak: {few}", f"weak: may miss; {many}")))
+    assert told == f"found few; {many}; or a smaller domain; may miss; {many}"
+    assert weak_words(result(**SOUND, warnings=(f"weak: {few}",))) == few
 
 
 @pytest.mark.parametrize("expected", [Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND])
