@@ -94,7 +94,7 @@ def read_yaml(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        written = [*text.splitlines(), ""][line - 1]
+        written = "".join(text.splitlines()[line - 1 : line])
         raise InvalidInputError(f"{file}, line {line}: this is not YAML: {_problem(error, written)}") from None
     except yaml.YAMLError as error:
         raise InvalidInputError(f"{file}: this is not YAML: {error}") from None

@@ -29,7 +29,7 @@ from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smalles
 from auditor.verdict import Verdict
 
 # What a warning says of more outputs: the setting and its number, and what they find.
-RAISED = re.compile(r"raise (`\w+`) to ([\d,]+)(, which finds \d+ of them)?")
+RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, which finds \d+ of them)?")
 
 
 def verdict_words(verdict: Verdict) -> str:
