@@ -2,14 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
 
-from pydantic import BaseModel, Tag, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
@@ -364,7 +364,7 @@ def _validate(document: Document) -> schema.File:
 
 def _problem(problem: Any, document: Document) -> str:
     """Put one finding of pydantic into a sentence with its place."""
-    loc, kind, given = problem["loc"], problem["type"], problem["input"]
+    loc, kind, given, model = problem["loc"], problem["type"], problem["input"], problem["ctx"]["model"]
     path = _path(loc, document.data)
     if kind == "missing":
         path = (*path, loc[-1])
@@ -374,11 +374,11 @@ def _problem(problem: Any, document: Document) -> str:
     if kind == "extra_forbidden":
         # The last alternative that was chosen, where the key stands in it.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
-        allowed = list(_model(loc[:-1]).model_fields)
+        allowed = list(model.model_fields)
         advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), allowed)
         return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
     if kind == "missing":
-        return f'{where}: {_parent(path)} needs the key "{path[-1]}"{_needed(_model(loc[:-1]), str(path[-1]))}'
+        return f'{where}: {_parent(path)} needs the key "{path[-1]}"{_needed(model, str(path[-1]))}'
     name = ".".join(str(step) for step in path)
     return f"{where}: {name} is {visible(repr(given), 500)}; {_what_it_must_be(problem, path, given)}"
 
@@ -418,7 +418,7 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
     if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):
         return did_you_mean(str(given), allowed)
     if kind == "model_type":
-        keys = _model(problem["loc"]).model_fields
+        keys = context["model"].model_fields
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())
         is_range = {"low", "high"} <= keys.keys() and isinstance(given, list) and len(given) == 2
         instead = f"; write {{low: {given[0]}, high: {given[1]}}}" if is_range else ""
@@ -445,28 +445,3 @@ def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
 def _parent(path: tuple[str | int, ...]) -> str:
     names = [str(step) for step in path[:-1] if isinstance(step, str)]
     return names[-1] if names else "the file"
-
-
-def _model(loc: tuple[str | int, ...]) -> type[BaseModel]:
-    """Return the model that a location leads to."""
-    model: type[BaseModel] = schema.File
-    alternatives = dict[str | int, type[BaseModel]]()
-    for step in loc:
-        if step in model.model_fields:
-            alternatives = dict(_models_in(model.model_fields[str(step)].annotation))
-            model = next(iter(alternatives.values()), model)
-        model = alternatives.get(step, model)
-    return model
-
-
-def _models_in(annotation: Any, tag: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield the models in an annotation, by their tags in a union: names, or the constants that distinguish them."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield tag, annotation
-        for key in annotation.model_fields.values():
-            if get_origin(key.annotation) is Literal:
-                yield from ((str(constant), annotation) for constant in get_args(key.annotation))
-    parts = get_args(annotation)
-    tag = next((part.tag for part in parts if isinstance(part, Tag)), tag)
-    for part in parts:
-        yield from _models_in(part, tag)

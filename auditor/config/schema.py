@@ -8,7 +8,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Container, Iterable
 from itertools import islice
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -20,7 +20,9 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     create_model,
+    model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
@@ -45,6 +47,20 @@ class Strict(BaseModel):
     """A mapping with the keys of its fields, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, defer_build=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _naming_itself(cls, given: Any, handler: Callable[[Any], Any]) -> Any:
+        """Let each error name the model that it arose in, which knows the keys that are allowed."""
+        try:
+            return handler(given)
+        except ValidationError as errors:
+            found = []
+            for one in errors.errors():
+                kind: Any = one["type"]
+                named = PydanticCustomError(kind, cast(Any, one["msg"]), {"model": cls, **one.get("ctx", {})})
+                found.append(InitErrorDetails(type=named, loc=one["loc"], input=one["input"]))
+            raise ValidationError.from_exception_data(cls.__name__, found) from None
 
     def given(self) -> dict[str, Any]:
         """Return the keys that the file sets, with their values; null sets nothing."""
@@ -218,7 +234,9 @@ class TotalsKeys(NeighbourForm):
     """How many people of each kind of contribution there may be."""
     cells: int | None = None
     """How many numbers the vector has, instead of contributions."""
-    values: LowHigh | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    values: Annotated[LowHigh, Tag("a mapping")] | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = (
+        None
+    )
     """With cells: the range of each number, {low, high} or [low, high]."""
     keys: list[Any] | None = None
     """Instead of cells: the keys of a dict of numbers. A key whose number is 0 is absent."""
