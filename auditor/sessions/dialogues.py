@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -168,8 +168,6 @@ class Dialogues(Domain):
 
     Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """
-
-    is_complete: ClassVar[bool] = False
 
     def __init__(
         self,
