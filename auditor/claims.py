@@ -471,7 +471,7 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
             if key not in known:
                 raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')
         forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in CLAIM_KINDS)
-        raise InvalidInputError(f"claim has the keys {sorted(numbers)}; it must have those of one of {forms}")
+        raise InvalidInputError(f"claim has the keys {sorted(numbers)}; the possible sets of keys are {forms}")
     return kind(**numbers)
 
 

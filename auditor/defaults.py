@@ -64,8 +64,8 @@ class ExecutionKeywords(TypedDict, total=False):
     timeout: Annotated[
         float | None,
         About(
-            "Time limit in seconds for a batch, or for an output that is drawn alone. An output that takes "
-            "longer counts as a kind of its own."
+            "Time limit in seconds for a batch, or for an output that is drawn alone. "
+            "A call that takes longer is an output too: a timeout."
         ),
     ]
     isolate: Annotated[
@@ -84,7 +84,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     samples: Annotated[
         int,
         About(
-            "Outputs for the bound of an audit's last round, both sides together. A refuted claim takes fewer.",
+            "Outputs for the bound of an audit's last round, both sides together. An audit that refutes its claim takes fewer.",
             SAMPLES,
             least=FEWEST,
             option="N",
@@ -125,7 +125,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     planted: Annotated[
         int,
         About(
-            "After a pass: how many faults are planted in its outputs, to see which of them the same search finds; 0 for none.",
+            "How many faults are planted in outputs after a pass. The report names those that the search finds. 0 plants none.",
             PLANTED,
             least=0,
             option="N",
@@ -138,8 +138,8 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     prove: Annotated[
         Prove,
         About(
-            "Whether to try a proof of a Python mechanism's claim. true: in addition to the audit; only: in its "
-            "place; briefly: for 3 seconds of the processor, reported if found.",
+            "Whether to try a proof of a Python mechanism's claim. true: beside the audit; only: instead of the audit; "
+            "briefly: for 3 seconds of the processor, reported if found.",
             False,
             # Calls in Python do not try one: their audits are often shorter than an attempt.
             of_file="briefly",

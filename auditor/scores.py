@@ -278,7 +278,7 @@ def _from_csv(path: Path, column: str) -> Any:
 
 def _cell(row: list[str], width: int, place: int, line: int) -> float:
     if len(row) != width:
-        raise ValueError(f"line {line} has {len(row)} fields, and the first one {width}")
+        raise ValueError(f"line {line} has {len(row)} fields, but the first line has {width}")
     try:
         return float(row[place])
     except ValueError as error:

@@ -107,7 +107,7 @@ class Settings:
         if "samples" in chosen and chosen.get("outputs") is not None:
             raise InvalidInputError(
                 "samples and outputs are both given; give one. `samples` counts the outputs of the last bound. `outputs` counts "
-                "those of all rounds, their searches and selections as well"
+                "the outputs of all rounds, with their searches and selections"
             )
         settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
         if settings.outputs is None:
@@ -115,8 +115,8 @@ class Settings:
         samples = largest_bound(settings.outputs, settings.search)
         if samples < FEWEST:
             raise InvalidInputError(
-                f"outputs is {settings.outputs}; earlier rounds, search and selection leave {samples} of them for the bound, which "
-                f"needs at least {FEWEST}"
+                f"outputs is {settings.outputs}; earlier rounds, search and selection leave {samples} outputs for the bound; "
+                f"a bound needs at least {FEWEST}"
             )
         return replace(settings, samples=samples)
 
@@ -165,7 +165,7 @@ class Plan:
         observed = self.settings.observe
         if observed and self.kind != "pairwise":
             raise InvalidInputError(
-                f"observe is {list(observed)}; it goes with a privacy claim on pairs of neighbours, but the claim is {self.claim} "
+                f"observe is {list(observed)}; `observe` needs a privacy claim on pairs of neighbours; the claim is {self.claim} "
                 f"and the method is {self.settings.method}"
             )
 

@@ -94,7 +94,7 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
     found = max(seen.values(), key=lambda difference: difference.excess)
     if found.size == -math.inf:
         raise InvalidInputError(
-            f"a claim of {claim} compares a data set with a part of it; these neighbours have no such pair, use add_remove"
+            f"a claim of {claim} compares a data set with a subset; these neighbours have no such pair; use relation add_remove"
         )
     draw.pairs.update(seen)
     judgement = _judged(claim, found, f"{how_many(len(seen), 'pair')} of data sets looked at")

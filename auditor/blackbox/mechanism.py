@@ -151,8 +151,8 @@ def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     found = sys.modules[top].__spec__
     if wanted and wanted.origin and found and found.origin and not Path(wanted.origin).samefile(found.origin):
         raise MechanismError(
-            f'two modules are called "{top}": {wanted.origin}, which is meant, and {found.origin}, which was imported '
-            f"earlier; rename one of them, or write {Path(wanted.origin).name}:function"
+            f'two modules are called "{top}": {wanted.origin} is meant, but {found.origin} was imported '
+            f"earlier; rename one module, or write {Path(wanted.origin).name}:function"
         )
     return module
 

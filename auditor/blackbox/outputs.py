@@ -108,7 +108,7 @@ def require_alike(places: Collection[str], of_one: int) -> None:
     if len(places) > max(4_096, of_one):  # all outputs have a cell at each place that any of them has
         example = visible(list(places)[len(places) // 2], 80)
         raise MechanismError(
-            f"outputs have more than 4,096 different places, such as {example}, and not always those; return dicts "
+            f"outputs have more than 4,096 different places, such as {example}, and outputs differ in their places; return dicts "
             "with the same keys, or lists of keys and of values"
         )
 

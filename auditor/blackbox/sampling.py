@@ -93,9 +93,7 @@ class Execution:
             )
         if not self.isolate and (self.backend == "dask" or self.timeout is not None):
             chosen = "backend is dask" if self.backend == "dask" else f"timeout is {self.timeout}"
-            raise InvalidInputError(
-                f"{chosen}, but isolate is false; it needs mechanisms in processes of their own, so leave out isolate"
-            )
+            raise InvalidInputError(f"{chosen}, which needs isolate: true, but isolate is false; leave out isolate")
 
     @property
     def on_cluster(self) -> bool:

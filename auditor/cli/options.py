@@ -112,7 +112,7 @@ def _share(text: str) -> float:
 
 def _runs(add: _Add) -> None:
     run = _configs(add("run", "run_command:run", "run the audits of configuration files"))
-    only = "run this audit only, or those with NAME in their names (may be repeated)"
+    only = "run only the audit NAME, or all audits with NAME in their names (may be repeated)"
     run.add_argument("--only", action="append", metavar="NAME", help=only)
     add_settings(run)
     run.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
@@ -125,7 +125,7 @@ def _runs(add: _Add) -> None:
     what = "run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
     replay = add("replay", "run_command:replay", what)
     replay.add_argument("recording", type=Path, metavar="DIR")
-    checked = "make this report again instead, and compare all that it says; runs no code"
+    checked = "make this report again from the recording, and compare the two; runs no code"
     replay.add_argument("--check", type=Path, metavar="REPORT.json", help=checked)
     with_code = "run the functions that make the data sets, if the recording names any"
     replay.add_argument("--run-code", action="store_true", help=with_code)

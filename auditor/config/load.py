@@ -186,8 +186,8 @@ def _part(
             )
         if missing and "expect" in audit.model_fields_set:
             raise InvalidInputError(
-                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}; it goes with a claim, and an audit without "
-                "one ends as measured"
+                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}, but the audit has no claim and "
+                "ends as measured; leave out expect, or add a claim"
             )
         return part
     if not missing or (known is not None and not runs_code):
@@ -309,7 +309,7 @@ def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return neighbours
     with part.naming("valid"):
         if isinstance(neighbours, Canaries):
-            raise InvalidInputError("valid says which pairs of a domain count; canaries have no pairs, so leave it out")
+            raise InvalidInputError("leave out valid, which is about pairs: canaries have no pairs")
         with Door(f"the first pairs of the domain, for {named},"):
             return Valid(neighbours, load(named, part.folders))
 

@@ -107,9 +107,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
     file = manifest.parent / Path(kept.configuration).name
     # Before anything that it names is run.
     if hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
-        raise InvalidInputError(
-            f"{file} was changed after its outputs were recorded; put it back as it was, or record anew"
-        )
+        raise InvalidInputError(f"{file} was changed after its outputs were recorded; restore the file, or record anew")
     configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
     plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits)

@@ -148,8 +148,8 @@ def of_python(name: str, file: Path) -> FirstAudit:
     taken = dict(signature_of(load(name, search_path(file)), name).parameters)
     if (is_class := inspect.isclass(thing)) and "rng" not in [*taken][1:]:
         raise MechanismError(
-            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...), and give its name if it '
-            "can be called; else give a function of data and rng that calls it, or returns it, if `ask` says what it may be asked"
+            f'"{name}" is a class; make an instance in its module, such as mechanism = {attribute}(...). If it can be called, '
+            "name it. Otherwise write a function of data and rng that calls the instance, or returns a session for `ask`"
         )
     if not taken:
         raise MechanismError(f'mechanism "{name}" takes no arguments; it must take a data set: f(dataset, rng)')

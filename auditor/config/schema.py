@@ -134,7 +134,7 @@ class NeighbourForm(Strict):
 
 
 class OneValue(NeighbourForm):
-    """One value of a set or a range; any two are neighbours (the local model)."""
+    """One value of a set or a range. Any two values are neighbours (the local model)."""
 
     domain: Literal["value"]
     """One value, the local model."""
@@ -148,7 +148,7 @@ class OneValue(NeighbourForm):
 
 
 class NumberApart(NeighbourForm):
-    """One number of a range; two of them are neighbours if they are near each other."""
+    """One number of a range. Two numbers are neighbours if they are near each other."""
 
     domain: Literal["number"]
     """One number, of which any two that are near each other are neighbours."""
@@ -204,7 +204,7 @@ class ListOfRecords(Apart):
     size: LowHigh
     """How many records there may be."""
     columns: int | list[RecordForm] | None = None
-    """How many numbers a record has; or, instead of record, what each of them may be: [{low, high}, {choices}, ...]."""
+    """How many numbers a record has; or, instead of record, the values of each number: [{low, high}, {choices}, ...]."""
     container: Literal["array", "list"] | None = None
     """What a Python mechanism receives: an array of shape (n,) or (n, columns), the default; or a list."""
     relation: RelationName | None = None
@@ -325,7 +325,7 @@ class FrameOfRows(Apart):
     domain: Literal["frame"]
     """A table with named columns."""
     columns: dict[str, ColumnOfFrame]
-    """The columns by name, each {type: number, low: 0, high: 1, null: true} or alike."""
+    """The columns by name, such as {age: {type: number, low: 0, high: 99, null: true}}."""
     size: LowHigh | None = None
     """How many rows there may be; {low: 0, high: 20} by default."""
     id: str | None = None
@@ -477,7 +477,7 @@ class Shared(Strict):
     """Keys of the file, which an audit may set anew for itself."""
 
     execution: ExecutionKeys | None = None
-    """Workers, batches and time limits. An audit's mapping replaces the file's as a whole."""
+    """Workers, batches and time limits. The mapping of an audit replaces the whole mapping of the file."""
 
     def settings(self) -> dict[str, Any]:
         """Return the settings given here, with the settings of the execution below one key."""
@@ -531,19 +531,19 @@ class Audit(Shared):
     """The promise. For totals it may be a list, one claim for each contribution. By default it is the claim of an object. Without a
     claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
-    """The data sets it may see, and which of them are neighbours; by default those of an object."""
+    """The data sets that the mechanism may see, and which pairs are neighbours. An object may state them."""
     valid: str | None = None
     """module:function or file.py:function, which says if the claim covers a data set. Other data sets are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
-    """The questions of a session, which the mechanism then returns: a list of questions; or {range: [low, high]},
+    """The questions for the session that the mechanism returns: a list of questions; or {range: [low, high]},
     {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
     rounds: int = Field(None)  # type: ignore[assignment]
     """The most questions of a script; 4 by default."""
     sessions: int = Field(None)  # type: ignore[assignment]
     """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
     meter: dict[str, Any] | None = None
-    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e. {at: e, of: epsilon} adds up
-    the part `epsilon` of the questions instead."""
+    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e.
+    {at: e, of: epsilon} adds up the part `epsilon` of the questions in place of `spent`."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
     """How the audit should end; anything else fails the run. Without a claim it is "measured"."""
 

@@ -76,7 +76,7 @@ def read_yaml_file(file: Path) -> Document:
     """
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise InvalidInputError(
-            f"{file} can be read only once, and a configuration is read again; write it into a file"
+            f"a run reads a configuration twice, but {file} can be read only once; copy the text into a file"
         )
     return read_yaml(read_text(file, MOST_BYTES), str(file))
 

@@ -230,7 +230,7 @@ class _Space:
         d_in = 1 + twice if self._said["d_in"] is None else self._said["d_in"]
         if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 1 + twice:
             raise InvalidInputError(
-                f"d_in is {d_in!r}; of {self._domain} it must be an integer of at least {1 + twice}"
+                f"d_in is {d_in!r}; for {self._domain} it must be an integer of at least {1 + twice}"
             )
         size = (sized, sized) if sized is not None else self._said_or("size", SIZE)
         domain = Records(

@@ -109,7 +109,9 @@ class Column(Values):
         if self.type == "categorical" and not self.choices:
             raise InvalidInputError("a categorical column needs choices: the values it may hold")
         if self.choices is not None and (not self.choices or len(set(map(repr, self.choices))) < len(self.choices)):
-            raise InvalidInputError(f"choices are {list(self.choices)!r}; at least one is needed, each once")
+            raise InvalidInputError(
+                f"choices are {list(self.choices)!r}; give at least one choice, and each choice once"
+            )
         for choice in self.choices or ():
             if not isinstance(choice, bool | int | float | str):
                 raise InvalidInputError(

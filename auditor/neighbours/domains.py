@@ -59,7 +59,7 @@ def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Conca
 
 
 class Value(Domain):
-    """One value of a set or a range; any two are neighbours (the local model).
+    """One value of a set or a range. Any two values are neighbours (the local model).
 
     Args:
         values: the possible values, at least two, each once.

@@ -422,7 +422,7 @@ class TotalsByKey(VectorOfTotals):
         self._zero: Number = 0 if integer else 0.0
         if 0 not in self.values:
             raise InvalidInputError(
-                f"values are {list(values)!r}; 0 must be among them, since it is the total of an absent key"
+                f"values are {list(values)!r}; 0 must be among the values: an absent key has the total 0"
             )
         self._corners = self._list_corners()
         if not self._corners:

@@ -169,4 +169,4 @@ def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest
         assert "loses at least ε ≥ 0." in capsys.readouterr().out
     config.write_text(f"{text}    expect: violation\n".replace("    claim: {sensitivity: 1}\n", ""), encoding="utf-8")
     assert main(["check", str(config)]) == 2
-    assert "expect is violation; it goes with a claim" in capsys.readouterr().err
+    assert "expect is violation, but the audit has no claim" in capsys.readouterr().err

@@ -23,4 +23,4 @@ def test_a_configuration_is_a_file(tmp_path: Path, given: str, command: str) -> 
         cwd=tmp_path,
     )
     assert ended.returncode == 2
-    assert "can be read only once, and a configuration is read again; write it into a file" in ended.stderr
+    assert "can be read only once; copy the text into a file" in ended.stderr

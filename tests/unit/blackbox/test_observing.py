@@ -179,5 +179,5 @@ def test_what_cannot_be_observed_is_named(unknown: Any) -> None:
 
 
 def test_a_claim_about_a_query_observes_nothing() -> None:
-    with pytest.raises(auditor.InvalidInputError, match="it goes with a privacy claim on pairs of neighbours"):
+    with pytest.raises(auditor.InvalidInputError, match="`observe` needs a privacy claim on pairs of neighbours"):
         auditor.audit(writes, auditor.Sensitivity(1.0), [(0, 1)], observe=["stdout"])

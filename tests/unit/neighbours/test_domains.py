@@ -303,7 +303,7 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: OneNumber((1, 0), 1), "range goes from 1 to 0"),
     (lambda: TotalsByKey([], (0, 1), contribution={"l0": 1, "linf": 1}), "one or more"),
     (lambda: TotalsByKey(["a", "a"], (0, 1), contribution={"l0": 1, "linf": 1}), "once only"),
-    (lambda: TotalsByKey(["a"], (1, 2), contribution={"l0": 1, "linf": 1}), "0 must be among them"),
+    (lambda: TotalsByKey(["a"], (1, 2), contribution={"l0": 1, "linf": 1}), "0 must be among the values"),
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1}), "{l0: k, linf: m}"),
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 0.5, "linf": 1}), "a number of keys"),
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1, "linf": 2}), "are neighbours"),
