@@ -101,7 +101,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
     seconds: Annotated[
         float | None,
-        About("The audit ends after these seconds, with the bound it has then.", above=0, option="S", key="nowhere"),
+        About("The audit ends after S seconds, with the bound proved until then.", above=0, option="S", key="nowhere"),
     ]
     method: Annotated[
         MethodName,
@@ -125,7 +125,8 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     planted: Annotated[
         int,
         About(
-            "How many faults are planted in outputs after a pass. The report names those that the search finds. 0 plants none.",
+            "How many faults are planted in outputs after a pass. The report names the faults that the search finds. "
+            "With 0 no fault is planted.",
             PLANTED,
             least=0,
             option="N",

@@ -51,7 +51,7 @@ class ScoreBounds:
     """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
 
     ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` is a lower bound on μ, and ``profile`` lists (ε, lower bound on
-    δ). ``guesses`` lists each number of guesses that was looked at, and how many of them were right. If scores are equal, at
+    δ). ``guesses`` lists pairs: a number of guesses, and the number of right guesses. If scores are equal, at
     least that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
     """
 
@@ -118,7 +118,7 @@ def audit_scores(
 
     Args:
         inside: the scores of canaries that were in the data, one each.
-        outside: the scores of those that were not.
+        outside: the scores of canaries that were not in the data.
         origin: "independent-runs" if each score comes from a run of its own; "one-run" if a fair coin decided for each canary,
             and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
         delta: the δ at which ε is bounded.

@@ -132,7 +132,7 @@ def replay(options: argparse.Namespace) -> int:
         if (code := code_of(replays)) and not options.run_code:
             raise InvalidInputError(
                 f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
-                "if you trust them, add --run-code"
+                "if you trust this code, add --run-code"
             )
         for replay in replays:
             make_folder(options.out / replay.name)

@@ -528,10 +528,10 @@ class Audit(Shared):
     parameters: dict[str, Any] = Field({})
     """Passed on to the mechanism as keywords; for an object, values that it does not state, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
-    """The promise. For totals it may be a list, one claim for each contribution. By default it is the claim of an object. Without a
+    """The promise. For totals it may be a list, one claim for each contribution. By default an object states the claim. Without a
     claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
-    """The data sets that the mechanism may see, and which pairs are neighbours. An object may state them."""
+    """The data sets that the mechanism may see, and which pairs are neighbours. By default an object states both."""
     valid: str | None = None
     """module:function or file.py:function, which says if the claim covers a data set. Other data sets are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
@@ -540,12 +540,12 @@ class Audit(Shared):
     rounds: int = Field(None)  # type: ignore[assignment]
     """The most questions of a script; 4 by default."""
     sessions: int = Field(None)  # type: ignore[assignment]
-    """How many sessions on the same data a script may open; 1 by default. The claim is on all of them together."""
+    """How many sessions on the same data a script may open; 1 by default. The claim covers all sessions together."""
     meter: dict[str, Any] | None = None
     """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e.
     {at: e, of: epsilon} adds up the part `epsilon` of the questions in place of `spent`."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
-    """How the audit should end; anything else fails the run. Without a claim it is "measured"."""
+    """How the audit should end; anything else fails the run. Without a claim an audit ends as "measured"."""
 
 
 class File(Shared):

@@ -104,7 +104,7 @@ class Column(Values):
         bounded = self.low is not None or self.high is not None
         if bounded and (self.type not in BOUNDED or self.choices is not None):
             raise InvalidInputError(
-                f"low and high go with {', '.join(BOUNDED)}, without choices; the type is {self.type}"
+                f"low and high go with {', '.join(BOUNDED)}, and not with choices; this column has the type {self.type}"
             )
         if self.type == "categorical" and not self.choices:
             raise InvalidInputError("a categorical column needs choices: the values it may hold")

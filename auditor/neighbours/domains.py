@@ -130,7 +130,7 @@ class Value(Domain):
 
 
 class Pairs(Domain):
-    """Pairs spelled out. The search tries each of them, and no others.
+    """Pairs spelled out. The search tries these pairs only.
 
     Raises InvalidInputError for an empty list, or a pair that is not neighbouring under the relation.
     """

@@ -491,7 +491,8 @@ def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Ran
     counts = Range.of(name, ends)
     if counts.low < least or not counts.has_integer_ends:
         raise InvalidInputError(
-            f"{name} goes from {counts.low!r} to {counts.high!r}; it counts {what}, an integer from {least} up"
+            f"{name} goes from {counts.low!r} to {counts.high!r}; both ends must be integers of at least {least}, "
+            f"since {name} counts {what}"
         )
     return counts
 

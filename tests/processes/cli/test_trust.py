@@ -92,7 +92,7 @@ def test_what_reads_results_runs_nothing(files: Files) -> None:
 def test_a_replay_runs_what_makes_data_only_if_it_may(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert files.imported("replay", "kept", "--quiet", status=(2,)) == set()
     told = capsys.readouterr().err
-    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust them, add --run-code", told)
+    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", told)
     assert files.imported("replay", "kept", "--quiet", "--run-code") == {"data"}
 
 
