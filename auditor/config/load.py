@@ -196,8 +196,8 @@ def _part(
         name = audit.mechanism.object
         if not runs_code:
             raise InvalidInputError(
-                f"{' and '.join(missing)} come from the object {name}, which is not imported here; write them into the file, or, "
-                "for a replay that may run code, add `--run-code`"
+                f"{' and '.join(missing)} come from the object {name}, which is not imported here; "
+                "write these keys into the file, or add `--run-code` to a replay"
             )
         adapted = adapt(find(name, part.folders), audit.parameters)
         if adapted is None:

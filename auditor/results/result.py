@@ -240,8 +240,8 @@ class AuditResult:
 
     ``name``, ``mechanism``, ``claim`` and ``expected`` are those of the audit. ``pair`` is the pair that was tested, and ``exact``
     the true value on it, if that is known. ``smallest`` is a smaller pair or a simpler event that refutes the claim as well, or
-    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None. ``earlier`` says what
-    came of the violation of an earlier report, or is None.
+    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None. ``earlier`` says
+    if the violation of an earlier report is still there, or is None.
     """
 
     name: str

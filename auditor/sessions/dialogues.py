@@ -155,7 +155,7 @@ class DialogueForm(DataForm):
 
 
 class Dialogues(Domain):
-    """Neighbours of another domain that are asked the same questions: for session mechanisms, f(dataset, rng) -> a session.
+    """Sessions on neighbours of a domain, all asked the same questions. The mechanism f(dataset, rng) returns a session.
 
     Args:
         neighbours: a domain, or a list of (left, right) pairs.
