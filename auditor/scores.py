@@ -67,7 +67,7 @@ class ScoreBounds:
 
     @property
     def epsilon_if_gaussian(self) -> float:
-        """``mu`` as ε at δ. It bounds ε only for a mechanism that is at least as private as some Gaussian noise."""
+        """``mu`` as ε at δ. This number bounds ε only if the mechanism is at least as private as some Gaussian noise."""
         if self.mu == 0 or self.delta >= 1:
             return 0.0
         if math.isinf(self.mu) or self.delta == 0:

@@ -37,8 +37,8 @@ LARGEST = 16_384
 class Command:
     """A program that is the mechanism, and the folder it runs in.
 
-    The program reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one on each line, until its input ends.
-    The program answers each request with n lines of one JSON value.
+    The program reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one on each line, until the input
+    ends. The program answers each request with n lines of one JSON value.
 
     >>> Command(["node", "my mechanism.js"]).name
     "node 'my mechanism.js'"

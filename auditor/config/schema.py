@@ -269,7 +269,7 @@ class CanariesByCoins(NeighbourForm):
     score: str
     """file.py:function(output, canary), a number that is larger where the canary is in the data."""
     records: str | list[Any] | None = None
-    """file.py:function that returns the other records; or the list."""
+    """file.py:function that returns the other records; or a list of records."""
     runs: int | None = None
     """How many runs there are, each with coins of its own; 1 by default."""
     guesses: int | list[int] | None = None
@@ -361,7 +361,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. By default pairs are taken as given."""
+    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -373,7 +373,8 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. By default pairs are taken as given. A domain has its own relation."""
+    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given.
+    A domain has its own relation."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
@@ -408,7 +409,7 @@ class DrawnByStrategy(NeighbourForm):
     strategy: str
     """module:function or file.py:function that returns a strategy, which draws pairs (left, right)."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair is checked. By default pairs are taken as given."""
+    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         with Door(f'strategy "{self.strategy}"'):
@@ -531,7 +532,8 @@ class Audit(Shared):
     """The promise. For totals it may be a list, one claim for each contribution. By default an object states the claim. Without a
     claim the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
-    """The data sets that the mechanism may see, and which pairs are neighbours. By default an object states both."""
+    """The data sets that the mechanism may see, and which pairs are neighbours.
+    By default an object states its data sets and neighbours."""
     valid: str | None = None
     """module:function or file.py:function, which says if the claim covers a data set. Other data sets are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]

@@ -40,7 +40,7 @@ def sweep(options: argparse.Namespace) -> int:
     left_out = [one for one in built if isinstance(one, NotBuilt)]
     if not objects:
         why = "; ".join(f"{one.constructor}: {one.reason}" for one in left_out[:3]) or "it has no public constructors"
-        raise InvalidInputError(f"nothing of {table.library} can be audited: {why}; --examples names objects")
+        raise InvalidInputError(f"nothing of {table.library} can be audited: {why}; name objects by --examples")
     say(f"{table.library} {table.release}: {len(objects)} objects to audit; {len(left_out)} are left out")
     folder = options.out / f"{table.library}-sweep"
     make_folder(folder)

@@ -251,8 +251,8 @@ class Valid(Domain):
 
     Args:
         domain: the domain.
-        is_valid: called with a data set as the mechanism receives it; returns whether the claim is about it. A violation on a data
-            set for which nothing is promised, such as an exception on an empty one, may hide others.
+        is_valid: called with a data set as the mechanism receives it; returns whether the claim covers the data set. A violation
+            on other data sets, such as an exception on an empty one, may hide violations of the claim.
 
     Raises InvalidInputError if (almost) no pair is valid, and if the function raises.
 

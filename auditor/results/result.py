@@ -35,7 +35,7 @@ OPTIONAL = frozenset({"proof", "earlier"})
 
 @dataclass(frozen=True, slots=True)
 class OutputsSpent:
-    """How many outputs went into each phase, both sides together. No output served two phases."""
+    """How many outputs went into each phase, both sides together. Each output counts in one phase only."""
 
     search: Count = 0
     selection: Count = 0
