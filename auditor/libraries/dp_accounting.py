@@ -1,6 +1,6 @@
 """Events and accountants of dp-accounting as claims, and any callable with a ``dp_event``.
 
-An event promises something else under each relation of neighbours, and dp-accounting's privacy loss distributions say what. An
+The promise of an event depends on the relation of neighbours, and dp-accounting's privacy loss distributions say what. An
 accountant has a relation of its own, and says itself what it promises.
 """
 
@@ -30,7 +30,7 @@ def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
     """
     if relation is None:
         return Adapted(
-            thing, wanting="its event claims something else under each relation; say `relation`, and give `neighbours`"
+            thing, wanting="its event has a different claim for each relation; give `relation` and `neighbours`"
         )
     event = thing.dp_event() if callable(thing.dp_event) else thing.dp_event
     claim = _of_event(event, relation_named(relation))

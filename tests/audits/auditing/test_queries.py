@@ -127,7 +127,7 @@ def test_queries_that_fall_are_told_from_those_that_do_not(query: Any, domain: A
     "domain", [[(0, 1)], auditor.Value([0, 1]), auditor.Records((0.0, 1.0), size=(2, 2), relation="substitute")]
 )
 def test_monotone_means_nothing_where_no_data_set_is_part_of_its_neighbour(domain: Any) -> None:
-    with pytest.raises(auditor.InvalidInputError, match="a part of it"):
+    with pytest.raises(auditor.InvalidInputError, match="compares a data set with a subset"):
         audit(np.sum, MONOTONE, domain)
 
 

@@ -255,7 +255,7 @@ def test_a_sized_data_set_exchanges_a_record_which_counts_twice() -> None:
     assert adapted.neighbours is not None
     assert {len(side) for pair in adapted.neighbours.corners() for side in (pair.left, pair.right)} == {5}
     assert adapted.claim == auditor.PureDP(measurement.map(2))
-    with pytest.raises(InvalidInputError, match=r"d_in is 1; of .* an integer of at least 2"):
+    with pytest.raises(InvalidInputError, match=r"d_in is 1; for .* an integer of at least 2"):
         from_opendp(measurement, d_in=1)
 
 
