@@ -93,7 +93,9 @@ class Execution:
             )
         if not self.isolate and (self.backend == "dask" or self.timeout is not None):
             chosen = "backend is dask" if self.backend == "dask" else f"timeout is {self.timeout}"
-            raise InvalidInputError(f"{chosen}, which needs isolate: true, but isolate is false; leave out isolate")
+            raise InvalidInputError(
+                f"{chosen}, but isolate is false; leave out isolate, since the mechanism needs a process of its own"
+            )
 
     @property
     def on_cluster(self) -> bool:

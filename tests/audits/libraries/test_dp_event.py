@@ -35,7 +35,7 @@ def test_the_relation_must_be_said() -> None:
     noisy = NoisySum(1.0, None)
     assert adapter_of(noisy) is from_dp_event
     assert adapter_of(NoisySum) is None
-    with pytest.raises(InvalidInputError, match="say `relation`"):
+    with pytest.raises(InvalidInputError, match="give `relation`"):
         auditor.audit(noisy, neighbours=NEIGHBOURS)
     with pytest.raises(InvalidInputError, match='relation is "substituted"; did you mean "substitute"'):
         auditor.audit(noisy, neighbours=NEIGHBOURS, parameters={"relation": "substituted"})

@@ -159,7 +159,7 @@ def test_a_data_set_alone_is_always_the_left_one() -> None:
         ({"backend": "lokey"}, 'backend is "lokey"; it must be one of loky, threading, dask'),
         ({"timeout": 0}, "timeout is 0; it must be a finite number above 0"),
         ({"timeout": float("nan")}, "timeout is nan"),
-        ({"timeout": 1.0, "isolate": False}, "timeout is 1.0, but isolate is false; which needs isolate: true"),
+        ({"timeout": 1.0, "isolate": False}, "timeout is 1.0, but isolate is false; leave out isolate"),
         ({"backend": "dask", "address": "a:1", "isolate": False}, "backend is dask, but isolate is false"),
     ],
 )
