@@ -99,7 +99,7 @@ ONLY: dict[str, tuple[str, ...]] = {
     "sqlite3": ("auditor.blackbox.store",),
     "yaml": ("auditor.config",),
     "pydantic": ("auditor.config", "auditor.results", "auditor.libraries.library_table"),
-    "pydantic_core": ("auditor.blackbox.command", "auditor.results.reader"),
+    "pydantic_core": ("auditor.blackbox.command", "auditor.config.schema", "auditor.results.reader"),
     "rich": ("auditor.cli", "auditor.report.terminal"),
     "argparse": ("auditor.cli", "auditor.libraries.__main__"),
     "matplotlib": ("auditor.report.plots",),
