@@ -250,7 +250,10 @@ def read_scores(place: str) -> Floats:
 def _from_npy(path: Path, column: str) -> Any:
     read_bytes(path, MOST_BYTES)  # a file, and not too large
     # A header cannot promise more than a file has that is mapped into memory.
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"it is no whole file of numbers as numpy.save writes it ({error})") from None
 
 
 def _from_json(path: Path, column: str) -> Any:

@@ -245,9 +245,13 @@ ATTACKS = [
     ),
     *on(
         SCORES,
-        ("a shape beyond the file", holds("inside.npy", npy(NOBODY_HAS)), "header promises"),
+        ("a shape beyond the file", holds("inside.npy", npy(NOBODY_HAS)), "no whole file of numbers"),
         ("a header that is code", holds("inside.npy", npy("__import__('pathlib').Path('executed').touch()"))),
-        ("objects", lambda folder: np.save(folder / "inside.npy", np.array([Pickled()], object)), "type object"),
+        (
+            "objects",
+            lambda folder: np.save(folder / "inside.npy", np.array([Pickled()], object)),
+            "no whole file of numbers",
+        ),
         ("an archive of a gigabyte of zeros", zipped),
     ),
     *on(CSV, ("a quote that never ends", holds("inside.csv", 'a\n"' + "1\n" * 10**5))),
