@@ -417,7 +417,7 @@ class Probability(Claim):
     def __post_init__(self) -> None:
         Claim.__post_init__(self)
         if not (isinstance(self.at_most, bool) and isinstance(self.at_least, bool) and self.at_most != self.at_least):
-            raise InvalidInputError("a probability claim needs either at_most: true or at_least: true")
+            raise InvalidInputError("a probability claim needs exactly one of at_most: true and at_least: true")
 
     def excess(self, value: float) -> float:
         """Return by how much a probability is too large; or too small, if it is promised to be large."""

@@ -146,7 +146,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
-            raise InvalidInputError(f"name is {self.name!r}; it must be text that a file can hold")
+            raise InvalidInputError(f"name is {self.name!r}; it has characters that UTF-8 cannot encode")
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
         if isinstance(self.neighbours, Pairs) and not isinstance(self.claim, Probability):

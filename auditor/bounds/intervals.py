@@ -29,7 +29,9 @@ def _check(hits: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Fl
     if not 0 < alpha < 1:
         raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")
     if not np.all((hits_ >= 0) & (hits_ <= trials_)):
-        raise InvalidInputError(f"hits are {hits!r} of {trials!r} trials; each must be from 0 to its trials")
+        raise InvalidInputError(
+            f"hits are {hits!r}, trials are {trials!r}; hits must be from 0 to the number of trials"
+        )
     return hits_, trials_
 
 

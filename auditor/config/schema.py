@@ -191,7 +191,7 @@ class Apart(NeighbourForm):
     """Neighbours that may be several moves apart."""
 
     distance: int | None = None
-    """In how many records, rows or persons neighbours differ, for group privacy."""
+    """The number of records, rows or persons in which neighbours differ. More than 1 is group privacy."""
 
 
 class ListOfRecords(Apart):

@@ -90,7 +90,7 @@ def test_keys_that_make_no_claim_together_are_told_with_those_that_do(form: dict
 
 @pytest.mark.parametrize("sides", [{}, {"at_most": True, "at_least": True}, {"at_most": 1}])
 def test_a_probability_claim_has_exactly_one_side(sides: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInputError, match="at_most: true or at_least: true"):
+    with pytest.raises(InvalidInputError, match="at_most: true and at_least: true"):
         Probability(0.5, **sides)
 
 
