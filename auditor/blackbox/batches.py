@@ -198,12 +198,13 @@ def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
             return Trial(True, about[0])
         if batch.size == 1 and about[0] > LONG_CALL:
             return Trial(True, *about)
-        seen.append(b"/".join(shown_keys(side).tobytes() for side in (sample.left, sample.right)))
+        keys = [shown_keys(side) for side in (sample.left, sample.right)]
+        seen.append(b"/".join(key.tobytes() for key in keys))
     places = [
         column for column in sample.left.columns if column.name.startswith("output") and " field " not in column.name
     ]
     decimals = any(bool(np.any(column.numbers[column.is_finite] % 1)) for column in places)
-    constant = all(len(np.unique(shown_keys(side))) == 1 for side in (sample.left, sample.right))
+    constant = all(len(np.unique(key)) == 1 for key in keys)
     return Trial(seen[0] == seen[1], *about, len(places), constant and decimals)
 
 
