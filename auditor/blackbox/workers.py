@@ -4,6 +4,7 @@ Tasks start in the order of the library that runs them. The result of a task doe
 """
 
 import contextlib
+import functools
 import gc
 import importlib
 import logging
@@ -129,10 +130,17 @@ def _work(search_path: list[str], task: bytes) -> Any:
     try:
         return _call(task)
     finally:
-        # Python's collector would walk again and again through the libraries that were imported for the first task. That is a
-        # tenth of the time of a mechanism that returns dicts.
-        if not gc.get_freeze_count():
-            gc.freeze()
+        _freeze()
+
+
+@functools.cache
+def _freeze() -> None:
+    """Keep Python's collector from the libraries that the first task imported.
+
+    It would walk through them again and again, for a tenth of the time of a mechanism that returns dicts. Done once: to ask if it
+    was done takes longer than a short task, since Python counts all frozen objects.
+    """
+    gc.freeze()
 
 
 def _call(task: bytes) -> Any:
