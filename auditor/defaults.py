@@ -16,6 +16,8 @@ WORKERS = -1
 PLANTED = 40
 # Fewer outputs cannot support a useful bound.
 FEWEST = 100
+# There is a worker for each core, so libraries must not start threads of their own.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 # More would take years, and 64 bits could not count them in all.
 MOST = 10**15
 

@@ -22,6 +22,7 @@ from itertools import islice
 from typing import Any
 
 from auditor.blackbox.process import lead_a_group, print_nowhere
+from auditor.defaults import ONE_THREAD
 from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 
@@ -29,10 +30,10 @@ from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 # Seconds for a Dask scheduler to answer, and for its first worker.
 WAIT = 30
-# There is a worker for each core, so libraries must not start threads of their own. The memory of one batch is kept for the next
-# (glibc; bytes): to return it and get it again takes a tenth of the time of a fast mechanism.
+# The memory of one batch is kept for the next (glibc; bytes): to return it and get it again takes a tenth of the time of a fast
+# mechanism.
 ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"),
+    **ONE_THREAD,
     "MALLOC_MMAP_THRESHOLD_": str(2**25),
     "MALLOC_TRIM_THRESHOLD_": str(2**26),
 }
