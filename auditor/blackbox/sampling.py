@@ -44,9 +44,9 @@ T = TypeVar("T")
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 128
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
-# A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds, and at
-# most so many tasks a second. Many workers have longer tasks.
-TASK, A_SECOND = 0.25, 200
+# A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds at
+# least and at most, and at most so many tasks a second. Many workers have longer tasks.
+LEAST_TASK, TASK, A_SECOND = 0.01, 0.25, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +133,21 @@ class Pace:
     workers: int = 1
     worker: str = "worker"  # what a worker is, in words
     seconds: float | None = None  # of a batch, while all workers are busy
+    outputs: int = 1  # of a batch
 
-    def open(self, workers: int, worker: str) -> None:
-        """Forget the seconds, for batches that may take longer or shorter than those before."""
-        self.workers, self.worker, self.seconds = workers, worker, None
+    def open(self, workers: int, worker: str, outputs: int) -> None:
+        """Expect batches of so many outputs, which take as long by output as those before."""
+        if self.seconds is not None:
+            self.seconds *= outputs / self.outputs
+        self.workers, self.worker, self.outputs = workers, worker, outputs
 
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
         if self.seconds is None:
             return 1
         fair = left if self.workers == 1 else max(1, left // (2 * self.workers))
-        length = max(TASK, self.workers / A_SECOND)
-        return max(1, min(fair, int(length / max(self.seconds, 1e-9))))
+        least, most = (length / max(self.seconds, 1e-9) for length in (LEAST_TASK, max(TASK, self.workers / A_SECOND)))
+        return max(1, min(left, max(fair, math.ceil(least)), int(most)))
 
     def drawn_by(self) -> str:
         """Say who draws.
@@ -298,7 +301,8 @@ class Sampler:
         is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
         workers = how.workers_for(waiting=not is_own)
         kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
-        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind)
+        outputs = batches[0].size if batches else pace.outputs
+        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
 
         def tasks() -> Iterator[Task]:
             begun = 0

@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from auditor.bounds.bisection import doubled, halved
 from auditor.bounds.evidence import ScoreCounts
@@ -57,35 +58,41 @@ class Wager:
             return np.asarray(1 + self.stake * np.stack([on_p - self.tilt, on_q + self.tilt]))
 
 
-def payoffs(order: float, values: Floats, divergence: float) -> tuple[Floats, Floats]:
-    """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats)."""
+def payoffs(order: ArrayLike, values: Floats, divergence: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats).
+
+    The last axis of ``values`` is that of the cells; each of the axes before may have orders and divergences of its own.
+    """
+    order, divergence = (np.asarray(each, np.float64)[..., None] for each in (order, divergence))
     # Beyond e^700, which no stake survives, Q's payoff is as good as −∞ and a double no longer holds it.
-    if order == 1:
-        return 2 * values - divergence, -2 * np.expm1(np.minimum(values, MOST_EXPONENT)) - divergence
-    q = order / (order - 1)
-    on_p = 2 * finite_exp((order - 1) * values) - (1 - 1 / q)
-    on_q = -2 / q * finite_exp(divergence + order * values) - (1 - 1 / q)
-    return on_p, on_q
+    linear = 2 * values - divergence, -2 * np.expm1(np.minimum(values, MOST_EXPONENT)) - divergence
+    if np.all(order == 1):
+        return linear
+    above = np.where(order > 1, order, 2.0)
+    on_p = 2 * finite_exp((above - 1) * values) - 1 / above
+    on_q = -2 * (1 - 1 / above) * finite_exp(divergence + above * values) - 1 / above
+    return np.where(order > 1, on_p, linear[0]), np.where(order > 1, on_q, linear[1])
 
 
 def tuned(
-    order: float, values: Floats, chances: tuple[Floats, Floats], divergence: float, alpha: float, outputs: int
-) -> tuple[Wager, float]:
-    """Return the wager on a score whose wealth grows fastest, and the standard deviation of its payoff per trial.
+    order: ArrayLike, values: Floats, chances: tuple[Floats, Floats], divergence: ArrayLike, alpha: float, outputs: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return stake and tilt of the wager on a score whose wealth grows fastest, and the standard deviation of its payoff per trial.
 
-    ``chances`` are the probabilities of the cells, P's and Q's, and the wager is on D(P‖Q), not swapped; ``outputs`` are the
-    trials planned. The stake is the one with the least width at level ``alpha``. It is small enough that no payoff against
-    ``divergence`` (nats) takes all wealth. A payoff that is nearly the same on all cells shows nothing: then nothing is staked.
+    Axes are those of ``payoffs``. ``chances`` are the probabilities of the cells, P's and Q's, and the wager is on D(P‖Q), not
+    swapped; ``outputs`` are the trials planned. The stake is the one with the least width at level ``alpha``. It is small enough
+    that no payoff against ``divergence`` (nats) takes all wealth. A payoff that is nearly the same on all cells shows nothing: then
+    nothing is staked.
     """
     p, q = chances
     on_p, on_q = payoffs(order, values, divergence)
-    tilt = float(p @ on_p - q @ on_q) / 2
-    spread = math.sqrt(float(p @ (on_p - tilt) ** 2 + q @ (on_q + tilt) ** 2) / 2)
-    stake = 0.0
-    if spread >= LEAST_SPREAD:
-        lowest = float(min((on_p - tilt).min(), (on_q + tilt).min()))
-        stake = min(math.sqrt(-2 * math.log(alpha) / outputs) / spread, 0.9 / max(1e-300, -lowest))
-    return Wager(order, tuple(values.tolist()), False, stake, tilt), spread
+    tilt = (on_p @ p - on_q @ q) / 2
+    on_p, on_q = on_p - tilt[..., None], on_q + tilt[..., None]
+    spread = np.sqrt((on_p**2 @ p + on_q**2 @ q) / 2)
+    lowest = np.minimum(on_p.min(axis=-1), on_q.min(axis=-1))
+    best = math.sqrt(-2 * math.log(alpha) / outputs) / np.maximum(spread, LEAST_SPREAD)
+    stake = np.where(spread >= LEAST_SPREAD, np.minimum(best, 0.9 / np.maximum(1e-300, -lowest)), 0.0)
+    return stake, tilt, spread
 
 
 def divergence_of(order: float, p: Floats, q: Floats) -> float:

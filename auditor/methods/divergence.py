@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -115,17 +116,16 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
             edges, left, right, means = _cells(feature, judge)
-            for swapped, order, (share, most) in itertools.product(
-                (False, True), self.claim.orders(ORDERS)[::step], CUTS[::step]
-            ):
+            for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
                 # The payoff is largest, and the wager lost, just where Q is hardly ever seen. There counts alone would promise too
                 # much, so they are raised to what the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
                 q = np.where(q < 8, np.maximum(q, expected), q)
-                wager, shown = self._wager(order, np.clip(_cut(values, p, q, share), -most, most), p, q, swapped)
-                if shown.forecast > most_shown.forecast:
+                cut = [np.clip(_cut(values, p, q, share), -most, most) for share, most in CUTS[::step]]
+                wager, shown = self._wager(self.claim.orders(ORDERS)[::step], np.array(cut), p, q, swapped)
+                if wager is not None and shown.forecast > most_shown.forecast:
                     best, most_shown = ScoreTest(feature, edges, wager), shown
         return best, most_shown
 
@@ -212,7 +212,8 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
             p, q = (density / density.sum() for density in densities)
             values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
-            wager, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
+            stake, tilt, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
+            wager = Wager(1.0, tuple(values.tolist()), False, float(stake), float(tilt))
             return wealth_reached(Round(wager, p, q, self.planned, claimed), chance) >= -math.log(self.alpha)
 
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
@@ -240,38 +241,50 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()
 
-    def _wager(self, order: float, values: Floats, p: Floats, q: Floats, swapped: bool) -> tuple[Wager, _Shown]:
-        """Choose shift, stake and tilt for a score on counted cells; return the wager and what it shows."""
+    def _wager(
+        self, orders: Sequence[float], cut: Floats, p: Floats, q: Floats, swapped: bool
+    ) -> tuple[Wager | None, _Shown]:
+        """Choose order, shift, stake and tilt for a score on counted cells, which was ``cut`` in some ways, of shape (ways, cells).
+
+        Return the wager that promises most, and what it shows; None if no wager is worth a stake.
+        """
         weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
-        trials, nothing = p.sum() + q.sum(), Wager(order, tuple(np.zeros(len(values))), swapped, 0.0, 0.0)
+        order, values = np.repeat(orders, len(cut)), np.tile(cut, (len(orders), 1))
         # Beyond this exponent payoffs are useless, and their squares overflow.
-        if order * np.abs(values).max() > 100.0 or not _is_believed(order, values, p, q):
-            return nothing, NOTHING_SHOWN
-        if order > 1:
-            # So that E_P[u] is about 1, where the tangent touches.
-            values = values - math.log(float(weights_p @ np.exp((order - 1) * values))) / (order - 1)
+        usable = order * np.abs(values).max(axis=1) <= 100.0
+        usable[usable] = _are_believed(order[usable], values[usable], p, q)
+        order, values = order[usable], values[usable]
+        if not len(order):
+            return None, NOTHING_SHOWN
+        # So that E_P[u] is about 1, where the tangent touches.
+        power = np.where(order > 1, order - 1, 1.0)
+        shift = np.log(np.exp(power[:, None] * values) @ weights_p) / power
+        values = values - np.where(order > 1, shift, 0.0)[:, None]
+        first, below = values @ weights_p - np.expm1(values) @ weights_q, np.exp(order[:, None] * values) @ weights_q
+        above = np.exp(power[:, None] * values) @ weights_p
 
-        def estimate(margin: float) -> float:
-            """Return the divergence at which the payoff's mean is ``margin``."""
-            if order == 1:
-                return float(weights_p @ values - weights_q @ np.expm1(values)) - margin
-            q = order / (order - 1)
-            above = float(weights_p @ np.exp((order - 1) * values)) - (1 - 1 / q) - margin
-            below = float(weights_q @ np.exp(order * values)) / q
-            return math.log(above / below) if above > 0 and below > 0 else -math.inf
+        def estimates(margin: Floats) -> Floats:
+            """Return the divergence at which the mean of each payoff is ``margin``."""
+            left, right = np.maximum(0.0, above - 1 / order - margin), below * (1 - 1 / order)
+            with np.errstate(divide="ignore"):
+                of_higher = np.log(np.where(right > 0, left / np.where(right > 0, right, 1.0), 0.0))
+            return np.asarray(np.where(order > 1, of_higher, first - margin))
 
-        loss = divergence = estimate(0.0)
-        level = math.sqrt(-2 * math.log(self.alpha) / self.planned)
+        loss = divergence = estimates(np.zeros(len(order)))
+        level, trials = math.sqrt(-2 * math.log(self.alpha) / self.planned), p.sum() + q.sum()
         for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
-            against = max(0.0, divergence)
-            wager, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
-            divergence = estimate(spread * (level + self.caution / math.sqrt(trials)))
-        if wager.stake == 0:
-            return nothing, NOTHING_SHOWN
-        written = tuple(map(significant, wager.values))
-        wager = Wager(order, written, swapped, significant(wager.stake), significant(wager.tilt))
-        shown = loss, loss - estimate(spread / math.sqrt(trials)), divergence
-        return wager, _Shown(*(value / self.claim.scale(order) for value in shown))
+            against = np.maximum(0.0, divergence)
+            stake, tilt, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
+            divergence = estimates(spread * (level + self.caution / math.sqrt(trials)))
+        scale = np.array([*map(self.claim.scale, order)])
+        forecast = np.where(stake > 0, divergence / scale, -np.inf)
+        at = int(np.argmax(forecast))
+        if forecast[at] == -np.inf:
+            return None, NOTHING_SHOWN
+        written = tuple(map(significant, values[at].tolist()))
+        wager = Wager(float(order[at]), written, swapped, significant(float(stake[at])), significant(float(tilt[at])))
+        error = (loss - estimates(spread / math.sqrt(trials)))[at]
+        return wager, _Shown(*(float(value) for value in (loss[at] / scale[at], error / scale[at], forecast[at])))
 
 
 def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
@@ -332,16 +345,16 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
     return tuple(scores[at].tolist()), left, right, means
 
 
-def _is_believed(order: float, values: Floats, p: Floats, q: Floats) -> bool:
-    """Whether enough of both expectations comes from cells that were seen often enough.
+def _are_believed(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArray[np.bool_]:
+    """Whether enough of both expectations comes from cells that were seen often enough; of each order with its row of values.
 
     That of a heavy tail, as high orders have it, lies mostly in cells that were hardly seen.
     """
+    believed, values = np.ones(len(order), np.bool_), values - values.max(axis=1, keepdims=True)
     for counts, power in ((p, order - 1), (q, order)):
-        terms = counts * np.exp(power * (values - values.max()))
-        if terms[counts >= 10].sum() < 0.8 * terms.sum():
-            return False
-    return True
+        terms = np.exp(power[:, None] * values)
+        believed &= terms @ np.where(counts >= 10, counts, 0.0) >= 0.8 * (terms @ counts)
+    return believed
 
 
 def _cut(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
