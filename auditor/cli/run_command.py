@@ -2,8 +2,11 @@
 
 import argparse
 import contextlib
+import importlib
 import itertools
 import os
+import pkgutil
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -52,12 +55,13 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     configurations = selected(load_all(options), options.only)
+    threading.Thread(target=_load_libraries, daemon=True).start()
     for configuration in configurations:
         for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
             with naming(configuration, plan):
-                plan.settings.execution.reach(plan.source)
                 plan.drawer()
+                plan.settings.execution.reach(plan.source)
         make_folder(options.out / configuration.name)
     # Before a report that may be one of them is written over.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
@@ -83,6 +87,13 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
                 for configuration, journal, red in zip(configurations, journals, reds, strict=True)
             ]
         return _audit(configurations, options, journals, baselines)
+
+
+def _load_libraries() -> None:
+    """Import what bounds and pages need, in the half of a second for which the command waits for its workers to start."""
+    with contextlib.suppress(Exception):  # it is raised again where they are used
+        importlib.import_module("scipy.special")
+        pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
 def _violations(folder: Path, name: str) -> dict[str, AuditResult]:

@@ -63,13 +63,11 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
     ``name`` sets its identifiers apart from those of other plots on the page.
     """
-    matplotlib = _matplotlib()
+    matplotlib = load_matplotlib()
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # the user may have set other values for plots of their own
         matplotlib.rcParams.update(STYLE)
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(WIDTH, height))
+        figure = matplotlib.figure.Figure(figsize=(WIDTH, height))
         draw(figure)
         written = io.StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -77,14 +75,15 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
 
 @functools.cache
-def _matplotlib() -> Any:
+def load_matplotlib() -> Any:
     """Import matplotlib without its messages about its caches, of which no reader of a report has any use."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
         import matplotlib
-        import matplotlib.font_manager
+        import matplotlib.backends.backend_svg
+        import matplotlib.figure
     finally:
         logger.setLevel(level)
     return matplotlib
