@@ -301,7 +301,7 @@ class Sampler:
         is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
         workers = how.workers_for(waiting=not is_own)
         kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
-        outputs = batches[0].size if batches else pace.outputs
+        outputs = max(1, batches[0].size) if batches else pace.outputs
         pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
 
         def tasks() -> Iterator[Task]:
