@@ -18,8 +18,8 @@ from auditor.errors import MechanismError, duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
 
-# For an output where no timeout is set: whoever checks, waits.
-CHECK_SECONDS = 30.0
+# For an output where no timeout is set, and for pairs on which outputs may differ: whoever checks, waits.
+CHECK_SECONDS, ALIKE_SECONDS = 30.0, 3.0
 # An output of more seconds is slow: a trial of many would let a person wait without a word.
 SLOW = 0.05
 ALL_EQUAL = (
@@ -100,7 +100,7 @@ class FirstOutputs:
         # As many pairs as there is patience for, some of them random.
         each = 2 * TRIAL * (self.trial.seconds if self.trial else 0.0)
         pairs = [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(50))]
-        pairs = pairs[: int(CHECK_SECONDS / max(each, 1e-9))]
+        pairs = pairs[: int(ALIKE_SECONDS / max(each, 1e-9))]
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             asks = is_dialogue(self.pair.left)
             return f"{same}: {'check what `ask` asks of the session' if asks else NO_EFFECT}"
