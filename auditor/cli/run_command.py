@@ -55,7 +55,9 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     configurations = selected(load_all(options), options.only)
-    threading.Thread(target=_load_libraries, daemon=True).start()
+    # Where mechanisms run in this process, what it imports is part of the run's identity.
+    if all(plan.settings.execution.isolate for one in configurations for plan in one.plans):
+        threading.Thread(target=_load_libraries, daemon=True).start()
     for configuration in configurations:
         for plan in configuration.plans:
             # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
