@@ -39,9 +39,11 @@ def measure() -> dict[str, Any]:
 
 
 def _of(tree: Path) -> dict[str, Any]:
+    from auditor.defaults import ONE_THREAD  # which the old auditor has not
+
     found: dict[str, Any] = {}
     for name in [name for name in PARTS if tree == PROJECT or name != "faults"]:
-        environment = {**os.environ, "PYTHONPATH": str(tree)}
+        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(tree)}
         command = [sys.executable, __file__, name]
         printed = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout
         found[name] = json.loads(printed.splitlines()[-1])
