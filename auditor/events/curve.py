@@ -82,8 +82,8 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
         for number in range(6):
             gains = counts.gains(design, beta, columns)
             # A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor.
-            best = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
-            shape, reached = _placed(best, x, counts, design, beta)
+            low, high, is_box = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))].tolist()
+            shape, reached = _placed(_Shape(low, high, bool(is_box)), x, counts, design, beta)
             # The first shape is added whatever it gains. The false-positive rate of others is about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
@@ -92,17 +92,19 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
     return Curve(design @ beta, counts.errors(design, beta), likelihood - flat[1])
 
 
-def _candidates(x: Floats) -> tuple[list[_Shape], Floats]:
-    """Return ramps and boxes between coarse ends and boxes of single cells, and their columns."""
-    cells = len(x)
-    ends = np.unique(np.linspace(0, cells - 1, min(cells, COARSE_ENDS)).round().astype(np.intp))
-    i, j = np.triu_indices(len(ends), 1)
-    low, high = ends[i], ends[j]
-    spans = [*zip(low.tolist(), high.tolist(), strict=True), *((k, k) for k in range(cells))]
-    boxes = [box for a, b in spans if (box := _Shape(a, b, True)).fits(cells)]
-    ramps = [_Shape(a, b, False) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    at, first, last = np.arange(cells)[:, None], np.array([b.low for b in boxes]), np.array([b.high for b in boxes])
-    return ramps + boxes, np.concatenate([_ramps(x, low, high), (at >= first) & (at <= last)], axis=1)
+def _candidates(x: Floats) -> tuple[CellNumbers, Floats]:
+    """Return ramps and boxes between coarse ends and boxes of single cells, and their columns.
+
+    The first have shape (shapes, 3): the first and last cell of each, and whether it is a box.
+    """
+    cells = np.arange(len(x))
+    ends = np.unique(np.linspace(0, cells[-1], min(len(x), COARSE_ENDS)).round().astype(np.intp))
+    spans = ends[np.stack(np.triu_indices(len(ends), 1), axis=1)]
+    boxes = np.concatenate([spans, np.stack([cells, cells], axis=1)])
+    boxes = boxes[boxes[:, 1] - boxes[:, 0] < cells[-1]]  # one of all cells tells none apart
+    inside = (cells[:, None] >= boxes[:, 0]) & (cells[:, None] <= boxes[:, 1])
+    shapes = np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
+    return shapes, np.concatenate([_ramps(x, *spans.T), inside], axis=1)
 
 
 def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:

@@ -27,7 +27,7 @@ LOG = os.path.join(os.path.dirname(__file__), "log")
 def noisy(dataset, size, rng):
     with open(LOG, "ab", buffering=0) as file:
         file.write(b"%d\\n" % size)
-    time.sleep(0.005)
+    time.sleep(0.001)
     return rng.laplace(dataset, 0.8, size)
 """
 CONFIG = """

@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 def noisy(dataset, size, rng, data, long):
     with open(HERE / 'log', "ab", buffering=0) as file:
         file.write(b"1\\n")
-    time.sleep(0.005)
+    time.sleep(0.003)
     return dataset + noise(0.8, size, rng)
 """,
     "helper.py": """
@@ -44,7 +44,7 @@ def noise(scale, size, rng):
     "audits.yaml": """
 version: 1
 seed: 5
-samples: 40_000
+samples: 20_000
 prove: false
 execution: {workers: WORKERS, isolate: ISOLATE}
 audits:
