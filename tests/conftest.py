@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 from collections.abc import Generator
 from typing import Any
@@ -17,6 +18,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS", "repeat"))
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return one worker more than there are cores, since many tests wait for processes of their own."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """Keep Python's collector from all that was imported for thousands of tests."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

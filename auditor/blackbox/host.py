@@ -28,7 +28,7 @@ from auditor.blackbox.canonical import from_list, from_rows
 from auditor.blackbox.flatten import row_of, spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.outputs import Outputs
-from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, lent
+from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
@@ -247,6 +247,7 @@ def serve() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
+    keep_memory()
     mechanism: Mechanism | None = None
     while questions.peek(1):
         method, arguments = pickle.load(questions)

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import ctypes
 import errno
 import fcntl
 import os
@@ -15,6 +16,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 # The errors of a system that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+# Options of glibc's mallopt (bytes): larger blocks are returned at once, and so is more memory at the end of the heap.
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 CHUNK = 1 << 20
 # Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
@@ -210,6 +213,16 @@ def lead_a_group() -> None:
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def keep_memory() -> None:
+    """Keep the memory of one batch for the next: to return it and get it again takes a tenth of the time of a fast mechanism.
+
+    Only glibc can be told so. Others ignore it.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        for option, most in ((_MMAP_THRESHOLD, 1 << 25), (_TRIM_THRESHOLD, 1 << 26)):
+            ctypes.CDLL(None).mallopt(option, most)
 
 
 def print_nowhere() -> None:

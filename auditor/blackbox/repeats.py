@@ -179,6 +179,12 @@ class RepeatGuard:
                     elif remembers:
                         self.seen[window] = batch, start, where
 
+    def awaits(self, calls: int, outputs: int) -> bool:
+        """Whether a batch with at most so many calls and outputs can show a period that nothing has contradicted."""
+        return any(
+            min(bits, default=math.inf) < (outputs if single else calls) for (_, single), bits in self.periods.items()
+        )
+
     def look_at_calls(
         self, sides: Sequence[Keys], labels: NDArray[np.bool_], calls: Calls, single: bool, where: str
     ) -> None:

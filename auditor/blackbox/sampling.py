@@ -28,7 +28,7 @@ from auditor.blackbox.batches import (
 )
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sample import TRIAL, Origin, Sample
+from auditor.blackbox.sample import CALLS, TRIAL, Origin, Sample
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
@@ -215,7 +215,7 @@ class Sampler:
 
     def _look(self, batch: Batch, drawn: DrawnBatch[Any]) -> None:
         self.guard.look(drawn.left, drawn.right, batch.label)
-        if not batch.learning and any(self.guard.periods.values()):
+        if not batch.learning and self.guard.awaits(2 * max(CALLS, batch.calls), batch.size):
             labels, calls = first_calls(self.seed, audit_key(self.name), batch)
             for numbers, single in ((calls, False), (np.arange(len(calls)), True)):
                 self.guard.look_at_calls((drawn.left, drawn.right), labels, numbers, single, batch.label)

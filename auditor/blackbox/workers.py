@@ -21,7 +21,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
-from auditor.blackbox.process import lead_a_group, print_nowhere
+from auditor.blackbox.process import keep_memory, lead_a_group, print_nowhere
 from auditor.defaults import ONE_THREAD
 from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
@@ -30,13 +30,6 @@ from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 # Seconds for a Dask scheduler to answer, and for its first worker.
 WAIT = 30
-# The memory of one batch is kept for the next (glibc; bytes): to return it and get it again takes a tenth of the time of a fast
-# mechanism.
-ENVIRONMENT = {
-    **ONE_THREAD,
-    "MALLOC_MMAP_THRESHOLD_": str(2**25),
-    "MALLOC_TRIM_THRESHOLD_": str(2**26),
-}
 LOST = "a worker process ended while it ran the mechanism: it crashed, or memory ran out"
 
 
@@ -123,6 +116,7 @@ class Threads(Workers):
 def _begin() -> None:
     print_nowhere()  # first: if there is no room for a group, the auditor says so
     lead_a_group()
+    keep_memory()
 
 
 def _work(search_path: list[str], task: bytes) -> Any:
@@ -177,9 +171,7 @@ class Processes(Threads):
                 if self._executor is None:
                     try:
                         # A worker that is idle for five minutes ends.
-                        self._executor = ProcessPoolExecutor(
-                            self.size, timeout=300, env=ENVIRONMENT, initializer=_begin
-                        )
+                        self._executor = ProcessPoolExecutor(self.size, timeout=300, env=ONE_THREAD, initializer=_begin)
                     except OSError as error:
                         raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
                 executor = self._executor

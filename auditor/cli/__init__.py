@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pkgutil import resolve_name
 from typing import Any, NoReturn
 
+from auditor.blackbox.process import keep_memory
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.defaults import ONE_THREAD
 from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
@@ -52,6 +53,7 @@ def command() -> NoReturn:
 
     # NumPy reads them when it is imported. Threads that wait for one another would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
+    keep_memory()
     vars(os).update({name: refusing(name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
     raise SystemExit(main())  # not sys.exit, which code of others may have replaced
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gc
 import importlib
 import itertools
 import os
@@ -88,6 +89,7 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
                 )
                 for configuration, journal, red in zip(configurations, journals, reds, strict=True)
             ]
+        gc.freeze()  # else Python's collector walks through all that was imported again and again
         return _audit(configurations, options, journals, baselines)
 
 
