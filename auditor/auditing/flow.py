@@ -106,7 +106,9 @@ def run_concurrently(
             except BaseException as error:  # it is raised where results are waited for
                 done.put((i, error))
 
-    for _ in range(min(6, len(plans))):  # each keeps in memory what it learns from
+    # More audits than workers would only hold one another up, and each keeps in memory what it learns from.
+    workers = max(processes(plan.settings.execution.workers) for plan in plans)
+    for _ in range(min(6, workers, len(plans))):
         threading.Thread(target=work, daemon=True).start()
     known = dict[int, Ended]()
     for i in range(len(plans)):

@@ -283,6 +283,7 @@ def close_all() -> None:
         _STARTED.popitem()[1].close()
 
 
+@functools.cache  # joblib looks at the limits of the system each time
 def processes(workers: int) -> int:
     """Return the number of processes on this machine for ``workers``, where −1 means one for each core."""
     from joblib import cpu_count
