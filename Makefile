@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 AUDITS := $(VENV)/.audits
 READY := $(VENV)/.ready
 # By what a test does: see tests/README.md. Doctests stand in the packages.
-TESTS := tests/unit tests/audits tests/helpers auditor mechanisms
+TESTS := tests/unit tests/audits tests/processes tests/helpers auditor mechanisms
 PROVER := tests/prover dp_prover --ignore tests/prover/long
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -17,7 +17,7 @@ OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(O
 # A module is compiled once, and not by each of the processes that audits and tests start, where the environment asks for that.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit classics libraries sweeps corpus test test-processes test-prover slow check bench studies docs lock clean
+.PHONY: audit classics libraries sweeps corpus test test-prover slow check bench studies docs lock clean
 
 audit: $(AUDITS)
 	$(BIN)/python -m auditor run configs/quickstart.yaml configs/0*.yaml
@@ -49,9 +49,6 @@ corpus: $(READY) $(OLD_LIBRARIES) .libraries/opendp-0.14.1/.ready
 
 test: $(READY)
 	$(PYTEST) $(TESTS)
-
-test-processes: $(READY)
-	$(PYTEST) tests/processes
 
 test-prover: $(READY)
 	$(PYTEST) $(PROVER)
