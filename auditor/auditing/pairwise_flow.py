@@ -17,7 +17,7 @@ from auditor.auditing.looks import Look, ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.rounds import Rounds
+from auditor.auditing.rounds import LEAST_IN_TIME, TRIAL, Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, SHARPENING, Round, learned_from, selection_of
 from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Phase
@@ -93,23 +93,33 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
     assert earlier is not None
     pair, test, most = earlier.pair, earlier.test, plan.settings.samples
     outputs = min(most, max(FEWEST, earlier.outputs, math.ceil(SHARPENING * most)))
-    if plan.settings.seconds is not None or plan.settings.outputs is not None:
-        outputs = max(FEWEST, outputs // 4)  # the search needs the rest
+    # The search needs the rest of what is limited.
+    if plan.settings.outputs is not None:
+        outputs = max(FEWEST, outputs // 4)
+    selection = selection_of(outputs)
+    if (seconds := plan.settings.seconds) is not None:
+        outputs = min(outputs, plan.store.recall("earlier in time", lambda: _in_a_quarter(seconds, pair, draw)))
+        if outputs < LEAST_IN_TIME:
+            return [], "The violation of the earlier report was not tried: its outputs take too long."
+        selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
     found = FoundPair(pair, earlier.claim)
-    sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection_of(outputs), outputs, OF_EARLIER))
+    sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection, outputs, OF_EARLIER))
     if sample.failures:
         outputs = min(outputs, _few_failures(sample))
     try:
         with fitting("its event does not fit the outputs"):
             test.count(sample)
-            batches = draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample)
-            tally, _ = draw.count(batches, test)
-            if not tally.batches:
-                raise InvalidInputError("its outputs took too long")
+            tally, _ = draw.count(draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
             again = Counted(0, found, plan.method(outputs), test, tally.counts, OF_EARLIER, sample, tally)
             return [again], earlier.compared(tally.counts, refuted=again.refutes(plan))
     except InvalidInputError as error:
         return [], f"The violation of the earlier report was not tried: {error}."
+
+
+def _in_a_quarter(seconds: float, pair: Pair, draw: Draw) -> int:
+    """Return how many outputs fit into a quarter of the time."""
+    each = draw.sampler().seconds_each(pair, TRIAL * seconds, BEFORE_ALL) / draw.pace.workers
+    return int((seconds - draw.elapsed()) / 4 / max(each, 1e-9))
 
 
 @dataclass(frozen=True, slots=True)

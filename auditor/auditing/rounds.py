@@ -58,7 +58,8 @@ class Rounds:
             return None
         one = self.planned[number]
         self.ended = number == len(self.planned) - 1
-        if refuted and not settings.sharpen:
+        # How long a large round takes is known after a small one.
+        if refuted and not settings.sharpen and (self.done or settings.seconds is None):
             outputs = math.ceil(SHARPENING * settings.samples)
             search = round(OF_SHARPENING * outputs) if settings.search != 0 else 0
             one = replace(one, search=search, selection=selection_of(outputs), bound=outputs - search)
@@ -112,7 +113,8 @@ class Rounds:
         self.began.append(self.draw.elapsed())
         fixed, each = self._cost()
         left = PLANNED * (seconds - self.began[-1]) - fixed
-        takes = each * (one.search + one.bound)
+        # What the round before counted is learned from too.
+        takes = each * (one.search + max(0, one.selection - self.done[-1].bound) + one.bound)
         times = min(1.0, left / takes)
         if times * one.bound < WORTH_ENDING * self.done[-1].bound:
             return 0.0, True

@@ -251,14 +251,16 @@ class Sampler:
         found = how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))
         return [*itertools.chain.from_iterable(found)]
 
-    def seconds_each(self, pair: Pair, most: float) -> float:
+    def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
         """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.
+
+        ``place`` is part of their address.
 
         The first output of each worker does not count: there a library is imported, or compiled.
         """
 
         def drawn(attempt: int, size: int, many: int = 1) -> float:
-            batches = [Batch(pair, size, Phase.CHECK, (1, attempt, i)) for i in range(many)]
+            batches = [Batch(pair, size, Phase.CHECK, (place, attempt, i)) for i in range(many)]
             for _, error in self._run(batches, operator.attrgetter("size")):
                 if error is not None:
                     raise error

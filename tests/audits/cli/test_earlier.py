@@ -197,6 +197,19 @@ def test_a_pair_on_which_nothing_is_wrong_raises_no_alarm(run: Callable[..., Any
     assert "earlier" in found
 
 
+def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_allowed(run: Callable[..., Any]) -> None:
+    """Outputs take half a millisecond each. A second look without a limit would draw 400,000 before it looks at the time."""
+    slow = MECHANISM.replace("import os", "import os, time").replace(
+        "    return", "    time.sleep(size / 2000)\n    return"
+    )
+    Path("mine.py").write_text(slow, encoding="utf-8")
+    for seconds in (1, 2):
+        audit = run(0.2, "--seconds", str(seconds), "--samples", "1000000000", status=1)
+        outputs = audit["outputs"]
+        assert sum(outputs[part] for part in ("search", "selection", "bound")) < 2 * 2000 * seconds
+    assert "earlier" in audit
+
+
 def test_a_run_that_is_resumed_looks_at_what_it_began_with(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
