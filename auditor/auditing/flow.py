@@ -79,7 +79,8 @@ def run_concurrently(
     The audits share the workers, each in a thread of its own. So a slow one does not hold the others back. The draws of an audit
     follow from its name and seed. So the results are those of one audit after the other.
     """
-    if len(plans) == 1 or any(processes(plan.settings.execution.workers) == 1 for plan in plans):
+    workers = [processes(plan.settings.execution.workers) for plan in plans]
+    if len(plans) < 2 or 1 in workers:
         yield from (run(plan, listener) for plan in plans)
         return
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -107,8 +108,7 @@ def run_concurrently(
                 done.put((i, error))
 
     # More audits than workers would only hold one another up, and each keeps in memory what it learns from.
-    workers = max(processes(plan.settings.execution.workers) for plan in plans)
-    for _ in range(min(6, workers, len(plans))):
+    for _ in range(min(6, max(workers), len(plans))):
         threading.Thread(target=work, daemon=True).start()
     known = dict[int, Ended]()
     for i in range(len(plans)):

@@ -17,7 +17,7 @@ from auditor.auditing.looks import Look, ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.rounds import LEAST_IN_TIME, TRIAL, Rounds
+from auditor.auditing.rounds import LEAST_IN_TIME, Rounds, outputs_at_first
 from auditor.auditing.sizes import LEAST_SELECTION, SHARPENING, Round, learned_from, selection_of
 from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Phase
@@ -98,7 +98,8 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
         outputs = max(FEWEST, outputs // 4)
     selection = selection_of(outputs)
     if (seconds := plan.settings.seconds) is not None:
-        outputs = min(outputs, plan.store.recall("earlier in time", lambda: _in_a_quarter(seconds, pair, draw)))
+        fits = plan.store.recall("earlier in time", lambda: outputs_at_first(draw, pair, seconds, BEFORE_ALL))
+        outputs = min(outputs, int(fits))
         if outputs < LEAST_IN_TIME:
             return [], "The violation of the earlier report was not tried: its outputs take too long."
         selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
@@ -110,16 +111,12 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
         with fitting("its event does not fit the outputs"):
             test.count(sample)
             tally, _ = draw.count(draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
+            if not tally.batches:
+                raise InvalidInputError("its outputs took too long")
             again = Counted(0, found, plan.method(outputs), test, tally.counts, OF_EARLIER, sample, tally)
             return [again], earlier.compared(tally.counts, refuted=again.refutes(plan))
     except InvalidInputError as error:
         return [], f"The violation of the earlier report was not tried: {error}."
-
-
-def _in_a_quarter(seconds: float, pair: Pair, draw: Draw) -> int:
-    """Return how many outputs fit into a quarter of the time."""
-    each = draw.sampler().seconds_each(pair, TRIAL * seconds, BEFORE_ALL) / draw.pace.workers
-    return int((seconds - draw.elapsed()) / 4 / max(each, 1e-9))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import OF_SHARPENING, SHARPENING, Round, rounds_for, selection_of
 from auditor.defaults import FEWEST
+from auditor.neighbours.pair import Pair
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
@@ -30,6 +31,12 @@ def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
     planned = rounds_for(plan.settings.samples, plan.settings.search)
     before = sum(one.share for one in planned[:number])
     return planned[number].share if number < len(planned) and not is_last else 1 - before
+
+
+def outputs_at_first(draw: Draw, pair: Pair, seconds: float, place: int = 1) -> float:
+    """Return how many outputs on a pair fit into the first share of the time. ``place`` is part of the address of a trial."""
+    each = draw.sampler().seconds_each(pair, TRIAL * seconds, place) / draw.pace.workers
+    return OF_FIRST * (seconds - draw.elapsed()) / each
 
 
 @dataclass
@@ -105,11 +112,9 @@ class Rounds:
     def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
         """Return how many times the planned outputs are to be drawn, and whether they are the last ones."""
         if not self.done:
-            each = self.draw.sampler().seconds_each(self.plan.domain.corners()[0], TRIAL * seconds)
-            took = max(each / self.draw.pace.workers * one.planned, 1e-9)
-            left = OF_FIRST * (seconds - self.draw.elapsed())
+            fits = outputs_at_first(self.draw, self.plan.domain.corners()[0], seconds)
             self.began.append(self.draw.elapsed())
-            return min(1.0, max(LEAST_IN_TIME / one.bound, left / took)), self.ended
+            return min(1.0, max(LEAST_IN_TIME / one.bound, fits / one.planned)), self.ended
         self.began.append(self.draw.elapsed())
         fixed, each = self._cost()
         left = PLANNED * (seconds - self.began[-1]) - fixed
