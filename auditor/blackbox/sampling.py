@@ -132,21 +132,20 @@ class Pace:
 
     workers: int = 1
     worker: str = "worker"  # what a worker is, in words
-    seconds: float | None = None  # of a batch, while all workers are busy
+    each: float | None = None  # seconds of an output, while all workers are busy
     outputs: int = 1  # of a batch
 
     def open(self, workers: int, worker: str, outputs: int) -> None:
         """Expect batches of so many outputs, which take as long by output as those before."""
-        if self.seconds is not None:
-            self.seconds *= outputs / self.outputs
         self.workers, self.worker, self.outputs = workers, worker, outputs
 
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
-        if self.seconds is None:
+        if self.each is None:
             return 1
         fair = left if self.workers == 1 else max(1, left // (2 * self.workers))
-        least, most = (length / max(self.seconds, 1e-9) for length in (LEAST_TASK, max(TASK, self.workers / A_SECOND)))
+        batch = max(self.each * self.outputs, 1e-9)
+        least, most = (length / batch for length in (LEAST_TASK, max(TASK, self.workers / A_SECOND)))
         return max(1, min(left, max(fair, math.ceil(least)), int(most)))
 
     def drawn_by(self) -> str:
@@ -161,7 +160,7 @@ class Pace:
 
     def note(self, batches: int, seconds: float) -> None:
         """Enter how long a task took."""
-        self.seconds = seconds / batches
+        self.each = seconds / max(1, batches * self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +263,7 @@ class Sampler:
             for _, error in self._run(batches, operator.attrgetter("size")):
                 if error is not None:
                     raise error
-            return self.pace.seconds or 0.0
+            return (self.pace.each or 0.0) * size
 
         drawn(0, 1, processes(self.execution.workers))
         attempt, size = 1, 1
@@ -303,7 +302,7 @@ class Sampler:
         is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
         workers = how.workers_for(waiting=not is_own)
         kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
-        outputs = max(1, batches[0].size) if batches else pace.outputs
+        outputs = batches[0].size if batches else pace.outputs
         pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
 
         def tasks() -> Iterator[Task]:
@@ -315,7 +314,7 @@ class Sampler:
 
         with contextlib.closing(workers.run(tasks(), 3 * pace.workers)) as results:
             for group, error, seconds in results:
-                pace.note(max(1, len(group)), seconds)
+                pace.note(len(group), seconds)
                 yield group, error
 
 
