@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -119,24 +120,26 @@ AUDITS = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / "mechanisms_of_replay.py").write_text(MECHANISMS, encoding="utf-8")
-    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    yield tmp_path
+    return tmp_path
 
 
 def record(folder: Path, *audits: str, options: tuple[str, ...] = ()) -> int:
+    (folder / "mechanisms_of_replay.py").write_text(MECHANISMS, encoding="utf-8")
+    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     (folder / "some.yaml").write_text(CONFIG + "".join(audits), encoding="utf-8")
-    return main(["run", "some.yaml", "--record", "kept", "--out", "first", *options])
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path])
+        return main(["run", "some.yaml", "--record", "kept", "--out", "first", *options])
 
 
 def replay(folder: Path) -> int:
     """Replay without the mechanisms, the programs and the configuration."""
     for name in ("mechanisms_of_replay.py", "program.py", "some.yaml"):
         (folder / name).unlink(missing_ok=True)
-    return main(["replay", "kept", "--out", "second"])
+    with contextlib.chdir(folder):
+        return main(["replay", "kept", "--out", "second"])
 
 
 def report(folder: Path, out: str) -> Any:
@@ -149,11 +152,29 @@ def without_seconds(data: Any) -> Any:
     return [without_seconds(item) for item in data] if isinstance(data, list) else data
 
 
-@pytest.mark.parametrize("entry", AUDITS.values(), ids=AUDITS)
-def test_a_replay_gives_the_same_report_without_the_mechanism(folder: Path, entry: str) -> None:
-    status = record(folder, entry)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Record all audits, and replay them."""
+    folder = tmp_path_factory.mktemp("whole")
+    status = record(folder, *AUDITS.values())
     assert replay(folder) == status
-    assert report(folder, "second") == report(folder, "first")
+    return folder
+
+
+@pytest.mark.parametrize("number", range(len(AUDITS)), ids=AUDITS)
+def test_a_replay_gives_the_same_report_without_the_mechanism(whole: Path, number: int) -> None:
+    first, second = (report(whole, out)["audits"][number] for out in ("first", "second"))
+    assert second == first
+
+
+def test_the_audits_that_are_replayed_are_shrunk_or_say_why_not(whole: Path) -> None:
+    """Else the test above would not tell whether that is replayed."""
+    audits = {audit["name"]: audit for audit in report(whole, "second")["audits"]}
+    broken, wrong, ends = (audits[name] for name in ("broken", "wrong", "ends on three"))
+    assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
+    assert broken["smallest"]
+    assert wrong["smallest"]["pair"]["left"] == [0]
+    assert "ended with exit status 1" in ends["warnings"][0]
 
 
 def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder: Path) -> None:
@@ -174,8 +195,33 @@ def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monk
     assert report(folder, "first")["audits"][0]["stop_reason"].startswith("0.3 seconds were over: ")
 
 
+# --- Recordings that are spoilt ---
+
+
 OUTPUTS = "kept/some/outputs.sqlite"
 BOUND_3 = "FROM batches WHERE name = 'bound-1-3'"
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Record one audit."""
+    folder = tmp_path_factory.mktemp("once")
+    assert record(folder, AUDITS["sound"]) == 0
+    return folder
+
+
+@pytest.fixture
+def recorded(once: Path, folder: Path) -> Path:
+    """Return a copy of that recording, which a test may spoil."""
+    shutil.copytree(once, folder, dirs_exist_ok=True)
+    return folder
+
+
+def refusal(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what a replay tells that is refused."""
+    capsys.readouterr()
+    assert replay(folder) == 2
+    return capsys.readouterr().err
 
 
 @contextlib.contextmanager
@@ -186,13 +232,11 @@ def recording() -> Iterator[sqlite3.Connection]:
 
 @pytest.mark.parametrize(("rows", "what"), [(BOUND_3, "batch bound-1-3"), ("FROM notes WHERE name = 'start'", "start")])
 def test_what_is_missing_is_told_by_its_file(
-    folder: Path, capsys: pytest.CaptureFixture[str], rows: str, what: str
+    recorded: Path, capsys: pytest.CaptureFixture[str], rows: str, what: str
 ) -> None:
-    record(folder, AUDITS["sound"])
     with recording() as file:
         assert file.execute(f"DELETE {rows}").rowcount == 1
-    assert replay(folder) == 2
-    assert f'{OUTPUTS}, audit "sound": {what} is missing: the recorded run' in capsys.readouterr().err
+    assert f'{OUTPUTS}, audit "sound": {what} is missing: the recorded run' in refusal(recorded, capsys)
 
 
 # The digest of the pair stands before the outputs.
@@ -203,7 +247,6 @@ DIGEST = 32
     ("change", "why"),
     [
         (lambda kept: kept[:DIGEST], "JSONDecodeError"),
-        (lambda kept: kept[:DIGEST] + b"PK, no archive", "BadZipFile"),
         (lambda kept: kept[:-40], "BadZipFile"),
         (lambda kept: kept[:DIGEST] + b'{"os.system": ["echo"]}', "KeyError"),
         (lambda kept: kept[:DIGEST] + b'{"raised": [["name"], "text"]}', "TypeError"),
@@ -211,43 +254,26 @@ DIGEST = 32
     ],
 )
 def test_a_batch_that_was_not_recorded_so_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str], change: Callable[[bytes], bytes], why: str
+    recorded: Path, capsys: pytest.CaptureFixture[str], change: Callable[[bytes], bytes], why: str
 ) -> None:
-    record(folder, AUDITS["sound"])
     with recording() as file:
         [(kept,)] = file.execute(f"SELECT seen {BOUND_3}")
         file.execute("UPDATE batches SET seen = ? WHERE name = 'bound-1-3'", (change(kept),))
-    assert replay(folder) == 2
-    told = capsys.readouterr().err
+    told = refusal(recorded, capsys)
     assert f'{OUTPUTS}, audit "sound": batch bound-1-3' in told
     assert why in told
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no database, whatever its name says" * 100])
 def test_a_file_that_is_missing_or_spoilt_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+    recorded: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
 ) -> None:
-    record(folder, AUDITS["sound"])
     Path(OUTPUTS).unlink()
     if content is not None:
         Path(OUTPUTS).write_bytes(content)
-    assert replay(folder) == 2
-    told = capsys.readouterr().err
+    told = refusal(recorded, capsys)
     assert OUTPUTS in told
     assert "record anew" in told
-
-
-def test_a_recording_is_read_where_nothing_can_be_written(folder: Path) -> None:
-    record(folder, AUDITS["sound"])
-    kept = folder / "kept" / "some"
-    assert sorted(path.name for path in kept.iterdir()) == ["manifest.json", "outputs.sqlite", "some.yaml"]
-    for path in (*kept.iterdir(), kept):
-        path.chmod(0o555)
-    try:
-        assert replay(folder) == 0
-    finally:
-        kept.chmod(0o755)
-    assert report(folder, "second") == report(folder, "first")
 
 
 @pytest.mark.parametrize(
@@ -258,36 +284,34 @@ def test_a_recording_is_read_where_nothing_can_be_written(folder: Path) -> None:
     ],
 )
 def test_a_changed_recording_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, told: str
+    recorded: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, told: str
 ) -> None:
-    record(folder, AUDITS["sound"])
-    copy = folder / "kept" / "some" / file
+    copy = recorded / "kept" / "some" / file
     copy.write_text(copy.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    assert replay(folder) == 2
-    assert told in capsys.readouterr().err
+    assert told in refusal(recorded, capsys)
 
 
-def test_a_recording_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record(folder, AUDITS["sound"])
-    assert record(folder, AUDITS["sound"]) == 2
+def test_a_recording_is_read_where_nothing_can_be_written(recorded: Path) -> None:
+    kept = recorded / "kept" / "some"
+    assert sorted(path.name for path in kept.iterdir()) == ["manifest.json", "outputs.sqlite", "some.yaml"]
+    for path in (*kept.iterdir(), kept):
+        path.chmod(0o555)
+    try:
+        assert replay(recorded) == 0
+    finally:
+        kept.chmod(0o755)
+    assert report(recorded, "second") == report(recorded, "first")
+
+
+def test_a_recording_is_never_overwritten(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert record(recorded, AUDITS["sound"]) == 2
     assert "there is a recording in kept/some already; name another folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2}'])
+@pytest.mark.parametrize("text", ["[]", '{"version": 2}'])
 def test_a_folder_without_a_recording_is_told(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert main(["replay", "nowhere"]) == 2
     assert "there is no recording in nowhere" in capsys.readouterr().err
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     assert main(["replay", "."]) == 2
     assert "manifest.json is not the manifest of a recording" in capsys.readouterr().err
-
-
-def test_these_audits_are_shrunk_or_say_why_not(folder: Path) -> None:
-    """Else the test above would not tell whether that is replayed."""
-    names = "broken, on a domain", "a probability that is too large", "a query that ends while it is shrunk"
-    record(folder, *(AUDITS[name] for name in names))
-    broken, wrong, ends = report(folder, "first")["audits"]
-    assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
-    assert broken["smallest"]
-    assert wrong["smallest"]["pair"]["left"] == [0]
-    assert "ended with exit status 1" in ends["warnings"][0]

@@ -15,6 +15,7 @@ from honest_files import PROVE
 
 import auditor
 from auditor.cli import main
+from auditor.config import scaffold
 from auditor.door import Stopped
 from auditor.report import formats
 from auditor.results.files import write_whole
@@ -173,26 +174,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def configured(audit: str, settings: str = "execution: {workers: 1}") -> str:
-    text = f"version: 1\nsamples: 2_000\n{settings}\naudits:\n  - name: one\n    {audit}\n"
+def configured(*audits: str, settings: str = "execution: {workers: 1}") -> str:
+    text = f"version: 1\nsamples: 2_000\n{settings}\naudits:\n"
+    for name, audit in zip(("one", *"abcdefghi"), audits, strict=False):
+        text += f"  - name: {name}\n    {audit}\n"
     text += f"  - name: other\n    {NOISY}\n    {LISTED}\n"
     Path("own.yaml").write_text(text, encoding="utf-8")
     return "own.yaml"
 
 
 @pytest.mark.parametrize("place", READ)
-@pytest.mark.parametrize("command", ["check", "run", "plan", *PROVE])
-def test_what_a_file_reads_is_an_error_of_use(
-    folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
-) -> None:
-    assert main([command, configured(READ[place])]) == 2
+def test_what_a_file_reads_is_an_error_of_use(folder: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
+    assert main(["check", configured(READ[place])]) == 2
     told = capsys.readouterr().err
     assert "SystemExit: 0" in told
     assert "own.yaml, line " in told
 
 
+@pytest.mark.parametrize("command", ["run", "plan", *PROVE])
+def test_whatever_the_command(folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([command, configured(READ["generator, later"])]) == 2
+    assert "SystemExit: 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", ["claim", "valid", "generator", "strategy", "canaries", "its data"])
+@pytest.mark.parametrize("place", ["claim", "its data"])
 def test_whatever_it_raises(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,15 +222,10 @@ def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
 
 
 @pytest.mark.parametrize("isolate", ["true", "false"])
-@pytest.mark.parametrize("place", DRAWN)
-def test_no_run_ends_with_success_and_no_other_audit_is_lost(
-    folder: Path, capsys: pytest.CaptureFixture[str], place: str, isolate: str
-) -> None:
-    status = main(["run", configured(DRAWN[place], f"execution: {{workers: 1, isolate: {isolate}}}")])
-    assert status in (2, 3)
-    if status == 3:
-        report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
-        assert [audit["verdict"] for audit in report["audits"]] == ["inconclusive", "no_violation_found"]
+def test_no_run_ends_with_success_and_no_other_audit_is_lost(folder: Path, isolate: str) -> None:
+    assert main(["run", configured(*DRAWN.values(), settings=f"execution: {{workers: 1, isolate: {isolate}}}")]) == 3
+    report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
+    assert [audit["verdict"] for audit in report["audits"]] == ["inconclusive"] * len(DRAWN) + ["no_violation_found"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -240,8 +241,9 @@ def test_auditor_audit_raises_no_exit(folder: Path, kind: str, monkeypatch: pyte
     assert ended.verdict is auditor.Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("name", ["ends", "spells", "session", "signed"])
-def test_init_writes_nothing_that_passes(folder: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["spells", "session", "signed"])
+def test_init_writes_nothing_that_passes(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaffold, "MOST_KINDS", 2)
     assert main(["init", f"own.py:{name}"]) == 2
 
 
@@ -271,13 +273,13 @@ class Prover:
         raise self.error
 
 
-@pytest.mark.parametrize("error", [SystemExit(0), KeyboardInterrupt(), ValueError("no"), MemoryError()])
+@pytest.mark.parametrize("error", [SystemExit(0), KeyboardInterrupt(), ValueError("no")])
 def test_a_prover_costs_no_verdict(
     folder: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("auditor.auditing.proof_job.prover", lambda: Prover(error))
     monkeypatch.setattr("auditor.cli.before.prover", lambda: Prover(error))
-    text = configured(f"{NOISY}\n    prove: true\n    {LISTED}", "execution: {workers: 1, isolate: false}")
+    text = configured(f"{NOISY}\n    prove: true\n    {LISTED}", settings="execution: {workers: 1, isolate: false}")
     assert main(["run", text]) == 0
     report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))
     assert "the attempt ended in an error" in report["audits"][0]["proof"]["reason"]
@@ -290,9 +292,7 @@ def test_a_prover_that_cannot_be_had_costs_no_verdict(folder: Path, monkeypatch:
     assert main(["run", configured(f"{NOISY}\n    prove: true\n    {LISTED}")]) == 0
 
 
-@pytest.mark.parametrize(
-    "error", [SystemExit(0), KeyboardInterrupt(), ValueError("no"), RecursionError(), GeneratorExit()]
-)
+@pytest.mark.parametrize("error", [SystemExit(0), KeyboardInterrupt(), ValueError("no")])
 def test_a_form_of_a_report_costs_no_report(
     folder: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -326,7 +326,7 @@ def catches(dataset, rng):
 def test_a_person_ends_a_run_whose_code_catches_everything(folder: Path, number: int, status: int) -> None:
     Path("own.py").write_text(CODE + CATCHES, encoding="utf-8")
     text = configured(
-        f"mechanism: own.py:catches\n    {EPSILON}\n    {LISTED}", "execution: {workers: 1, isolate: false}"
+        f"mechanism: own.py:catches\n    {EPSILON}\n    {LISTED}", settings="execution: {workers: 1, isolate: false}"
     )
     run = subprocess.Popen([sys.executable, "-m", "auditor", "run", text], stderr=subprocess.PIPE)
     while not Path("begun").exists():
