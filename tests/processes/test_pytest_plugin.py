@@ -240,19 +240,19 @@ HIDDEN = {
 }  # fmt: skip
 
 
-def hiding(how: str) -> str:
-    body = HIDDEN[how]
-    return f"{HIDING}\ndef test_hidden(dp_audit):\n    {body.lstrip()}\n"
+def hiding(*ways: str) -> str:
+    tests = [f"def test_hidden_{number}(dp_audit):\n    {HIDDEN[way].lstrip()}\n" for number, way in enumerate(ways)]
+    return "\n".join([HIDING, *tests])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("how", HIDDEN)
-def test_an_audit_that_ended_otherwise_fails_its_test_wherever_it_ran(pytester: pytest.Pytester, how: str) -> None:
-    result = run(pytester, hiding(how), "--junit-xml=junit.xml")
+def test_an_audit_that_ended_otherwise_fails_its_test_wherever_it_ran(pytester: pytest.Pytester) -> None:
+    result = run(pytester, hiding(*HIDDEN), "--junit-xml=junit.xml")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert result.parseoutcomes()["errors"] == 1
-    suite = next(ElementTree.parse(pytester.path / "junit.xml").iter("testsuite"))
-    assert suite.attrib["errors"] == "1"
+    assert result.parseoutcomes()["errors"] == len(HIDDEN)
+    cases = ElementTree.parse(pytester.path / "junit.xml").iter("testcase")
+    failed = {case.attrib["name"] for case in cases if case.find("error") is not None}
+    assert [way for number, way in enumerate(HIDDEN) if f"test_hidden_{number}" not in failed] == []
 
 
 def test_workers_of_xdist_lose_no_audit_either(pytester: pytest.Pytester) -> None:
@@ -276,28 +276,25 @@ def test_an_audit_after_the_end_of_its_test_fails_the_session(pytester: pytest.P
     result.stderr.fnmatch_lines("*dp_audit was called after its test had ended, in *::test_keeps")
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        """
+SUBTESTS = """
 def test_parts(dp_audit, subtests):
     with subtests.test("one"):
         broken(dp_audit)
-""",
-        """
+
 class TestParts(unittest.TestCase):
     @pytest.fixture(autouse=True)
     def _with_audits(self, dp_audit):
         self.dp_audit = dp_audit
 
-    def test_parts(self):
+    def test_of_unittest(self):
         with self.subTest("one"):
             broken(self.dp_audit)
-""",
-    ],
-)
-def test_an_audit_in_a_subtest_fails_the_session(pytester: pytest.Pytester, source: str) -> None:
-    assert run(pytester, HIDING + source).ret == pytest.ExitCode.TESTS_FAILED
+"""
+
+
+@pytest.mark.parametrize("name", ["test_parts", "test_of_unittest"])
+def test_an_audit_in_a_subtest_fails_the_session(pytester: pytest.Pytester, name: str) -> None:
+    assert run(pytester, HIDING + SUBTESTS, "-k", name).ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_what_is_told_is_not_told_twice(pytester: pytest.Pytester) -> None:
@@ -371,23 +368,33 @@ def test_weak(dp_audit):
 """
 
 
-def test_a_weak_pass_is_a_warning_and_fails_where_it_is_asked_to(pytester: pytest.Pytester) -> None:
+def test_a_weak_pass_is_a_warning(pytester: pytest.Pytester) -> None:
+    source = WEAK + WEAK.replace("test_weak", "test_not_strict").replace("samples", "strict=False, samples")
     result = run(pytester, WEAK, "-W", "default")
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(["*WeakPass: dp_audit: a weak pass of ε = 1: *", "1 audit in 1 test, *, 1 weak; *"])
-    for source, options in (
-        (WEAK.replace("samples", "strict=True, samples"), []),
-        (WEAK, ["--dp-strict"]),
-        (WEAK, ["-o", "dp_strict=true"]),
-        ("@pytest.mark.dp_audit(strict=True)" + WEAK, []),
-        (WEAK.replace("def", "@pytest.mark.filterwarnings('ignore')\ndef"), ["--dp-strict"]),
-    ):
-        result = run(pytester, source, *options)
-        result.assert_outcomes(failed=1)
-        result.stdout.fnmatch_lines(["dp_audit: a weak pass of ε = 1: *"])
-    source = WEAK.replace("samples", "strict=False, samples")
-    run(pytester, source, "--dp-strict", "-W", "default").assert_outcomes(passed=1, warnings=1)
-    run(pytester, SOUND, "--dp-strict").assert_outcomes(passed=1)
+    run(pytester, source, "--dp-strict", "-W", "default").assert_outcomes(passed=1, failed=1, warnings=1)
+
+
+STRICT = [
+    WEAK.replace("weak", "one").replace("samples", "strict=True, samples"),
+    "@pytest.mark.dp_audit(strict=True)" + WEAK.replace("weak", "two"),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "failed"),
+    [
+        ("\n".join(STRICT), (), 2),
+        (WEAK.replace("def", "@pytest.mark.filterwarnings('ignore')\ndef"), ("-o", "dp_strict=true"), 1),
+    ],
+)
+def test_a_weak_pass_fails_where_it_is_asked_to(
+    pytester: pytest.Pytester, source: str, options: tuple[str, ...], failed: int
+) -> None:
+    result = run(pytester, SOUND + source, *options)
+    result.assert_outcomes(passed=1, failed=failed)
+    result.stdout.fnmatch_lines(["dp_audit: a weak pass of ε = 1: *"] * failed)
 
 
 # --- The budget ---
