@@ -185,11 +185,8 @@ def test_standard_error_is_told_with_a_failure_and_is_no_part_of_the_output(fold
     ("body", "why"),
     [
         ('for i in range(size): print("hello")', r"line 1 of the program's answer is not JSON: 'hello'"),
-        ('print("1\\n" * (size - 1) + "2 3")', r"is not JSON: '2 3'"),
-        ('print("1.5\\n" * (size - 1) + "1,2")', r"is not JSON: '1,2'"),
         ('print("[1]\\n" * (size - 1) + "[1],[2]")', r"is not JSON: '\[1\],\[2\]'"),
         ('print("\\n".join(map(str, range(size + 1))))', r"wrote more than \d+ lines"),
-        ('print("\\n" * size, end="")', r"line 1 of the program's answer is not JSON: ''"),
         ('os.write(1, b"\\xff\\n" * size)', r"line 1 of the program's answer is not JSON"),
     ],
 )
@@ -199,26 +196,17 @@ def test_what_breaks_the_protocol_is_an_error_with_the_line(folder: Path, body: 
 
 
 @pytest.mark.parametrize(
-    ("body", "lines"),
-    [("for i in range(size - 1): print(i)", 62), ("print(1)", 2), ("for i in range(99): print(i)", 198)],
+    ("body", "told"),
+    [
+        ("for i in range(size - 1): print(i)", '62 lines.*a request is one line, ."dataset": '),
+        ("print(1)", "2 lines"),
+        ("for i in range(99): print(i)", "198 lines"),
+        ("os.read(0, 1)", "0 lines"),  # it would keep the audit waiting for ever
+        ('print("INFO"); print("\\n".join(map(str, range(size))))', "66 lines: 'INFO' is not a JSON value; a request"),
+    ],
 )
-def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: Path, body: str, lines: int) -> None:
-    with pytest.raises(
-        MechanismError,
-        match=rf"answered two requests of size 32 with {lines} lines.*a request is one line, .\"dataset\": ",
-    ):
-        program(folder, body, 0.5).repeats_itself(PAIR)
-
-
-def test_of_too_many_lines_the_one_that_is_no_value_is_shown(folder: Path) -> None:
-    body = 'print("INFO seen"); print("\\n".join(map(str, range(size))))'
-    with pytest.raises(MechanismError, match="with 66 lines: 'INFO seen' is not a JSON value; a request"):
-        program(folder, body, 0.5).repeats_itself(PAIR)
-
-
-@pytest.mark.parametrize("body", ["pass", "os.read(0, 1)"])
-def test_a_program_that_would_keep_the_audit_waiting_for_ever_is_told(folder: Path, body: str) -> None:
-    with pytest.raises(MechanismError, match="answered two requests of size 32 with 0 lines"):
+def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: Path, body: str, told: str) -> None:
+    with pytest.raises(MechanismError, match=f"answered two requests of size 32 with {told}"):
         program(folder, body, 0.5).repeats_itself(PAIR)
 
 
@@ -232,7 +220,6 @@ def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
     ("code", "limit", "told"),
     [
         ("import sys; sys.exit(len(sys.stdin.read()) > 0)", 0.3, "nothing in 0.3 s, and ended when its input did"),
-        ("import sys; sys.exit(len(sys.stdin.read()) > 0)", None, "nothing in 0.2 s, and ended when its input did"),
         ("import time; time.sleep(60)", None, "nothing in 0.2 s, nor after its input ended"),
     ],
 )
@@ -394,10 +381,14 @@ COUNTING = (
 )
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
-@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
-    ("end", "verdict"), [("exit 3", "violation"), ("kill -s SEGV $$", "violation"), (":", "inconclusive")]
+    ("end", "verdict", "workers", "backend"),
+    [
+        ("exit 3", "violation", 1, "threading"),
+        ("exit 3", "violation", 2, "loky"),
+        ("kill -s SEGV $$", "violation", 2, "threading"),
+        (":", "inconclusive", 1, "loky"),
+    ],
 )
 def test_a_death_on_one_side_is_a_violation_whatever_draws(end: str, verdict: str, workers: int, backend: str) -> None:
     command = Command(["sh", "-c", COUNTING % end])
@@ -477,8 +468,6 @@ def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monk
         ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", "no answer within the time limit"),
         ("while True: os.write(2, b'x' * 65536)", "no answer within the time limit"),
         ("os.write(1, b'1'); time.sleep(60)", "no answer within the time limit"),
-        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "no answer within the time limit"),
-        ("os.close(1); time.sleep(60)", "closed its standard output"),
         ("os.write(1, b'1'); os._exit(0)", "ended with exit status 0"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer within the time limit"),
     ],
@@ -510,26 +499,9 @@ def test_a_value_that_is_nested_too_deeply_is_refused(line: str) -> None:
 
 
 NO_NUMBERS = [
-    "1.2.3",
-    "1e5e5",
-    "01",
-    "-01",
-    "+1",
-    ".5",
-    "5.",
-    "-",
-    "1-2",
-    "1,2",
-    "nan",
-    "Inf",
-    "0x1",
-    "1_0",
-    "1 2",
-    "1\x0b",
-    "",
+    *("", "1 2", "1\x0b", "1.2.3", "1e5e5", "01", "-01", "+1", ".5", "5."),
+    *("-", "1-2", "1,2", "nan", "Inf", "0x1", "1_0"),
 ]
-
-
 EDGES = ["1e400", "-1e400", "NaN", "-Infinity", "-0", "5e-324", "0e999", "9" * 400, "1\r", " 1\t"]
 
 

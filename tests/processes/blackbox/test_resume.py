@@ -128,40 +128,33 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(whole: tuple[Path, float]
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "executions"),
-    [
-        (signal.SIGINT, 130, [(1, "true"), (1, "false")]),
-        (signal.SIGTERM, 143, [(2, "true")]),
-        (signal.SIGKILL, -9, [(2, "true")]),
-    ],
+    ("sent", "status", "workers", "isolate"),
+    [(signal.SIGINT, 130, 1, "false"), (signal.SIGTERM, 143, 1, "true"), (signal.SIGKILL, -9, 2, "true")],
 )
 def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
-    sent: signal.Signals, status: int, executions: list[tuple[int, str]], tmp_path: Path
+    sent: signal.Signals, status: int, workers: int, isolate: str, tmp_path: Path
 ) -> None:
     """An output that takes ten minutes is being drawn; the test's own limit is a fraction of that."""
+    begun, file = tmp_path / "begun", tmp_path / "slow.yaml"
     (tmp_path / "m.py").write_text(
         "import os, pathlib, time\n\ndef slow(dataset, rng):\n"
-        f"    pathlib.Path({str(tmp_path / 'begun')!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
+        f"    pathlib.Path({str(begun)!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
     )
-    file = tmp_path / "slow.yaml"
-    for workers, isolate in executions:
-        (tmp_path / "begun").unlink(missing_ok=True)
-        file.write_text(
-            f"version: 1\nexecution: {{workers: {workers}, isolate: {isolate}}}\naudits: [{{name: slow, mechanism: m.py:slow, "
-            "claim: {epsilon: 1}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
-        )
-        run = start(file, "--out", str(tmp_path / f"{workers}{isolate}"))
-        while not (tmp_path / "begun").is_file() or not (tmp_path / "begun").read_text():
-            time.sleep(0.01)
-        time.sleep(0.2)
-        run.send_signal(sent)
-        run.communicate(timeout=60)
-        assert run.returncode == status
-        worker = Path("/proc", (tmp_path / "begun").read_text())
-        until = time.monotonic() + 60
-        while worker.exists() and time.monotonic() < until:
-            time.sleep(0.02)
-        assert not worker.exists()
+    file.write_text(
+        f"version: 1\nexecution: {{workers: {workers}, isolate: {isolate}}}\naudits: [{{name: slow, mechanism: m.py:slow, "
+        "claim: {epsilon: 1}, neighbours: {pairs: [{left: 0, right: 1}]}}]"
+    )
+    run = start(file)
+    while not begun.is_file() or not begun.read_text():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    run.send_signal(sent)
+    run.communicate(timeout=60)
+    assert run.returncode == status
+    worker, until = Path("/proc", begun.read_text()), time.monotonic() + 60
+    while worker.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not worker.exists()
 
 
 @pytest.fixture(scope="module")

@@ -132,7 +132,7 @@ def noisy(dataset: float, size: int, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.sampling.TASK", 0.002)
-    many = 10 * PIECES * LEAST
+    many = 4 * PIECES * LEAST
 
     def drawn(**how: Any) -> tuple[list[Any], str]:
         sampler = Sampler(PythonSource("m", function=noisy), "a", 0, Execution(batch=LEAST, **how))
@@ -149,7 +149,7 @@ def test_many_short_tasks_draw_the_same_as_one_worker(backend: str, monkeypatch:
 
 def plan(name: str, mechanism: Any, **options: Any) -> Plan:
     domain = Pairs([(0.0, 1.0)])
-    settings = Settings(20_000, execution=Execution(workers=2), **options)
+    settings = Settings(4_000, execution=Execution(workers=2), **options)
     return Plan(name, PythonSource(name, function=mechanism), auditor.PureDP(1.0), domain, 1e-3, settings)
 
 
@@ -213,6 +213,6 @@ def test_joblib_is_used_beside_an_audit() -> None:
     from joblib import Parallel, delayed
 
     for _ in range(2):
-        found = auditor.audit(_laplace, auditor.PureDP(1.0), [(0, 1)], samples=20_000, workers=2, backend="loky")
+        found = auditor.audit(_laplace, auditor.PureDP(1.0), [(0, 1)], samples=2_000, workers=2, backend="loky")
         assert found.verdict == "no_violation_found"
         assert Parallel(n_jobs=2)(delayed(math.sqrt)(n) for n in (1, 4)) == [1, 2]
