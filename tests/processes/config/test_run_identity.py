@@ -44,7 +44,7 @@ def noise(scale, size, rng):
     "audits.yaml": """
 version: 1
 seed: 5
-samples: 20_000
+samples: 5_000
 prove: false
 execution: {workers: WORKERS, isolate: ISOLATE}
 audits:
@@ -76,7 +76,7 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.replace("WORKERS", str(workers)).replace("ISOLATE", str(isolate).lower()))
     begun = run(folder)
-    while calls(folder) < 60 and begun.poll() is None:
+    while calls(folder) < 40 and begun.poll() is None:
         time.sleep(0.005)
     begun.kill()
     begun.communicate()
