@@ -266,7 +266,7 @@ def test_init_learns_columns_from_errors(tmp_path: Path) -> None:
 def test_a_bug_with_frames_is_found_without_code(tmp_path: Path) -> None:
     """As `auditor init` writes it, but with fewer outputs, and in this process. tests/long has pandas, and sound twins."""
     file = started(tmp_path, "polars", "a null group")
-    smaller = "samples: 5_000\nexecution: {workers: 1, isolate: false}"
+    smaller = "samples: 2_000\nexecution: {workers: 1, isolate: false}"
     file.write_text(file.read_text(encoding="utf-8").replace("samples: 100_000", smaller), encoding="utf-8")
     main(["run", str(file), "--out", str(tmp_path / "out"), "--quiet"])
     report = tmp_path / "out" / "audit" / "report.json"

@@ -7,6 +7,7 @@ from telling_sessions import ASK, AUDIT, HEAD, MECHANISM, written
 
 import auditor
 from auditor.cli import main
+from auditor.config import scaffold
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
 from auditor.neighbours.scripts import script_of
@@ -72,7 +73,8 @@ def test_check_and_the_command_line_take_sessions(file: Path, capsys: pytest.Cap
     assert "1. " in capsys.readouterr().out
 
 
-def test_init_sees_a_session(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_sees_a_session(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaffold, "MOST_KINDS", 8)
     source = """
 class Session:
     def __init__(self, dataset, rng, epsilon=1.0):

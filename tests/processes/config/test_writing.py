@@ -307,8 +307,9 @@ def test_what_cannot_be_looked_at_is_an_error_and_writes_nothing(
 
 
 def test_a_mechanism_that_takes_none_of_the_data_sets_is_written_with_what_is_missing(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(scaffold, "MOST_KINDS", 3)
     Path("odd.py").write_text("def f(cube, rng):\n    return len(cube.faces.edges)\n", encoding="utf-8")
     assert main(["init", "odd.py:f"]) == 2
     assert "it does not pass `auditor check` yet: on a first data set the mechanism raises" in capsys.readouterr().out
@@ -395,7 +396,10 @@ def test_a_class_is_told_to_be_none_and_what_to_name_instead(folder: Path, capsy
     assert not Path("audit.yaml").exists()
 
 
-def test_a_coroutine_is_told_how_to_be_waited_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_coroutine_is_told_how_to_be_waited_for(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scaffold, "MOST_KINDS", 3)
     Path("later.py").write_text("async def count(data, rng):\n    return 1\n", encoding="utf-8")
     assert main(["init", "later.py:count"]) == 2
     assert (
