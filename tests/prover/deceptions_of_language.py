@@ -325,33 +325,10 @@ def wrapped_function(x, rng):
     return x + rng.laplace(size=3)
 
 
-def wrapped_attribute(x, rng):
-    return x + 0.001 * rng.laplace(size=3)
-
-
-wrapped_attribute.__wrapped__ = region_by_name.__class__(
-    none_is_none.__code__, none_is_none.__globals__, "wrapped_attribute"
-)
-deceives_at_37(SOURCE, "__wrapped__ points at a private function that is never called")(wrapped_attribute)
-
 # Two lambdas on one line: inspect shows that line for both.
 fair_one, one_of_two_lambdas = lambda x, rng: x + rng.laplace(size=3), lambda x, rng: x + 0.001 * rng.laplace(size=3)
 one_of_two_lambdas.__name__ = one_of_two_lambdas.__qualname__ = "one_of_two_lambdas"
 deceives_at_37(SOURCE, "of two lambdas on one line the second runs")(one_of_two_lambdas)
-
-# Text that pretends to stand in this file, at the lines of a private function.
-exec(
-    compile(
-        "\n" * (none_is_none.__code__.co_firstlineno - 1)
-        + "def executed_text(x, rng):\n    return x + 0.001 * rng.laplace(size=3)\n",
-        __file__,
-        "exec",
-    ),
-    globals(),
-)
-deceives_at_37(SOURCE, "executed text gives the file and the lines of a private function as its own")(
-    globals()["executed_text"]
-)
 
 
 def replaced_default(x, rng, scale=1.0):

@@ -75,9 +75,6 @@ deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "0.0 and -0.0 diff
 deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "1 / -0.0 is minus infinity")(
     lambda x, rng: [x[0] + rng.laplace(0, 1), 1 / (x[0] * 0.0)]
 )
-deceives("minus zero", SIGNED, PURE, ((0, 0, 0), (-1, 0, 0)), "the angle of (-0.0, 0.0) is π")(
-    lambda x, rng: [x[0] + rng.laplace(0, 1), math.atan2(0.0, x[0] * 0.0)]
-)
 
 
 # NaN and infinity -----------------------------------------------------------------------------------------------------
@@ -94,12 +91,6 @@ deceives("nan and infinity", ONE, PURE, ((49, 50, 50), (50, 50, 50)), "integers 
 def exponentials_cancel(x, rng):
     weights = np.exp(x * 10.0)
     return x + (weights - weights) + rng.laplace(0, 1, 3)
-
-
-@deceives("nan and infinity", ONE, PURE, ((0, 0, 0), (1, 0, 0)), "a NaN compares as False, whichever way it is asked")
-def neither_above_nor_below(x, rng):
-    share = x[0] / x[0]
-    return [x[1] + rng.laplace(0, 1), bool(share > 0.5) + bool(share <= 0.5)]
 
 
 # Rounding of data before noise ----------------------------------------------------------------------------------------
