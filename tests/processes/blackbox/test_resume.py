@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from auditor.blackbox.command import Command, Program
@@ -18,6 +20,7 @@ from auditor.blackbox.store import Store, decode, encode
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError
+from auditor.neighbours.pair import Pair
 
 MECHANISMS = """
 import os, time
@@ -234,3 +237,13 @@ def test_what_was_observed_is_kept_exactly() -> None:
         {"spans": [guesses], "width": 2},
     ):
         assert decode(encode(value)) == value
+
+
+def test_a_batch_is_kept_with_all_that_is_said_of_it() -> None:
+    drawer = PythonSource("m", function=lambda value, rng: value + rng.random()).drawer()
+    drawn = drawer.draw(Pair(0, 1), np.array([True, False, True]), np.random.default_rng(1))
+    sample = replace(drawn, calls=2, redrawn=True, failures=1)
+    again = decode(encode(sample))
+    assert again == replace(sample, left=again.left, right=again.right)
+    for ours, theirs in ((sample.left, again.left), (sample.right, again.right)):
+        assert theirs.column("output").numbers.tolist() == ours.column("output").numbers.tolist()
