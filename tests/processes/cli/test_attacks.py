@@ -7,7 +7,6 @@ Here are those that would run code, fill the memory, never end, or lie about wha
 import contextlib
 import io
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -206,16 +205,6 @@ def on(command: str, *attacks: tuple[Any, ...], statuses: tuple[int, ...] = (2,)
 
 
 ATTACKS = [
-    *on(
-        f"show {REPORT}",
-        ("a pipe", is_(REPORT, os.mkfifo), "a pipe"),
-        ("zeros without end", is_(REPORT, lambda at: at.symlink_to(ZEROS)), "a device"),
-        ("a seed of a million digits", said(REPORT, '"seed": ', '"seed": ' + "1" * 10**6), "digits"),
-    ),
-    *on(
-        f"replay kept --check {REPORT}",
-        ("deep and closed", holds(REPORT, "[" * DEEP + "]" * DEEP), "are nested more than"),
-    ),
     *on(
         "replay kept",
         ("an override that runs code", with_(MANIFEST, "overrides", value={"runs_code": True}), "manifest"),

@@ -211,11 +211,6 @@ PANDAS = {
     released = [city for city, n in rows.items() if n + rng.laplace(0, 1 / epsilon) > threshold]
     return {city: round(persons.get(city, 0) + rng.laplace(0, 1 / epsilon)) for city in released}
 """,
-    "sound": """
-    persons = df.drop_duplicates("user").groupby("city").size()
-    noisy = {city: n + rng.laplace(0, 1 / epsilon) for city, n in persons.items()}
-    return {city: round(n) for city, n in noisy.items() if n > threshold}
-""",
 }
 POLARS = {
     "a null group": """
@@ -228,7 +223,7 @@ LIBRARIES: dict[str, tuple[str, str, dict[str, str]]] = {
     "pandas": ("import pandas as pd", "pd.DataFrame", PANDAS),
     "polars": ("import polars as pl", "pl.DataFrame", POLARS),
 }
-EVERY = [("pandas", "distinct rows"), ("pandas", "sound"), ("polars", "a null group")]
+EVERY = [("pandas", "distinct rows"), ("polars", "a null group")]
 
 
 def started(folder: Path, library: str, body: str) -> Path:

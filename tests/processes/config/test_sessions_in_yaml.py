@@ -41,7 +41,6 @@ def test_what_is_asked_becomes_a_domain_around_the_neighbours(file: Path) -> Non
         ("    ask: 3\n", "line 10: audits.0.ask is 3; "),
         ("    ask: []\n", "line 10: ask: choices is []; "),
         ("    ask: {choice: [1]}\n", 'line 10: ask has the key "choice"; did you mean "choices"?'),
-        ("    ask: [mean]\n    rounds: 0\n", "rounds is 0; it must be an integer from 1"),
         ("    ask: {script: [{question: mean}]}\n", 'has the key "question"'),
     ],
 )
