@@ -132,12 +132,6 @@ def signed_exponential(counts, rng, *, epsilon):
     return [count + rng.exponential(1 / epsilon) * rng.choice([-1, 1]) for count in counts]
 
 
-# The difference of two exponential numbers is Laplace noise.
-def two_exponentials(counts, size, rng, *, epsilon):
-    scale = 1 / epsilon
-    return counts[0] + rng.exponential(scale, size) - rng.exponential(scale, size)
-
-
 # The quantile function of the Laplace distribution, at a uniform number.
 def inverse_cdf(counts, rng, *, epsilon):
     u = rng.random() - 0.5
@@ -152,11 +146,6 @@ def log_of_quotient(counts, rng, *, epsilon):
 
 
 # Selection.
-
-
-# Each of the counts moves by at most 1, so that the noise has scale 2/ε (report noisy max).
-def noisy_max(counts, rng, *, epsilon):
-    return int(np.argmax(counts + rng.laplace(0, 2 / epsilon, len(counts))))
 
 
 # The lead of the largest noisy count costs nothing beyond its place (Ding et al. 2019).
@@ -176,18 +165,6 @@ def above_threshold_and_gap(counts, rng, *, epsilon, limit):
     return "none", 0.0
 
 
-# A sparse vector at ε/2, and fresh noise at ε/2 for the one count that is told.
-def numerical_sparse_vector(counts, rng, *, epsilon, limit):
-    noisy_limit = limit + rng.laplace(0, 4 / epsilon)
-    answers = []
-    for count in counts:
-        if count + rng.laplace(0, 8 / epsilon) >= noisy_limit:
-            answers.append(count + rng.laplace(0, 2 / epsilon))
-            break
-        answers.append(None)
-    return tuple(answers)
-
-
 # The sparse vector technique for two places: counts have scale 4 · 2/ε.
 def first_two_above(counts, rng, *, epsilon, limit):
     noisy_limit = limit + rng.laplace(scale=2 / epsilon)
@@ -198,16 +175,6 @@ def first_two_above(counts, rng, *, epsilon, limit):
             found.append(i)
         i += 1
     return tuple(found)
-
-
-# One person moves the difference by 1; a label is all that is told of its noisy value.
-def larger_of_two(counts, rng, *, epsilon):
-    lead = counts[0] - counts[1] + rng.laplace(0, 1 / epsilon)
-    if lead > 5:
-        return "first"
-    if lead < -5:
-        return "second"
-    return "close"
 
 
 # Permute and flip (McKenna & Sheldon 2020): scores move by at most 1, so that coins have exp(ε · difference / 2).
@@ -240,12 +207,6 @@ def most_common(records, rng, *, epsilon):
 # Local answers.
 
 
-# The truth with chance e^ε/(1 + e^ε).
-def randomised_response(bit, rng, *, epsilon):
-    p = math.exp(epsilon) / (1 + math.exp(epsilon))
-    return bit if rng.random() < p else 1 - bit
-
-
 # The truth is e^ε times as likely as each other colour.
 def kary_response(colour, rng, *, epsilon):
     p = math.exp(epsilon) / (math.exp(epsilon) + len(COLOURS) - 1)
@@ -253,18 +214,6 @@ def kary_response(colour, rng, *, epsilon):
         return colour
     others = [other for other in COLOURS if other != colour]
     return others[rng.integers(len(others))]
-
-
-# Two values differ in two bits, each of which is told at ε/2 (basic RAPPOR).
-def rappor_bits(value, rng, *, epsilon, k=3):
-    p = 1 / (1 + math.exp(epsilon / 2))
-    bits = []
-    for i in range(k):
-        bit = int(i == value)
-        if rng.random() < p:
-            bit = 1 - bit
-        bits.append(bit)
-    return bits
 
 
 # The bit of the value is fair, the others have chance 1/(1 + e^ε): 1s and 0s together make e^ε (Wang et al. 2017).
@@ -377,16 +326,10 @@ ORDINARY = [
     Ordinary("geometric counts", geometric_counts, COUNTS, PureDP(1.0), ONE),
     Ordinary("shuffled bit count", shuffled_bit_count, BITS, PureDP(1.0), ONE),
     Ordinary("signed exponential", signed_exponential, COUNTS, PureDP(1.0), ONE),
-    Ordinary("two exponentials", two_exponentials, ONE_COUNT, PureDP(1.0), ONE),
-    Ordinary("noisy max", noisy_max, SCORES, PureDP(1.0), ONE),
     Ordinary("noisy max and gap", noisy_max_and_gap, SCORES, PureDP(1.0), ONE),
     Ordinary("above threshold and gap", above_threshold_and_gap, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
-    Ordinary("numerical sparse vector", numerical_sparse_vector, FIVE_SCORES, PureDP(1.0), ONE_AND_LIMIT),
     Ordinary("first two above", first_two_above, EIGHT_SCORES, PureDP(1.0), ONE_AND_LIMIT),
-    Ordinary("larger of two", larger_of_two, TWO_COUNTS, PureDP(1.0), ONE),
-    Ordinary("randomised response", randomised_response, BIT, PureDP(1.0), ONE),
     Ordinary("k-ary response", kary_response, Value(values=COLOURS), PureDP(1.0), ONE),
-    Ordinary("RAPPOR bits", rappor_bits, Value(values=[0, 1, 2]), PureDP(1.0), ONE),
     Ordinary("optimised unary encoding", optimised_unary_encoding, Value(values=[0, 1, 2]), PureDP(1.0), ONE),
     Ordinary("Gaussian total", gaussian_total, FLOAT_TOTAL, GaussianDP(0.5), {"mu": 0.5}),
     Ordinary("Gaussian histogram", gaussian_histogram, COUNTS, ZeroConcentratedDP(0.5), {"rho": 0.5}),
