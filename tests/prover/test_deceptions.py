@@ -56,6 +56,11 @@ def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int
     assert wrong == []
 
 
+def test_code_that_is_not_in_its_file_is_not_read() -> None:
+    [one] = [one for one in DECEPTIONS if one.name == "replaced_code"]
+    assert "is not what runs" in str(dp_prover.prove(one.mechanism, one.claim, one.domain).reason)
+
+
 def _as_given(one: Any) -> tuple[Any, Any]:
     left, right = one.pair
     dtype = np.asarray(one.domain.corners()[0].dataset("left")).dtype if hasattr(one.domain, "corners") else None

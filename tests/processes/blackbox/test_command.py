@@ -238,6 +238,8 @@ def test_a_program_that_is_silent_on_one_side_or_under_a_limit_is_audited_as_tha
     one_side = program(folder, "if data == 0: sys.exit(len(sys.stdin.read()))\nfor i in range(size): print(1)", 2.0)
     assert one_side.repeats_itself(PAIR)
     assert not program(folder, "time.sleep(60)", 0.3).repeats_itself(PAIR)
+    fails = program(folder, "sys.exit(3 if data else len(sys.stdin.read()))", 0.3)
+    assert not fails.repeats_itself(PAIR)
 
 
 def test_lines_that_come_between_requests_are_told(folder: Path) -> None:

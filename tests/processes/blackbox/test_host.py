@@ -154,6 +154,11 @@ def test_one_by_one_each_output_is_a_value_or_the_end_of_its_own_process() -> No
     assert sample.failures == 2
 
 
+def test_a_batch_whose_process_ends_is_this_failure() -> None:
+    drawer, labels = isolated(PythonSource("m", function=exits), None), np.array([True, False])
+    assert isinstance(drawer.batch(PAIR, labels, np.random.default_rng(0)), ProcessEnded)
+
+
 @pytest.mark.parametrize(
     ("function", "told", "backend", "workers"),
     [
