@@ -149,18 +149,11 @@ def test_a_fault_is_found_and_its_sound_twin_passes(name: str, is_sound: bool) -
     assert result.verdict == ("no_violation_found" if is_sound else "violation"), result.event
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
-    case = FAULTS["one of four bins is bare"]
-    assert case.audit(case.faulty, seed, samples=20_000).verdict == "violation"
-
-
-@pytest.mark.parametrize("share", [0.1, 0.4])
-def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare(share: float) -> None:
+def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare() -> None:
     """Ten thousand outputs leave some hundred for each look: too few for more than one threshold on the numbers."""
 
     def some_are_none(value: float, size: int, rng: Rng) -> list[float | None]:
-        noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (share if value == 1 else 0.0)
+        noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (0.1 if value == 1 else 0.0)
         return [None if out else answer for out, answer in zip(is_left_out, noisy.tolist(), strict=True)]
 
     settings = {"samples": 10_000, "prove": False, "planted": 0, "workers": 1}

@@ -36,7 +36,7 @@ def test_every_row_with_a_truth_is_here() -> None:
 
 
 # tests/long looks at all, with more outputs and seeds.
-@pytest.mark.parametrize("name", [name for name in PLANS if not name.startswith(("classics", "003", "004"))][::2])
+@pytest.mark.parametrize("name", [name for name in PLANS if not name.startswith(("classics", "003", "004"))][::4])
 def test_no_bound_exceeds_the_truth(name: str) -> None:
     result = run(quick(PLANS[name], 0, ALPHA, 3_000))
     assert result.bound is not None
@@ -44,9 +44,8 @@ def test_no_bound_exceeds_the_truth(name: str) -> None:
     assert result.bound.value <= result.exact.value + result.exact.error
 
 
-@pytest.mark.parametrize("row", ["1", "4"])
-def test_most_of_the_truth_is_reached_with_few_outputs(row: str) -> None:
-    plan = PLANS[TIGHT[row]]
+def test_most_of_the_truth_is_reached_with_few_outputs() -> None:
+    plan = PLANS[TIGHT["1"]]
     assert share_reached(plan.with_settings(samples=40_000, execution=Execution(workers=1))) >= 0.75
 
 

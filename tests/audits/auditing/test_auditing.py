@@ -67,23 +67,12 @@ class Responder:
     ],
     ids=["function", "partial", "object", "one output a call", "list"],
 )
-@pytest.mark.parametrize(
-    "neighbours", [BITS, auditor.Value([0, 1]), auditor.Pairs([(1, 0)])], ids=["list", "value", "pairs"]
-)
-def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbours: Any) -> None:
-    result = audit(mechanism, neighbours=neighbours)
+def test_any_callable_can_be_audited(mechanism: Any) -> None:
+    result = audit(mechanism, neighbours=auditor.Pairs([(1, 0)]))
     assert result.verdict == "violation"
     assert 0.5 < result.bound.value < math.log(3)
     assert {result.pair.left, result.pair.right} == {0, 1}
     assert result.to_dict()["bound"]["value"] == significant(result.bound.value)
-
-
-def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
-    result = audit(
-        "mechanisms.local_model:kary_randomised_response", parameters={"k": 2, "epsilon": 2.0}, neighbours=BITS
-    )
-    assert result.verdict == "violation"
-    assert result.mechanism == "mechanisms.local_model:kary_randomised_response"
 
 
 def test_the_same_seed_gives_the_same_audit_and_a_name_or_seed_another() -> None:
@@ -192,16 +181,6 @@ def fails(bit: int, rng: Any) -> Any:
     raise ValueError("always")
 
 
-def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -> None:
-    result = audit(fails)
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert (
-        result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'; data sets arrive as int"
-    )
-    assert (result.bound, result.event) == (None, None)
-    assert not result.passed
-
-
 # --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
 
 
@@ -255,13 +234,6 @@ def test_data_sets_that_are_only_spelled_alike_are_two() -> None:
     assert audit(response, neighbours=[(Opaque(0), Opaque(1))]).verdict == "violation"
 
 
-def test_a_claim_about_single_data_sets_needs_no_second_one() -> None:
-    def never(data: Any, size: int, rng: np.random.Generator) -> Any:
-        return np.zeros(size, bool)
-
-    assert audit(never, auditor.Probability(0.5, at_most=True), [(0, 0)]).verdict == "no_violation_found"
-
-
 def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(size=size)
 
@@ -304,15 +276,12 @@ def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answe
     [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS)],
     ids=["answers that seldom differ", "strong noise", "randomness of its own"],
 )
-@pytest.mark.parametrize("claim", [auditor.PureDP(0.01), auditor.GaussianDP(0.01)])
-def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
-    mechanism: Any, neighbours: Any, claim: Any
-) -> None:
+def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(mechanism: Any, neighbours: Any) -> None:
     """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
 
     The only warning is that twice so small a claim would not have been caught.
     """
-    result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
+    result = audit(mechanism, auditor.PureDP(0.01), neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
     assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
 
@@ -421,7 +390,7 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:
         return (bits[0] ^ (rng.random(size) < 0.3)) + 10.0 * (next(calls) % 2)
 
-    for seed in range(6):
+    for seed in range(3):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
             found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False)
@@ -429,7 +398,7 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
             verdicts.append("refused")
-    assert verdicts == 6 * ["refused"]
+    assert verdicts == 3 * ["refused"]
 
 
 def test_a_mechanism_that_fails_on_objects_is_told_their_type() -> None:

@@ -11,7 +11,7 @@ import auditor
 from auditor.auditing.consistent import read_report
 from auditor.auditing.plan import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
-from auditor.claims import OUT_OF_REACH, Unclaimed
+from auditor.claims import Unclaimed
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
@@ -121,8 +121,9 @@ def test_the_later_of_two_budgets_counts(config: Path) -> None:
     assert load_configuration(config, outputs=10_000).plans[0].rerun[-2:] == ("--outputs", "10000")
 
 
-@pytest.mark.parametrize("true", [1.0, 8.0])
-def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
+def test_a_loss_is_measured_whatever_its_size() -> None:
+    true = 8.0
+
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
@@ -137,16 +138,6 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(InvalidInputError, match="a privacy claim go together"):
         auditor.audit(count, neighbours=auditor.Canaries([1, 2], lambda output, canary: 0.0), method="one-run")
-
-
-def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
-    """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
-    result = auditor.audit(
-        lambda records, size, rng: np.full(size, float(len(records))), neighbours=PEOPLE, samples=20_000, **ONCE
-    )
-    assert result.bound is not None
-    assert result.verdict == "measured"
-    assert result.bound.value < math.log(20_000) < OUT_OF_REACH
 
 
 def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

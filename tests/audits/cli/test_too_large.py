@@ -15,29 +15,14 @@ RECORDS = "domain: records, record: {low: 0, high: 1}"
 PAIRS = "pairs: [{left: 0, right: 1}]"
 SIZE = "size: {low: 0, high: 5}"
 FRAME = "domain: frame, columns: {a: {type: number, low: 0, high: 1}}"
-CLAIMS = (
-    *("epsilon: 1.0e+300", "epsilon: 501", "epsilon: -1", "epsilon: .inf", "epsilon: .nan", "epsilon: 1, delta: 1"),
-    "rho: 1.0e+300",
-    "mu: 1.0e+300",
-    "order: 2, epsilon: 1.0e+300",
-    "epsilon: 1.0e+9, delta: 0.5",
-    "order: 1, epsilon: 1",
-    *("sensitivity: .inf", "sensitivity: -1", "probability: 2, event: {equals: 0}", "epsilon: 99999999999999999999999"),
-)
+CLAIMS = ("epsilon: 1.0e+300", "epsilon: 501", "mu: 1.0e+300", "epsilon: 1.0e+9, delta: 0.5")
 NEIGHBOURS = (
     f"{RECORDS}, {SIZE}, columns: 1_000_000_000",
-    f"{RECORDS}, {SIZE}, columns: 0",
     f"{RECORDS}, {SIZE}, distance: 1_000_000_000",
     *(f"{RECORDS}, size: {{low: 0, high: 1_000_000_000}}", f"{RECORDS}, size: {{low: 0, high: 1.0e+300}}"),
-    f"{RECORDS}, size: {{low: 0, high: .inf}}",
-    f"{RECORDS}, size: {{low: -1, high: 3}}",
-    f"{RECORDS}, size: {{low: 3, high: 1}}",
     f"{FRAME}, id: p, rows_per_person: {{low: 1, high: 1_000_000_000}}",
-    f"{FRAME}, size: {{low: 0, high: 1_000_000_000}}",
     "domain: totals, cells: 1_000_000_000, values: [0, 10], contribution: {l1: 1}",
     "domain: number, range: [0, .inf], distance: 1",
-    "domain: number, range: [0, 1], distance: -1",
-    "domain: value, range: [1, .nan]",
     *(f"pairs: [{{left: {'0x' + 'f' * 4_000}, right: 1}}]", f"pairs: [{{left: {'9' * 4_301}, right: 1}}]"),
     *(
         f"domain: totals, keys: [{key}, b], values: [0, 9], contribution: {{l0: 1, linf: 1}}"
@@ -48,12 +33,11 @@ NEIGHBOURS = (
     "generator: 'own.py:long_numbers'",
 )
 SETTINGS = (
-    *(f"execution: {{workers: {number}}}" for number in ("2_000", "99_999_999_999", "0")),
-    "execution: {batch: 0}",
-    *(f"execution: {{timeout: {number}}}" for number in ("1.0e+300", ".inf", ".nan", "-1")),
-    *(f"confidence: {number}" for number in ("0", "1", ".nan", "1.0e+300")),
+    *(f"execution: {{workers: {number}}}" for number in ("2_000", "99_999_999_999")),
+    "execution: {timeout: 1.0e+300}",
+    "confidence: 1.0e+300",
     "samples: 10_000_000_000_000_000_000",
-    *("samples: 1", "seed: -1", "planted: -1", "outputs: 1"),
+    *("planted: -1", "outputs: 1"),
 )
 
 
@@ -107,13 +91,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 WRONG = (
-    *((("confidence",), value) for value in (0, 1, -1, 2, "NaN", "Infinity", None, True)),
-    *((("audits", 0, "bound", "value"), value) for value in ("NaN", None, [], {})),
-    *((("audits", 0, "bound", "confidence"), value) for value in (0, -1, 2, "NaN", "Infinity")),
-    *((("audits", 0, "budget", "allowed_error"), value) for value in (-1, 2, "NaN", "Infinity")),
-    *((("audits", 0, "budget", "p_value"), value) for value in (-1, 2, "NaN")),
-    *((("audits", 0, "claim", "epsilon"), value) for value in (-1, 1e300, "NaN")),
-    *((("audits", 0, "outputs", "bound"), value) for value in (-1, 2**63, 0.5, "NaN")),
+    *((("confidence",), value) for value in (1, "NaN", None, True)),
+    (("audits", 0, "bound", "value"), []),
+    *((("audits", 0, "bound", "confidence"), value) for value in (0, "Infinity")),
+    (("audits", 0, "budget", "allowed_error"), "NaN"),
+    (("audits", 0, "budget", "p_value"), 2),
+    (("audits", 0, "claim", "epsilon"), 1e300),
+    *((("audits", 0, "outputs", "bound"), value) for value in (-1, 2**63, 0.5)),
 )
 
 

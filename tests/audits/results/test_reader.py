@@ -91,11 +91,6 @@ def test_what_is_no_report_is_told_with_its_place(text: str, why: str, tmp_path:
     assert why in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"there is no file .*nowhere\.json"):
-        read_report(tmp_path / "nowhere.json")
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [

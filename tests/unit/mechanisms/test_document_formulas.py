@@ -104,16 +104,6 @@ def local_sensitivity(x: Sequence[float], additions_only: bool = False) -> float
     return max(abs(mean(x) - mean(y)) for y in added + removed)
 
 
-def test_local_sensitivity_of_the_mean() -> None:
-    """u/(n + 1) bounds additions, but not removals; u/max(1, n) bounds both, and no function of n is smaller."""
-    largest: dict[int, float] = {}
-    for x in MEANS:
-        assert local_sensitivity(x, additions_only=True) <= U / (len(x) + 1) + 1e-12
-        largest[len(x)] = max(largest.get(len(x), 0.0), local_sensitivity(x))
-    assert list(largest.values()) == pytest.approx([U / max(1, n) for n in largest])
-    assert all(largest[n] > U / (n + 1) * 1.01 for n in largest if n > 0)
-
-
 @pytest.mark.parametrize("beta", [1e-3, 0.02, 0.1, 1.0])
 def test_corrected_smooth_sensitivity_is_smooth_and_an_upper_bound(beta: float) -> None:
     smooth = np.array([smooth_sensitivity.smoothed_corrected(n, U, beta) for n in range(450)])
@@ -213,9 +203,6 @@ def test_discrete_laplace_tail(a: float) -> None:
 MONOTONE = ["max", "monotonised sum"]
 
 
-IS_SUBSET = (COUNTS[:, None] <= COUNTS[None]).all(axis=2)
-
-
 DISTANCE = np.abs(COUNTS[:, None] - COUNTS[None]).sum(axis=2)
 
 
@@ -247,19 +234,6 @@ released_with = continuous.test_then_release
 def ptr_release(n: int, centre: float, b: float, epsilon: float, corrected: bool) -> Any:
     chance, scale = ptr_chance(n, b, epsilon, corrected)
     return released_with(chance, laplace(centre, scale))
-
-
-@pytest.mark.parametrize("strictly", [False, True])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_lemmas_1_and_2_and_proposition_3(name: str, strictly: bool) -> None:
-    """Lemma 1, ℓ(x', y) ≤ ℓ(x, y) for x' ⊆ x, and Proposition 3 need a monotone f; Lemma 2 does not."""
-    loss = losses(name, strictly)
-    part, whole = loss[:, None], loss[None]
-    lemma_1 = (part <= whole) | ~IS_SUBSET[..., None]
-    lemma_2 = (whole <= part + DISTANCE[..., None]) | ~IS_SUBSET[..., None]
-    proposition_3 = part <= whole + DISTANCE[..., None]
-    assert lemma_2.all()
-    assert lemma_1.all() == proposition_3.all() == (name in MONOTONE)
 
 
 def test_the_documents_counterexample_for_the_sum() -> None:
@@ -310,13 +284,6 @@ def test_theorem_4_fails_without_footnote_4() -> None:
     """On 2τ ones, |ℓ − τ| = τ everywhere: outputs are uniform, and those above the maximum 1 are 9 of 11."""
     tau = shifted_inverse.tau_of(11, 1.0, 0.1)
     assert _accurate(array([1] * 2 * tau), 0, 10, 1.0, 0.1, "absolute") == pytest.approx(2 / 11)
-
-
-def test_smooth_sensitivity_as_printed_is_not_smooth() -> None:
-    """It halves from n = 199 to n = 200, where 200 steps would be needed to reach no records."""
-    beta = 1e-3
-    before, after = (smooth_sensitivity.smoothed_as_printed(n, U, beta) for n in (199, 200))
-    assert before / after == pytest.approx(2)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.7])

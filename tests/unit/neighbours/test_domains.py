@@ -286,21 +286,15 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (Value, "either values or range"),
     (lambda: Value([0, 1], range=(0, 1)), "not both"),
     (lambda: Value([]), "two values or more"),
-    (lambda: Value([1]), "two values or more"),
     (lambda: Value([1, 2, 1]), "once only"),
-    (lambda: Value([math.nan, math.nan]), "once only"),
     (lambda: Value(range=(3, 3)), "two values or more"),
-    (lambda: Value(range=(2, 1)), "range goes from 2 to 1"),
     (lambda: Value(range=(0, math.inf)), "high end of range is inf"),
-    (lambda: Value(range=(math.nan, 1)), "low end of range is nan"),
     (lambda: Value(range=(-1e308, 1e308)), "finite float"),
     (lambda: Value(range=(0, 10**400)), "high end of range is 1000"),
     (lambda: Value(range=("a", 1)), "low end of range is 'a'"),  # type: ignore[arg-type]
     (lambda: Value(range=(1,)), "two ends"),
-    (lambda: Value(range=(1, 2, 3)), "two ends"),
     (lambda: OneNumber((0, 1), 2), "does not fit"),
     (lambda: OneNumber((0, 1), 0), "contribution l1 is 0"),
-    (lambda: OneNumber((1, 0), 1), "range goes from 1 to 0"),
     (lambda: TotalsByKey([], (0, 1), contribution={"l0": 1, "linf": 1}), "one or more"),
     (lambda: TotalsByKey(["a", "a"], (0, 1), contribution={"l0": 1, "linf": 1}), "once only"),
     (lambda: TotalsByKey(["a"], (1, 2), contribution={"l0": 1, "linf": 1}), "0 must be among the values"),
@@ -309,10 +303,7 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1, "linf": 2}), "are neighbours"),
     (Totals, "either contributions and people, or cells"),
     (lambda: Totals([[1]], (0, 1), cells=2), "not a mixture"),
-    (lambda: Totals([[1]]), "either contributions and people"),
     (lambda: Totals([], (0, 1)), "vectors of one length"),
-    (lambda: Totals([[]], (0, 1)), "vectors of one length"),
-    (lambda: Totals([[1, 2], [1]], (0, 1)), "vectors of one length"),
     (lambda: Totals([[math.nan]], (0, 1)), "contributions is nan"),
     (lambda: Totals([["1"]], (0, 1)), "contributions is '1'"),  # type: ignore[list-item]
     (lambda: Totals([[1]], (5, 4)), "people goes from 5 to 4"),
@@ -323,19 +314,15 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: Totals([[1]], (0, 3), relation="as_given"), "as_given"),
     (lambda: Pairs([(0, 1)], "alone"), "allowed: add_remove, as_given, substitute"),
     (lambda: Records((0, 1), size=(0, 1), relation="as_given"), "allowed: add_remove, substitute"),
-    (lambda: Totals([[1]], (0, 3), relation="add_removal"), 'did you mean "add_remove"'),
     (lambda: Totals(cells=0, values=(0, 1), contribution={"l1": 1}), "cells is 0"),
     (
         lambda: Totals(cells=10**13, values=(0, 1), contribution={"l1": 1}),
         "cells is 10,000,000,000,000: a data set then",
     ),
     (lambda: Totals(cells=1.5, values=(0, 1), contribution={"l1": 1}), "cells is 1.5"),  # type: ignore[arg-type]
-    (lambda: Totals(cells=2, values=(1, 0), contribution={"l1": 1}), "values goes from 1 to 0"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={}), "{l1: s}, {l2: s} or {linf: s}"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l3": 1}), "{l1: s}, {l2: s} or {linf: s}"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1, "linf": 1}), "{l1: s}, {l2: s} or {linf: s}"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0}), "contribution l1 is 0"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": math.nan}), "contribution l1 is nan"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 0.5}), "unless integer: false"),
     (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 5}), "does not fit"),
 ]
@@ -351,9 +338,6 @@ def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> Non
 @pytest.mark.parametrize(
     ("domain", "told"),
     [
-        (Value([1, 2, 3]), "one value of 3; any two are neighbours"),
-        (Value(range=[0, 1.5]), "one number from 0 to 1.5; any two are neighbours"),
-        (Pairs([(0, 1)]), "the pair given"),
         (Pairs([(0, 1), (1, 2)]), "the 2 pairs given"),
         (Records([0, 10], size=[1, 5000]), "1 to 5,000 records (numbers from 0 to 10)"),
         (

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import expon, laplace
 
 from auditor.errors import InvalidInputError
-from mechanisms.exact.divergences import exact_delta, exact_epsilon, max_divergence
+from mechanisms.exact.divergences import exact_epsilon, max_divergence
 from mechanisms.exact.known_continuous import gaussian
 from mechanisms.truths.noise import Exponential, Laplace
 from mechanisms.truths.noisy_max import noisy_max_index, noisy_max_value
@@ -78,20 +78,3 @@ def test_no_loss_that_merely_moves_beside_a_breakpoint_is_taken_for_infinite() -
 def test_noise_has_a_scale(noise: type[Laplace], scale: float) -> None:
     with pytest.raises(InvalidInputError, match="scale"):
         noise(scale)
-
-
-def test_the_value_with_laplace_noise_loses_as_much_as_all_answers_together() -> None:
-    """Far below, all k factors move: k/b, whatever the answers; and less where they do not all move."""
-    noise = Laplace(20.0)
-    all_move = exact_epsilon(noisy_max_value([1, 2, 3, 4, 5], noise), noisy_max_value([2, 3, 4, 5, 6], noise))
-    assert abs(all_move.value - 5 / 20) <= all_move.error + 1e-12
-    some = exact_epsilon(noisy_max_value([1, 2, 3, 4, 5], noise), noisy_max_value([1, 2, 3, 4, 6], noise))
-    assert abs(some.value - 1 / 20) <= some.error + 1e-12
-
-
-def test_the_value_with_exponential_noise_gives_away_the_largest_answer() -> None:
-    """No output between the largest answers a < b comes from b: ε = ∞, and δ(0) of one answer is 1 − e^(−(b − a)/scale)."""
-    noise = Exponential(20.0)
-    left, right = noisy_max_value([1.0], noise), noisy_max_value([2.0], noise)
-    assert exact_epsilon(left, right).value == math.inf
-    assert exact_delta(left, right, 0.0).value == pytest.approx(-math.expm1(-1 / 20), rel=1e-9)
