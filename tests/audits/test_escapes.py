@@ -130,12 +130,8 @@ LEAKS = {
     ),
     "keys": leak(keys_by(True), keys_by(False)),
     "decimals": leak(decimals_of(True), decimals_of(False)),
-    "whole numbers": shares(lambda x: 3e4 * x, lambda x: float(round(3e4 * x))),
     "minus zero": shares(plus_zero, minus_zero, 0.1, 0.5),
-    "minus zero a call": a_call(shares(lambda x: {"x": plus_zero(x)}, lambda x: {"x": minus_zero(x)}, 0.1, 0.5)),
     "trailing zeros": text("{:.2f}", "{:.2f}0"),
-    "exponent": shares(lambda x: repr(float(f"{100 * x:.3e}")), lambda x: f"{100 * x:.3e}"),
-    "fields": text("mean,{:.3f}", "mean,{:.4f}"),
     "value of a text": leak(moved(4, "{:.6f}".format), moved(0, "{:.6f}".format)),
     "moment": leak(moved(4, moment), moved(0, moment)),
 }

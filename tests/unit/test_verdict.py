@@ -63,12 +63,6 @@ def test_holm_refutes_what_the_textbook_refutes(p_values: list[float], alpha: fl
     assert {i for i, level in enumerate(levels) if p_values[i] <= level} == refuted
 
 
-@given(P_VALUES, st.floats(0.001, 0.5))
-def test_holm_is_never_below_an_even_share_and_never_above_the_whole(p_values: list[float], alpha: float) -> None:
-    levels = holm_levels(p_values, alpha)
-    assert all(alpha / len(p_values) <= level <= alpha for level in levels)
-
-
 def test_holm_of_nothing_is_nothing() -> None:
     assert holm_levels([], 0.05) == []
 

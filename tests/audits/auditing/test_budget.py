@@ -32,8 +32,11 @@ def spent(result: auditor.AuditResult) -> int:
     return sum(result.outputs.to_dict().values())
 
 
-@pytest.mark.parametrize("method", ["fixed", "two-intervals"])
-@pytest.mark.parametrize("neighbours", [PEOPLE, [(np.zeros(3), np.zeros(4))]], ids=["domain", "pair"])
+@pytest.mark.parametrize(
+    ("neighbours", "method"),
+    [(PEOPLE, "fixed"), ([(np.zeros(3), np.zeros(4))], "two-intervals")],
+    ids=["domain", "pair"],
+)
 def test_an_audit_spends_its_outputs_and_no_more(neighbours: Any, method: str) -> None:
     result = auditor.audit(count, E1, neighbours, outputs=40_000, method=method, **ONCE)
     assert spent(result) == 40_000

@@ -87,26 +87,25 @@ def test_faults_tell_neighbours_apart_and_are_the_same_for_a_seed() -> None:
         assert any(left != right for left, right in (fault.touched(pair, facts) for pair in pairs)), fault
 
 
-def test_a_pass_says_what_the_search_found_of_planted_faults() -> None:
-    result = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=6, **OPTIONS)
-    planted = result.planted
-    assert result.verdict == "no_violation_found" and planted is not None
+@pytest.fixture(scope="module")
+def passed() -> auditor.AuditResult:
+    return auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=6, **OPTIONS)
+
+
+def test_a_pass_says_what_the_search_found_of_planted_faults(passed: auditor.AuditResult) -> None:
+    planted = passed.planted
+    assert passed.verdict == "no_violation_found" and planted is not None
     assert 3 <= planted.all <= 6
     assert len(planted.found) >= 3
-    assert str(result).splitlines()[1].startswith(f"Planted faults found: {len(planted.found)} of {planted.all}")
-    assert result.to_dict()["tried"]["planted"]["found"] == list(planted.found)
-    again = auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=6, **OPTIONS)
-    assert again.planted == planted
+    assert str(passed).splitlines()[1].startswith(f"Planted faults found: {len(planted.found)} of {planted.all}")
+    assert passed.to_dict()["tried"]["planted"]["found"] == list(planted.found)
 
 
-def test_faults_change_nothing_else_of_the_audit() -> None:
-    with_faults, without = (
-        auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=planted, **OPTIONS) for planted in (4, 0)
-    )
+def test_faults_change_nothing_else_of_the_audit(passed: auditor.AuditResult) -> None:
+    again, without = (auditor.audit(count, auditor.PureDP(1.0), PEOPLE, planted=most, **OPTIONS) for most in (6, 0))
+    assert again.planted == passed.planted
     assert without.planted is None
-    assert with_faults.bound == without.bound
-    assert with_faults.pair == without.pair
-    assert with_faults.outputs == without.outputs
+    assert (passed.bound, passed.pair, passed.outputs) == (without.bound, without.pair, without.outputs)
 
 
 @pytest.mark.parametrize("most", [1, 2, 12])

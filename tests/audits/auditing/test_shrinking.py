@@ -15,10 +15,8 @@ from auditor.auditing import planned
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out, run
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan, Progress, Settings
-from auditor.blackbox.batches import Phase
+from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.sampling import Execution
 from auditor.bounds.guesses import guess_epsilon
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
@@ -290,19 +288,6 @@ def test_a_cliff_stops_the_shrinking() -> None:
     assert max(len(pair.left), len(pair.right)) >= 200, "no smaller pair breaks the claim"
     assert max(len(pair.left), len(pair.right)) <= 210
     assert f"[0 × {len(pair.left)}] and [0 × {len(pair.right)}]" in finding(result)
-
-
-def test_progress_of_shrinking_is_told() -> None:
-    told: list[Progress] = []
-    execution = Execution(workers=1, isolate=False)
-    source = PythonSource("cliff", function=leaks_large_values)
-    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
-    phases = [progress.phase for progress in told]
-    first = phases.index(Phase.SHRINK)
-    assert phases[first:] == sorted(phases[first:])
-    assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
-    assert all(0 < progress.done <= progress.planned for progress in told)
-    assert result.smallest is not None
 
 
 def test_exceptions_are_shrunk_like_any_output() -> None:

@@ -259,11 +259,9 @@ CLAIMS = [
     ("laplace", "{epsilon: 1.0}", "fixed"),
     ("laplace", "{epsilon: 1.0, delta: 0.01}", "fixed"),
     ("laplace", "{epsilon: 1.0}", "two-intervals"),
-    ("laplace", "{epsilon: 1.0, delta: 0.01}", "two-intervals"),
     ("gaussian", "{mu: 1.0}", "fixed"),
     ("gaussian", "{rho: 0.5}", "fixed"),
     ("gaussian", "{order: 2, epsilon: 1.0}", "fixed"),
-    ("coin", "{probability: 0.5, at_most: true}", "fixed"),
     ("coin", "{probability: 0.9, at_most: true}", "fixed"),
     ("coin", "{probability: 0.9, at_least: true}", "fixed"),
 ]

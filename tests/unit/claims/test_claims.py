@@ -20,7 +20,7 @@ from auditor.claims import (
     ZeroConcentratedDP,
     claim_from_dict,
 )
-from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.errors import AuditorError, InvalidInputError, did_you_mean, require_number
 
 # A configuration, the claim it makes, and the quantity and value an audit holds against it.
 FORMS: list[tuple[dict[str, Any], Claim, str, float]] = [
@@ -129,6 +129,15 @@ def test_a_number_is_accepted_exactly_when_it_lies_in_its_range(value: float, lo
 def test_a_number_of_another_library_is_told_to_be_converted() -> None:
     with pytest.raises(InvalidInputError, match=r"epsilon is np.float32\(1.0\); .*; write float\(…\)"):
         PureDP(np.float32(1))
+
+
+def test_every_error_of_the_package_can_be_caught_by_one_name() -> None:
+    from auditor import errors
+
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert len(kinds) >= 3
+    assert all(issubclass(kind, AuditorError) for kind in kinds)
+    assert issubclass(InvalidInputError, ValueError)
 
 
 def test_names_are_suggested_only_where_one_is_near() -> None:

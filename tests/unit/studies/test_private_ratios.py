@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.exact.quadrature import integrate, make_mesh
 from studies.private_ratios import numbers as study
 from studies.private_ratios.exact import local_sensitivity_ratio
@@ -43,3 +44,18 @@ def test_audits_prove_no_more_than_the_truth_and_find_what_is_broken() -> None:
         if one["epsilon"] <= 1:
             assert one["verdict"] == "no_violation_found"
     assert sum(one["verdict"] == "violation" for one in found) >= 10
+
+
+def test_merged_scales_hardly_move_the_plane(monkeypatch: pytest.MonkeyPatch) -> None:
+    import studies.private_ratios.exact as module
+
+    monkeypatch.setattr(module, "MERGED", 4e-4)
+    monkeypatch.setattr(module, "KNOTS", 1500)
+    node = next(n for n in NUMBERS["plane"] if (n["a"], n["b"]) == (150, 300))
+    both = [
+        exact_epsilon(
+            *(local_sensitivity_ratio(*t, study.BOUNDS["printed"], epsilon=1.0, delta=1e-5) for t in pair), 1e-5
+        )
+        for pair in (((150, 300), (151, 301)), ((150, 300), (150, 301)))
+    ]
+    assert node["printed"]["epsilon"] == pytest.approx(max(found.value for found in both), abs=1e-5)

@@ -9,7 +9,7 @@ from auditor.errors import InvalidInputError
 from mechanisms.exact.distributions import Density, Reals
 from mechanisms.exact.divergences import exact_delta
 from mechanisms.exact.known_continuous import gaussian, laplace
-from mechanisms.exact.quadrature import GAUSS, KRONROD, NODES, Mesh, integrate, make_mesh, peaks_between, unbend
+from mechanisms.exact.quadrature import GAUSS, KRONROD, NODES, Mesh, integrate, make_mesh, peaks_between
 
 
 def test_rules_integrate_polynomials_of_their_degree_and_no_more() -> None:
@@ -19,17 +19,6 @@ def test_rules_integrate_polynomials_of_their_degree_and_no_more() -> None:
             assert rule @ NODES**k == pytest.approx(2 / (k + 1), abs=2e-15)
         assert abs(rule @ NODES ** (degree + 1) - 2 / (degree + 2)) > 1e-9
     assert np.array_equal(NODES, -NODES[::-1])
-
-
-def test_the_bent_variable_reaches_infinity_and_has_the_stated_slope() -> None:
-    places = np.array([-1.9, -1.3, -0.4, 0.0, 0.7, 1.0, 1.2, 1.99])
-    outputs, slope = unbend(places, 1.0)
-    step = 1e-6
-    assert slope == pytest.approx(
-        (unbend(places + step, 1.0)[0] - unbend(places - step, 1.0)[0]) / (2 * step), rel=1e-5
-    )
-    assert np.all(np.diff(outputs) > 0)
-    assert unbend(np.array([2.0]), 1.0)[0][0] > 1e15
 
 
 def cauchy(outputs: Reals) -> Reals:
@@ -52,16 +41,6 @@ def test_integrals_over_the_whole_line_are_within_their_error(location: float, s
     _, totals, errors = integrate(mesh, both, 1e-12)
     assert np.all(np.abs(totals - 1) <= errors + 1e-14 + 1e-16 * abs(location) / scale)
     assert np.all(errors <= 1e-12)
-
-
-def test_splitting_keeps_the_panels_in_order_and_covers_the_same_line() -> None:
-    mesh = make_mesh((cauchy, cauchy), (0.0,))
-    chosen = np.zeros(len(mesh.low), dtype=bool)
-    chosen[[0, 7, -1]] = True
-    finer = mesh.split(chosen)
-    assert len(finer.low) == len(mesh.low) + 3
-    assert finer.low[1:] == pytest.approx(finer.high[:-1], abs=0)
-    assert np.all(np.diff(finer.bent().ravel()) > 0)
 
 
 def test_a_peak_between_nodes_is_no_higher_than_the_slopes_beside_it_allow() -> None:

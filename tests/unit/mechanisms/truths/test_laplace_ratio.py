@@ -94,12 +94,6 @@ def neighbours(a: int, b: int) -> list[tuple[int, int]]:
     return [(a, b + 1), (a + 1, b + 1)]
 
 
-def test_two_zeros_have_a_density_in_one_line() -> None:
-    """a = b = 0: ½/(1 + |r|)², with tails of both kinds and a kink at 0."""
-    outputs = np.array([-1e12, -3.0, 0.0, 1e-12, 1.0, 5e5])
-    assert laplace_ratio(0, 0, 1.0).log_density(outputs) == pytest.approx(-math.log(2) - 2 * np.log1p(np.abs(outputs)))
-
-
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (0, 1), (1, 1), (2, 5), (40, 41), (200, 400)])
 def test_document_000_keeps_its_claims_under_add_and_remove(a: int, b: int) -> None:
     """Row 5 and row 8: both at most ε; KSW exactly ε, as one of its two totals moves by 1 at scale 1/ε."""
