@@ -272,16 +272,22 @@ def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answe
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "neighbours"),
-    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS)],
+    ("mechanism", "neighbours", "claim"),
+    [
+        (weak, BITS, auditor.PureDP(0.01)),
+        (strong_noise, NUMBERS, auditor.GaussianDP(0.01)),
+        (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS, auditor.PureDP(0.01)),
+    ],
     ids=["answers that seldom differ", "strong noise", "randomness of its own"],
 )
-def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(mechanism: Any, neighbours: Any) -> None:
+def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
+    mechanism: Any, neighbours: Any, claim: Any
+) -> None:
     """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
 
     The only warning is that twice so small a claim would not have been caught.
     """
-    result = audit(mechanism, auditor.PureDP(0.01), neighbours, samples=100_000, search=0)
+    result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
     assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
 

@@ -92,7 +92,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 WRONG = (
     *((("confidence",), value) for value in (1, "NaN", None, True)),
-    (("audits", 0, "bound", "value"), []),
+    *((("audits", 0, "bound", "value"), value) for value in ("NaN", [])),
     *((("audits", 0, "bound", "confidence"), value) for value in (0, "Infinity")),
     (("audits", 0, "budget", "allowed_error"), "NaN"),
     (("audits", 0, "budget", "p_value"), 2),

@@ -54,6 +54,7 @@ EDITS: dict[str, tuple[Callable[[], tuple[Report, Report]], str]] = {
     "that a pass is not weak": (lambda: at("mixed", "weak", value=False), "weak: reported"),
     "no power": (lambda: at("sound", "power", value=None), "power: reported null"),
     "hits": (lambda: at("sound", "event", "counts", "left", 0, value=1), "made again"),
+    "no event": (lambda: at("sound", "event", value=None), "budget."),
     "no outputs": (lambda: at("sound", "outputs", value={}), "outputs.search: not in the report"),
     "fewer outputs than counted": (lambda: at("sound", "outputs", "bound", value=1), "outputs.bound: reported 1, made again 2000"),
     "more canaries than there are": (lambda: at("canaries", "event", "canaries", value=10**12), "canaries; at most"),

@@ -201,6 +201,18 @@ def test_an_atom_beside_a_density_is_counted_with_it() -> None:
     assert renyi_divergence(left, right, order).value == pytest.approx(truth, abs=1e-12)
 
 
+def test_a_release_by_accident_shows_in_delta_and_not_in_the_loss_of_the_refusal() -> None:
+    """One side passes its test with probability 1e-4, the other never: no ε below δ = 1e-4, and a small one above."""
+    left, right = test_then_release(1e-4, laplace(0.0, 1.0)), test_then_release(0.0, laplace(0.0, 1.0))
+    assert isinstance(right, MassFunction)
+    assert exact_epsilon(left, right).value == math.inf
+    assert exact_epsilon(left, right, 0.9e-4).value == math.inf
+    assert exact_epsilon(left, right, 1.1e-4).value == 0
+    assert hockey_stick(left, right, 2.0).value == pytest.approx(1e-4, rel=1e-9)
+    tie = exact_epsilon(left, right, 1e-4)
+    assert tie.value in (0.0, math.inf) or tie.error > 1e-3
+
+
 def test_mixtures_of_densities_are_weighted_sums() -> None:
     parts = [laplace(0.0, 1.0), gaussian(3.0, 0.5)]
     mixed = mixture([0.2, 0.8], parts)
