@@ -54,8 +54,7 @@ class Known:
     ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
     distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
     each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``farthest`` moves outputs farthest, with the same
-    noise on both sides. ``found`` is the pair that the search ends with.
-    ``worth`` is that of a bound, next to the certainty to refute the claim.
+    noise on both sides. ``found`` is the pair that the search ends with. If the claim is ``refuted``, a large bound is worth most.
     """
 
     claim: PrivacyClaim
@@ -66,7 +65,7 @@ class Known:
     proposed: tuple[Pair, ...] = ()
     farthest: Pair | None = None
     found: Found | None = None
-    worth: float = WORTH_OF_BOUND
+    refuted: bool = False
 
     def promises(self, enough: float) -> bool:
         """Return whether some look promises enough."""
@@ -93,7 +92,8 @@ class Known:
 
     def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
         """Return all looks and what they promise, those first that promise most; ``worth`` is another worth of a bound."""
-        looks, promised = list(self.seen.values()), self._promised.utilities(self.worth if worth is None else worth)
+        usual = WORTH_IF_REFUTED if self.refuted else WORTH_OF_BOUND
+        looks, promised = list(self.seen.values()), self._promised.utilities(usual if worth is None else worth)
         return [(looks[i], promised[i]) for i in best_first(promised)]
 
 
@@ -276,12 +276,16 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
 # Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
 # outputs enough for it. All pairs that were looked at stay in the race, by what their last look promises.
 
-# Rounds of the rivals, and of the last comparison, with the same outputs each.
-ROUNDS = 3
-# Rivals are a quarter of the pairs of the round before, and pairs near them. This many are left at last, since a single one may be
-# there by luck; and so many are looked at again before the last comparison, with this share of its outputs. The last comparison has
-# this share of all.
-FINALISTS, OF_FINALISTS, OF_BEST = 8, 0.4, 0.24
+# Where outputs with the same noise rank pairs, so many others are looked at, or one for each of so many outputs. A look with less
+# than this share of the outputs of a new one does not count as one.
+MOST_OTHERS, EACH_OF_OTHERS, OF_NEW = 72, 128, 0.25
+# Rounds of a climb, and of the last comparison, with the same outputs each. Each round of a climb tries so many pairs near the
+# best at least.
+ROUNDS, COMPARISONS, AROUND = 4, 3, 12
+# A climb goes on from a quarter of the pairs of the round before. This many are left at last, since a single one may be there by
+# luck, or as few as CLIMBERS if the claim is refuted. FINALISTS are looked at again before the last comparison, with this share of
+# its outputs. The last comparison has this share of all.
+FINALISTS, CLIMBERS, OF_FINALISTS, OF_BEST = 8, 4, 0.4, 0.24
 
 
 def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
@@ -297,14 +301,13 @@ def _simplest(looks: Looks, known: Known, given: Given) -> Known:
 
 
 def _corners(looks: Looks, known: Known, given: Given) -> Known:
-    domain = looks.plan.domain
-    corners, crowds = (
-        [pair for pair in pairs if pair.key() not in known.seen]
-        for pairs in (candidates(domain, looks.rng), distinct(domain.crowds()))
-    )
+    domain, outputs = looks.plan.domain, int(given.outputs)
+    corners, crowds = candidates(domain, looks.rng), distinct(domain.crowds())
     # Outputs with the same noise rank many more pairs than these.
-    most = 72 if ranks_pairs(looks) else len(corners) + len(crowds)
-    room = min(most, max(1, int(given.outputs) // FIRST_LOOK))
+    most = max(MOST_OTHERS, outputs // EACH_OF_OTHERS) if ranks_pairs(looks) else len(corners) + len(crowds)
+    room = min(most, max(1, outputs // FIRST_LOOK))
+    seen = {key for key, look in known.seen.items() if look.outputs >= OF_NEW * outputs / room}
+    corners, crowds = ([pair for pair in pairs if pair.key() not in seen] for pairs in (corners, crowds))
     # Corners are in order of size: most of the small ones, and some of all others.
     of_crowds = spread(crowds, room // 3)
     room -= len(of_crowds)
@@ -337,16 +340,21 @@ def _edges(looks: Looks, known: Known, given: Given) -> Known:
     return replace(known, proposed=(*known.proposed, *looks.edges(tried)))
 
 
-def _rivals(looks: Looks, known: Known, given: Given) -> Known:
-    """Look again and again at the pairs that promise most, with ever more outputs, and at pairs near them."""
-    per_round = given.outputs / ROUNDS
-    pairs = min(math.ceil(len(known.seen) * SURVIVORS), max(FINALISTS, int(per_round) // LEAST_LOOK))
+def _climb(looks: Looks, known: Known, given: Given) -> Known:
+    """Look again and again at the pairs that promise most, ever fewer of them, and at pairs near them."""
+    per_round, domain = given.outputs / ROUNDS, looks.plan.domain
+    if known.refuted:
+        worth, pairs, least = None, CLIMBERS, CLIMBERS
+    else:
+        worth, least = WORTH_TO_EXPLORE, FINALISTS
+        pairs = min(math.ceil(len(known.seen) * SURVIVORS), max(FINALISTS, int(per_round) // LEAST_LOOK))
     for number in range(ROUNDS):
-        best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:pairs]]
-        near = [looks.plan.domain.mutate(pair, looks.rng) for pair in best]
-        tried = distinct([*known.proposed, *best, *(near if number < ROUNDS - 1 else ())])
+        best = [look.pair for look, _ in known.best(worth)[:pairs]]
+        each = max(1, AROUND // len(best)) if number < ROUNDS - 1 else 0
+        near = [domain.mutate(pair, looks.rng) for pair in best for _ in range(each)]
+        tried = distinct([*known.proposed, *best, *near])
         known = look_at(looks, known, replace(given, outputs=per_round), tried, proposed=())
-        pairs = max(FINALISTS, math.ceil(pairs * SURVIVORS))
+        pairs = max(least, math.ceil(pairs * SURVIVORS))
     return known
 
 
@@ -358,9 +366,9 @@ def _last(looks: Looks, known: Known, given: Given) -> Known:
     # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
     several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:FINALISTS]]
     known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
-    again = replace(given, outputs=(1 - OF_FINALISTS) / ROUNDS * given.outputs)
+    again = replace(given, outputs=(1 - OF_FINALISTS) / COMPARISONS * given.outputs)
     # If what was likeliest was luck, another one is the likeliest then, and is looked at next.
-    for _ in range(ROUNDS):
+    for _ in range(COMPARISONS):
         likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
         simple = [look for look in likeliest if look.simple]
         surest, _ = known.best()[0]
@@ -409,11 +417,13 @@ ON_NEIGHBOURS = (
     SearchStage(
         "the most promising of these, and pairs near them",
         None,
-        _rivals,
+        _climb,
         "most outputs go to the pairs with the best chance to refute the claim",
     ),
     SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
 )
+# After a claim is refuted, the search climbs from the best pairs that are known.
+FROM_THE_BEST = ON_NEIGHBOURS[-2:]
 
 
 # --- A large loss, or a small one ---
@@ -454,8 +464,8 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     looks = Looks(plan, now, draw, known_kinds=kinds)
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}
-    worth = WORTH_IF_REFUTED if refuted else WORTH_OF_BOUND
-    known = in_stages(SEARCH, looks, Known(claim, seen=before, worth=worth), now.search)
+    stages = FROM_THE_BEST if refuted and before else SEARCH
+    known = in_stages(stages, looks, Known(claim, seen=before, refuted=refuted), now.search)
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):

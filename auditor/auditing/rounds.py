@@ -6,12 +6,11 @@ rounds hold together with probability at least 1 − alpha, however the audit en
 """
 
 import itertools
-import math
 from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import OF_SHARPENING, SHARPENING, Round, rounds_for, selection_of
+from auditor.auditing.sizes import Round, rounds_for, selection_of, sharpening
 from auditor.defaults import FEWEST
 from auditor.neighbours.pair import Pair
 
@@ -67,11 +66,12 @@ class Rounds:
         self.ended = number == len(self.planned) - 1
         # How long a large round takes is known after a small one.
         if refuted and not settings.sharpen and (self.done or settings.seconds is None):
-            outputs = math.ceil(SHARPENING * settings.samples)
-            search = round(OF_SHARPENING * outputs) if settings.search != 0 else 0
-            one = replace(one, search=search, selection=selection_of(outputs), bound=outputs - search)
+            # On another pair, a bound may be larger than that of more outputs on the one before.
+            searches = settings.search != 0 and len(self.plan.domain.corners()) > 1
+            search, bound = sharpening(settings.samples, searches=searches)
+            one = replace(one, search=search, selection=selection_of(search + bound), bound=bound)
             self.ended = True
-            if not cheap or (self.done and one.bound <= self.done[-1].bound):
+            if not cheap or (not searches and self.done and one.bound <= self.done[-1].bound):
                 return None
         if settings.seconds is not None:
             one = self._in_time(one, settings.seconds)

@@ -14,8 +14,9 @@ from auditor.defaults import FEWEST
 FIRST_ROUND, GROWTH = 400, 4
 # The share of the level that the last round has.
 OF_LAST = 0.85
-# A refuted claim has one round more, for a sharp bound: this share of the samples, and of that a share for its search.
-SHARPENING, OF_SHARPENING = 0.08, 0.15
+# A refuted claim has one round more, for a sharp bound: this share of the samples. Its search has a share of that: the second one,
+# if it is too few outputs to climb to a better pair.
+SHARPENING, OF_SHARPENING, OF_SHORT, ENOUGH_TO_CLIMB = 0.08, 0.5, 0.15, 20_000
 # The share of the bound's outputs that the search of a round has, on top.
 SEARCH_SHARE = 0.15
 # A search with less than this many times the outputs of the one before adds little. Its round goes on with the pair before.
@@ -86,6 +87,18 @@ def selection_of(bound: int) -> int:
 def learned_from(width: int) -> int:
     """Return how many outputs of so many numbers a round learns from at most."""
     return min(MOST_LEARNED, max(LEAST_LEARNED, MOST_NUMBERS // max(1, width)))
+
+
+def sharpening(samples: int, *, searches: bool) -> tuple[int, int]:
+    """Return the outputs of the search and of the bound of the round that a refuted claim has at last.
+
+    >>> sharpening(1_000_000, searches=True), sharpening(100_000, searches=True), sharpening(100_000, searches=False)
+    ((40000, 40000), (1200, 6800), (0, 8000))
+    """
+    outputs = math.ceil(SHARPENING * samples)
+    share = OF_SHARPENING if outputs >= ENOUGH_TO_CLIMB else OF_SHORT
+    search = round(share * outputs) if searches else 0
+    return search, outputs - search
 
 
 def largest_bound(outputs: int, search: int | None = None) -> int:

@@ -252,25 +252,32 @@ class Table(Domain):
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        base, moves, turned = list(pair.origin.left), pair.origin.moves, pair.origin.turned
-        kind = rng.integers(6 if self.has_names else 4)
+        made: Made = pair.origin
+        base, kind = list(made.left), rng.integers(7 if self.has_names else 5)
         if kind == 0:
             return self._pair(base, self._random_moves(rng), self._random_turn(rng))
-        if kind > 3:
-            return self._with_value(pair.origin, kind == 4, rng)
+        if kind > 4:
+            return self._with_value(made, kind == 5, rng)
         at, least = int(rng.integers(len(base) + 1)), int(self._each.low)
         if kind == 1:
-            # Insert a run of equal rows, at most as long as the table.
+            # Insert a run of equal rows, new ones or like one that is here, at most as long as the table.
             row, times = self._random_row(rng), int(Range(1, max(1, len(base)), True).draw(rng))
+            if base and rng.random() < 0.5:
+                row = self._unowned(_one_of(base, rng))
             last = max((row[0] for row in base), default=0) if self._owned else 0
             base[at:at] = self._in_persons([row] * (times + -times % least), last + 1)
-        elif kind == 2:
-            del base[at : at + int(Range(1, max(1, len(base) // 2), True).draw(rng))]
         elif base:
-            row = base[at % len(base)]
-            near = [values.near(value, rng) for values, value in zip(self._values, self._values_of(row), strict=True)]
-            base[at % len(base)] = self._changed(row, near)
-        return self._pair(base, moves, turned)
+            run = slice(at % len(base), at % len(base) + int(Range(1, max(1, len(base) // 2), True).draw(rng)))
+            if kind == 2:
+                del base[run]
+            elif kind == 3:
+                like = self._values_of(_one_of(base, rng))
+                base[run] = [self._changed(row, like) for row in base[run]]
+            else:
+                row = base[run.start]
+                near = (values.near(old, rng) for values, old in zip(self._values, self._values_of(row), strict=True))
+                base[run.start] = self._changed(row, near)
+        return None if _equal(tuple(base), made.left) else self._pair(base, made.moves, made.turned)
 
     def _with_value(self, made: Made, alone: bool, rng: np.random.Generator) -> Pair | None:
         """Return the pair with one value changed: in one row (``alone``), of those that come as well, or wherever it stands."""
@@ -515,6 +522,12 @@ def _persons(slots: Sequence[Slot]) -> list[set[Any]]:
 def _equal(left: Rows, right: Rows) -> bool:
     """Whether rows are the same. NaN is the same as NaN, and 0.0 is not −0.0."""
     return left == right and repr(left) == repr(right)
+
+
+def _one_of(rows: Sequence[Row], rng: np.random.Generator) -> Row:
+    """Return one of the rows, each of those that differ with the same chance."""
+    different = list({repr(row): row for row in rows}.values())
+    return different[rng.integers(len(different))]
 
 
 def _put(rows: list[Row], new: Sequence[Row], at: float, to: float | None) -> None:

@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from probabilities import N, audit, ended, exactly
+from probabilities import ALPHA, N, audit, ended, exactly, outcome
+from scipy.stats import binom
 
 import auditor
 from auditor.blackbox.sample import TRIAL
 from auditor.verdict import Verdict
+
+CLAIMS = [0.0, 0.05, 0.5, 0.9, 1.0]
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +21,22 @@ def one_call_for_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- By enumeration: every number of hits in N trials ---
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+@pytest.mark.parametrize("p", CLAIMS)
+def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
+    """Whatever the true probability, a true claim is refuted, or a false one confirmed, with probability at most alpha."""
+    outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
+    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
+    confirmed = np.array([found.event["confirmed"] for found in outcomes])
+    assert not np.any(refuted & confirmed)
+    truths = np.unique(np.concatenate([np.linspace(0, 1, 401), [p, np.nextafter(p, 0), np.nextafter(p, 1)]]))
+    for truth in truths[(truths >= 0) & (truths <= 1)]:
+        chance = binom.pmf(np.arange(N + 1), N, truth)
+        holds = truth <= p if at_most else truth >= p
+        wrong = refuted if holds else confirmed
+        assert chance[wrong].sum() <= ALPHA * (1 + 1e-9), truth
 
 
 def test_the_same_counts_can_be_judged_at_another_level() -> None:

@@ -258,3 +258,11 @@ def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> Non
 def test_each_of_a_few_values_is_tried_alone() -> None:
     pairs = Records((0, 99), integer=True, size=(0, 10)).simplest()
     assert {pair.right[0] for pair in pairs if not len(pair.left)} == set(range(100))
+
+
+def test_a_run_of_records_becomes_like_another() -> None:
+    """A crowd of two values is a step away from one with other shares of them: misses have a chance below 1e-9."""
+    domain, rng = Records((0, 100), size=(0, 20)), np.random.default_rng(1)
+    [pair] = [one for one in domain.crowds() if list(one.left) == [*[0.0] * 18, 50.0] and one.right[-1] == 100]
+    near = [list(domain.mutate(pair, rng).left) for _ in range(500)]
+    assert {2, 3} <= {one.count(50.0) for one in near if len(one) == 19 and set(one) == {0.0, 50.0}}
