@@ -18,7 +18,7 @@ from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.rounds import LEAST_IN_TIME, Rounds, outputs_at_first
-from auditor.auditing.sizes import LEAST_SELECTION, SHARPENING, Round, learned_from, selection_of
+from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from, selection_of, sharpening
 from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
@@ -92,7 +92,7 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
     earlier = plan.earlier
     assert earlier is not None
     pair, test, most = earlier.pair, earlier.test, plan.settings.samples
-    outputs = min(most, max(FEWEST, earlier.outputs, math.ceil(SHARPENING * most)))
+    outputs = min(most, max(FEWEST, earlier.outputs, sharpening(most, searches=False)[1]))
     # The search needs the rest of what is limited.
     if plan.settings.outputs is not None:
         outputs = max(FEWEST, outputs // 4)

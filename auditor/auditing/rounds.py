@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for, selection_of, sharpening
+from auditor.blackbox.batches import Phase, rng_at
 from auditor.defaults import FEWEST
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.search import has_one_pair
 
 # Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
@@ -67,7 +69,9 @@ class Rounds:
         # How long a large round takes is known after a small one.
         if refuted and not settings.sharpen and (self.done or settings.seconds is None):
             # On another pair, a bound may be larger than that of more outputs on the one before.
-            searches = settings.search != 0 and len(self.plan.domain.corners()) > 1
+            searches = settings.search != 0 and not has_one_pair(
+                self.plan.domain, rng_at(settings.seed, Phase.SEARCH, number)
+            )
             search, bound = sharpening(settings.samples, searches=searches)
             one = replace(one, search=search, selection=selection_of(search + bound), bound=bound)
             self.ended = True
