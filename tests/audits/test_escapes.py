@@ -130,8 +130,12 @@ LEAKS = {
     ),
     "keys": leak(keys_by(True), keys_by(False)),
     "decimals": leak(decimals_of(True), decimals_of(False)),
+    "whole numbers": shares(lambda x: 3e4 * x, lambda x: float(round(3e4 * x))),
     "minus zero": shares(plus_zero, minus_zero, 0.1, 0.5),
+    "minus zero a call": a_call(shares(lambda x: {"x": plus_zero(x)}, lambda x: {"x": minus_zero(x)}, 0.1, 0.5)),
     "trailing zeros": text("{:.2f}", "{:.2f}0"),
+    "exponent": shares(lambda x: repr(float(f"{100 * x:.3e}")), lambda x: f"{100 * x:.3e}"),
+    "fields": text("mean,{:.3f}", "mean,{:.4f}"),
     "value of a text": leak(moved(4, "{:.6f}".format), moved(0, "{:.6f}".format)),
     "moment": leak(moved(4, moment), moved(0, moment)),
 }
@@ -145,11 +149,18 @@ def test_a_fault_is_found_and_its_sound_twin_passes(name: str, is_sound: bool) -
     assert result.verdict == ("no_violation_found" if is_sound else "violation"), result.event
 
 
-def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare() -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
+    case = FAULTS["one of four bins is bare"]
+    assert case.audit(case.faulty, seed, samples=20_000).verdict == "violation"
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare(share: float) -> None:
     """Ten thousand outputs leave some hundred for each look: too few for more than one threshold on the numbers."""
 
     def some_are_none(value: float, size: int, rng: Rng) -> list[float | None]:
-        noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (0.1 if value == 1 else 0.0)
+        noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (share if value == 1 else 0.0)
         return [None if out else answer for out, answer in zip(is_left_out, noisy.tolist(), strict=True)]
 
     settings = {"samples": 10_000, "prove": False, "planted": 0, "workers": 1}

@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,27 @@ def test_holm_refutes_what_the_textbook_refutes(p_values: list[float], alpha: fl
     assert {i for i, level in enumerate(levels) if p_values[i] <= level} == refuted
 
 
+@given(P_VALUES, st.floats(0.001, 0.5))
+def test_holm_is_never_below_an_even_share_and_never_above_the_whole(p_values: list[float], alpha: float) -> None:
+    levels = holm_levels(p_values, alpha)
+    assert all(alpha / len(p_values) <= level <= alpha for level in levels)
+
+
 def test_holm_of_nothing_is_nothing() -> None:
     assert holm_levels([], 0.05) == []
+
+
+def holm_by_closed_testing(p_values: Sequence[float], alpha: float) -> set[int]:
+    """Refute what every intersection that contains it refutes by Bonferroni: another definition of the same procedure."""
+    indices = range(len(p_values))
+    sets = [c for size in range(1, len(p_values) + 1) for c in itertools.combinations(indices, size)]
+    return {i for i in indices if all(min(p_values[j] for j in c) <= alpha / len(c) for c in sets if i in c)}
+
+
+@given(st.lists(st.floats(0, 0.2) | st.sampled_from([0.0, 0.01, 0.02, 0.05]), min_size=1, max_size=6))
+def test_holm_is_the_closure_of_bonferroni(p_values: list[float]) -> None:
+    levels = holm_levels(p_values, 0.1)
+    assert {i for i, level in enumerate(levels) if p_values[i] <= level} == holm_by_closed_testing(p_values, 0.1)
 
 
 @pytest.mark.parametrize("true_claims", [1, 2, 3])
@@ -79,6 +99,13 @@ def test_the_chance_of_any_false_alarm_in_a_file_stays_at_alpha(true_claims: int
     assert alarms / 20**true_claims <= alpha + 1e-12
     if true_claims == 1:
         assert alarms / 20 == pytest.approx(alpha)  # the level is used in full: the broken ones cost nothing
+
+
+def test_one_shared_p_value_is_no_false_alarm_more() -> None:
+    """Holm holds under any dependence: here all sound claims have the same p-value."""
+    alpha, grid = 0.2, (np.arange(1000) + 1) / 1000
+    alarms = sum(any(p <= level for level in holm_levels([p] * 4, alpha)) for p in grid.tolist())
+    assert alarms / 1000 <= alpha
 
 
 # --- settle ---

@@ -67,12 +67,23 @@ class Responder:
     ],
     ids=["function", "partial", "object", "one output a call", "list"],
 )
-def test_any_callable_can_be_audited(mechanism: Any) -> None:
-    result = audit(mechanism, neighbours=auditor.Pairs([(1, 0)]))
+@pytest.mark.parametrize(
+    "neighbours", [BITS, auditor.Value([0, 1]), auditor.Pairs([(1, 0)])], ids=["list", "value", "pairs"]
+)
+def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbours: Any) -> None:
+    result = audit(mechanism, neighbours=neighbours)
     assert result.verdict == "violation"
     assert 0.5 < result.bound.value < math.log(3)
     assert {result.pair.left, result.pair.right} == {0, 1}
     assert result.to_dict()["bound"]["value"] == significant(result.bound.value)
+
+
+def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
+    result = audit(
+        "mechanisms.local_model:kary_randomised_response", parameters={"k": 2, "epsilon": 2.0}, neighbours=BITS
+    )
+    assert result.verdict == "violation"
+    assert result.mechanism == "mechanisms.local_model:kary_randomised_response"
 
 
 def test_the_same_seed_gives_the_same_audit_and_a_name_or_seed_another() -> None:
@@ -181,6 +192,16 @@ def fails(bit: int, rng: Any) -> Any:
     raise ValueError("always")
 
 
+def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -> None:
+    result = audit(fails)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert (
+        result.stop_reason == "the mechanism failed on every call: raises ValueError: 'always'; data sets arrive as int"
+    )
+    assert (result.bound, result.event) == (None, None)
+    assert not result.passed
+
+
 # --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
 
 
@@ -234,6 +255,13 @@ def test_data_sets_that_are_only_spelled_alike_are_two() -> None:
     assert audit(response, neighbours=[(Opaque(0), Opaque(1))]).verdict == "violation"
 
 
+def test_a_claim_about_single_data_sets_needs_no_second_one() -> None:
+    def never(data: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros(size, bool)
+
+    assert audit(never, auditor.Probability(0.5, at_most=True), [(0, 0)]).verdict == "no_violation_found"
+
+
 def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(size=size)
 
@@ -272,14 +300,11 @@ def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answe
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "neighbours", "claim"),
-    [
-        (weak, BITS, auditor.PureDP(0.01)),
-        (strong_noise, NUMBERS, auditor.GaussianDP(0.01)),
-        (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS, auditor.PureDP(0.01)),
-    ],
+    ("mechanism", "neighbours"),
+    [(weak, BITS), (strong_noise, NUMBERS), (lambda bit, size, rng: np.random.default_rng().laplace(size=size), BITS)],
     ids=["answers that seldom differ", "strong noise", "randomness of its own"],
 )
+@pytest.mark.parametrize("claim", [auditor.PureDP(0.01), auditor.GaussianDP(0.01)])
 def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     mechanism: Any, neighbours: Any, claim: Any
 ) -> None:
@@ -396,7 +421,7 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:
         return (bits[0] ^ (rng.random(size) < 0.3)) + 10.0 * (next(calls) % 2)
 
-    for seed in range(3):
+    for seed in range(6):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
             found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False)
@@ -404,7 +429,7 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
             verdicts.append("refused")
-    assert verdicts == 3 * ["refused"]
+    assert verdicts == 6 * ["refused"]
 
 
 def test_a_mechanism_that_fails_on_objects_is_told_their_type() -> None:

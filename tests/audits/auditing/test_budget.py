@@ -11,7 +11,7 @@ import auditor
 from auditor.auditing.consistent import read_report
 from auditor.auditing.plan import Settings
 from auditor.auditing.sizes import largest_bound, rounds_for
-from auditor.claims import Unclaimed
+from auditor.claims import OUT_OF_REACH, Unclaimed
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
@@ -32,11 +32,8 @@ def spent(result: auditor.AuditResult) -> int:
     return sum(result.outputs.to_dict().values())
 
 
-@pytest.mark.parametrize(
-    ("neighbours", "method"),
-    [(PEOPLE, "fixed"), ([(np.zeros(3), np.zeros(4))], "two-intervals")],
-    ids=["domain", "pair"],
-)
+@pytest.mark.parametrize("method", ["fixed", "two-intervals"])
+@pytest.mark.parametrize("neighbours", [PEOPLE, [(np.zeros(3), np.zeros(4))]], ids=["domain", "pair"])
 def test_an_audit_spends_its_outputs_and_no_more(neighbours: Any, method: str) -> None:
     result = auditor.audit(count, E1, neighbours, outputs=40_000, method=method, **ONCE)
     assert spent(result) == 40_000
@@ -124,9 +121,8 @@ def test_the_later_of_two_budgets_counts(config: Path) -> None:
     assert load_configuration(config, outputs=10_000).plans[0].rerun[-2:] == ("--outputs", "10000")
 
 
-def test_a_loss_is_measured_whatever_its_size() -> None:
-    true = 8.0
-
+@pytest.mark.parametrize("true", [1.0, 8.0])
+def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
@@ -141,6 +137,16 @@ def test_a_loss_is_measured_whatever_its_size() -> None:
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(InvalidInputError, match="a privacy claim go together"):
         auditor.audit(count, neighbours=auditor.Canaries([1, 2], lambda output, canary: 0.0), method="one-run")
+
+
+def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
+    """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
+    result = auditor.audit(
+        lambda records, size, rng: np.full(size, float(len(records))), neighbours=PEOPLE, samples=20_000, **ONCE
+    )
+    assert result.bound is not None
+    assert result.verdict == "measured"
+    assert result.bound.value < math.log(20_000) < OUT_OF_REACH
 
 
 def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

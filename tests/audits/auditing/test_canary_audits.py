@@ -114,6 +114,15 @@ def test_the_example_of_a_library_is_complete(file: str) -> None:
         compile((folder / program).read_text(encoding="utf-8"), program, "exec")
 
 
+def test_more_runs_prove_more() -> None:
+    one, several = (one_run(auditor.GaussianDP(1.0), apart=True, runs=runs) for runs in (1, 9))
+    assert one.bound.value < several.bound.value < 1
+    assert several.outputs.bound == 9
+    assert several.event.runs == 9
+    assert several.event.guesses[-1][0] <= 9 * NUMBER
+    assert several.power["95%"] < one.power["95%"]
+
+
 def test_what_would_be_caught_is_known_before() -> None:
     domain = auditor.Canaries(range(NUMBER), own_place, apart=True)
     plan = planned(released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99)

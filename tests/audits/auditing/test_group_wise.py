@@ -11,7 +11,9 @@ from auditor.auditing.flow import run
 from auditor.claims import PureDP, ZeroConcentratedDP
 from auditor.config.load import Configuration, load_configuration
 from auditor.errors import InvalidInputError
+from auditor.neighbours.domains import Value
 from auditor.neighbours.pair import Pair
+from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals, groups
 from auditor.verdict import Verdict
 
@@ -51,6 +53,25 @@ def test_the_groups_together_hold_what_the_whole_domain_holds() -> None:
     keys = [{pair.key() for pair in some.corners()} for some in groups(domain(), 3)]
     assert set.union(*keys) == {pair.key() for pair in domain().corners()}
     assert sum(map(len, keys)) == len(set.union(*keys))
+
+
+@pytest.mark.parametrize("claims", [1, 2, 4])
+def test_there_must_be_as_many_claims_as_contributions(claims: int) -> None:
+    with pytest.raises(InvalidInputError, match=f"there are {claims} claims for 3 contributions"):
+        groups(domain(), claims)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Value([0, 1]),
+        Records((0, 1), size=(0, 3)),
+        Totals(cells=2, values=(0, 10), contribution={"l1": 1}),
+    ],
+)
+def test_other_domains_have_no_groups(other: Any) -> None:
+    with pytest.raises(InvalidInputError, match="needs the domain totals with contributions"):
+        groups(other, 2)
 
 
 # --- In a configuration ---
@@ -123,6 +144,7 @@ def test_the_larger_groups_of_document_004_are_two_audits() -> None:
 def test_each_group_is_judged_by_its_own_claim(tmp_path: Path) -> None:
     """The first group has ε = 1, the second ε = 2: each claim is true of one of them only."""
     for claims, verdicts in (
+        ("[{epsilon: 1}, {epsilon: 2}]", ["no_violation_found", "no_violation_found"]),
         ("[{epsilon: 2}, {epsilon: 1}]", ["no_violation_found", "violation"]),
         ("[{epsilon: 0.5}, {epsilon: 2}]", ["violation", "no_violation_found"]),
     ):

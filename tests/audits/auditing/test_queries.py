@@ -84,10 +84,11 @@ def counts(rows: list[dict[str, Any]]) -> list[int]:
     return [sum(row["g"] == group for row in rows) for group in "ab"]
 
 
-def test_counts_by_group_move_as_far_as_one_person_has_rows() -> None:
+@pytest.mark.parametrize(("norm", "most"), [("l1", 3.0), ("l2", 3.0), ("linf", 3.0)])
+def test_counts_by_group_move_as_far_as_one_person_has_rows(norm: Any, most: float) -> None:
     domain = auditor.Frame(FRAMES, size=(0, 8), id="user", rows_per_person=(1, 3))
-    assert audit(counts, auditor.Sensitivity(3, "l2"), domain).bound.value == 3
-    assert audit(counts, auditor.Sensitivity(1, "l2"), domain).verdict is Verdict.VIOLATION
+    assert audit(counts, auditor.Sensitivity(most, norm), domain).bound.value == most
+    assert audit(counts, auditor.Sensitivity(1, norm), domain).verdict is Verdict.VIOLATION
 
 
 # --- Monotone ---
@@ -302,6 +303,15 @@ def test_a_frame_at_a_distance_moves_further() -> None:
     assert audit(counts, auditor.Sensitivity(2), domain).bound.value == 2
     assert audit(counts, auditor.Sensitivity(1, "linf"), domain).verdict is Verdict.VIOLATION
     assert audit(lambda rows: rows, auditor.Sensitivity(2), domain).bound.value == 2
+
+
+def test_an_edge_off_the_corners_is_found() -> None:
+    """Records of size 13 only, which is no corner, and a record between its ends."""
+
+    def query(records: Any) -> float:
+        return 9.0 if len(records) == 13 else 0.0
+
+    assert audit(query, auditor.Sensitivity(1.0), samples=200_000).verdict is Verdict.VIOLATION
 
 
 def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:

@@ -188,8 +188,9 @@ def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
 
 
 @pytest.mark.parametrize(("claim", "method"), CLAIMS, ids=str)
-def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str) -> None:
-    result = ended(claim, method, batch=100).result()
+@pytest.mark.parametrize("batch", [100, 10_000])
+def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str, batch: int) -> None:
+    result = ended(claim, method, batch).result()
     growth, budget = result.illustration.growth, result.to_dict()["budget"]
     assert result.bound is not None
     drawn, planned_bounds = [outputs for outputs, _ in growth], [one.bound for one in rounds_for(7_000)]
@@ -278,7 +279,7 @@ def in_time(mechanism: Any, seconds: float | None, claim: Any = None, **options:
 @pytest.mark.parametrize(
     ("claim", "method", "seconds"),
     [
-        *((auditor.PureDP(1.0), "fixed", seconds) for seconds in (0.5, 2)),
+        *((auditor.PureDP(1.0), "fixed", seconds) for seconds in (0.5, 2, 20)),
         (auditor.PureDP(1.0), "two-intervals", 2),
         (auditor.RenyiDP(2.0, 1.0), "fixed", 2),
         (auditor.Probability(0.9, at_most=True), "fixed", 0.5),

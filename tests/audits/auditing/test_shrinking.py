@@ -1,5 +1,6 @@
 """After a violation: the smallest pair that still breaks, from end to end. It never touches the verdict."""
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,11 @@ from auditor.auditing import planned
 from auditor.auditing.consistent import read_report
 from auditor.auditing.flow import carry_out, run
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan, Settings
+from auditor.auditing.plan import Plan, Progress, Settings
+from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
+from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
@@ -82,21 +86,38 @@ def test_only_what_the_fault_needs_remains(leaky: Any) -> None:
 
 
 def test_what_is_reported_breaks_the_claim_by_counts_of_its_own(leaky: Any) -> None:
-    small = leaky.smallest
-    assert guess_epsilon(small.event.counted(), 0.0, 1 - small.bound.confidence) == pytest.approx(small.bound.value)
-    assert small.bound.value > 0.5
-    assert complexity(small.pair) < complexity(leaky.pair)
-    assert small.event["counts"] != leaky.event["counts"]
+    entry = json.loads(to_json(leaky.to_dict()))["smallest"]
+    event, bound = entry["event"], entry["bound"]
+    (hl, nl), (hr, nr) = event["counts"]["left"], event["counts"]["right"]
+    seen = Counts(hl, nl, hr, nr)
+    nothing = Counts(0, nl, 0, nr)
+    if event["opposite"]:
+        opposite = Counts(
+            event["opposite"]["counts"]["left"][0],
+            nl,
+            event["opposite"]["counts"]["right"][0],
+            nr,
+        )
+        counts = GuessCounts(seen, opposite)
+    else:
+        left = event["guess"] == "left"
+        counts = GuessCounts(seen if left else nothing, nothing if left else seen, one_tailed=True)
+    assert guess_epsilon(counts, 0.0, 1 - bound["confidence"]) == pytest.approx(bound["value"])
+    assert bound["value"] > 0.5
+    assert complexity(leaky.smallest.pair) < complexity(leaky.pair)
+    assert leaky.smallest.event["counts"] != leaky.event["counts"]
 
 
 @pytest.mark.parametrize(
     ("mechanism", "claim", "method"),
     [
         (leaks_large_values, CLAIM, "fixed"),
+        (leaks_large_values, CLAIM, "two-intervals"),
         (many, AT_MOST, "fixed"),
         (few, AT_LEAST, "fixed"),
         (mean, auditor.Sensitivity(0.3), "fixed"),
         (many, auditor.Probability(0.95, at_most=True), "fixed"),
+        (mean, auditor.Sensitivity(10), "fixed"),
     ],
 )
 def test_shrinking_leaves_verdict_bound_and_p_value_as_they_were(mechanism: Any, claim: Any, method: str) -> None:
@@ -290,9 +311,42 @@ def test_a_cliff_stops_the_shrinking() -> None:
     assert f"[0 × {len(pair.left)}] and [0 × {len(pair.right)}]" in finding(result)
 
 
+def test_progress_of_shrinking_is_told() -> None:
+    told: list[Progress] = []
+    execution = Execution(workers=1, isolate=False)
+    source = PythonSource("cliff", function=leaks_large_values)
+    result = run(Plan("some", source, CLAIM, SMALL, 0.001, Settings(40_000, execution=execution)), told.append)
+    phases = [progress.phase for progress in told]
+    first = phases.index(Phase.SHRINK)
+    assert phases[first:] == sorted(phases[first:])
+    assert {Phase.SHRINK, Phase.CONFIRM} <= set(phases)
+    assert all(0 < progress.done <= progress.planned for progress in told)
+    assert result.smallest is not None
+
+
 def test_exceptions_are_shrunk_like_any_output() -> None:
     result = audit(boom, SMALL, samples=20_000, search=20_000)
     found = result.smallest or result
     assert result.verdict is Verdict.VIOLATION
     assert sorted((len(found.pair.left), len(found.pair.right))) == [2, 3]
     assert "ValueError" in found.event["description"]
+
+
+def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
+    def never_with_five(data: Any, size: int) -> Any:
+        return np.full(size, len(data) < 5)
+
+    result = audit(never_with_five, SMALL, auditor.Probability(1, at_least=True), samples=1000, search=100_000)
+    assert result.verdict is Verdict.VIOLATION
+    assert (result.smallest or result).pair.left == (0, 0, 0, 0, 0)
+
+
+def test_no_record_can_be_left_out_of_the_smallest_counterexample() -> None:
+    """By definition, and without what the search and the domain know."""
+    small = audit(lambda data: sum(data) ** 2, SMALL, auditor.Sensitivity(1000)).smallest.pair
+    short, long = sorted((small.left, small.right), key=len)
+    assert abs(sum(long) ** 2 - sum(short) ** 2) > 1000
+    for i in range(len(short)):
+        fewer = [*short[:i], *short[i + 1 :]]
+        added = sum(long) - sum(short)
+        assert abs((sum(fewer) + added) ** 2 - sum(fewer) ** 2) <= 1000

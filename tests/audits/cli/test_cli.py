@@ -51,10 +51,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:
 STATUSES: list[tuple[str, list[str], int]] = [
     ("a sound mechanism", [SOUND], 0),
     ("an expected violation", [KNOWN], 0),
+    ("both", [SOUND, KNOWN], 0),
     ("an unexpected violation", [BROKEN], 1),
     ("an expected violation not found", [MISSED], 1),
     ("one of several not as expected", [SOUND, BROKEN, KNOWN], 1),
     ("no answer", [FAILING], 3),
+    ("no answer beside sound ones", [SOUND, FAILING, KNOWN], 3),
     ("a violation is worse than no answer", [FAILING, BROKEN], 1),
     ("a mechanism that ends the program", [audit("leaving", "leaving")], 3),
 ]
@@ -66,7 +68,7 @@ def test_the_exit_status_tells_whether_all_ended_as_expected(folder: Folder, aud
     assert folder.report()["passed"] == (status == 0)
 
 
-@pytest.mark.parametrize("order", [[0, 1, 3], [3, 0]])
+@pytest.mark.parametrize("order", [[0, 1, 3], [3, 1, 0], [1, 3], [0, 3], [0]])
 def test_of_several_configurations_the_worst_status_counts(folder: Folder, order: list[int]) -> None:
     text = {0: config(SOUND), 1: config(BROKEN), 3: config(FAILING)}
     files = [folder.write(f"status{status}.yaml", text[status]) for status in order]
@@ -126,6 +128,8 @@ BAD: list[tuple[str, Callable[[Folder], list[str]], str]] = [
         lambda f: [f.write("a.yaml", config(SOUND)), "--only", "sund"],
         'is called "sund"; did you mean "sound"',
     ),
+    ("few samples", lambda f: [f.write("a.yaml", config(SOUND)), "--samples", "5"], "samples is 5"),
+    ("a negative seed", lambda f: [f.write("a.yaml", config(SOUND)), "--seed", "-1"], "seed is -1"),
     ("no workers", lambda f: [f.write("a.yaml", config(SOUND)), "--workers", "0"], "workers is 0"),
     ("two of one name", lambda f: [f.write("a.yaml", config(SOUND)), str(f.path / "a.yaml")], 'are called "a"'),
     (
@@ -259,9 +263,11 @@ CLAIMS = [
     ("laplace", "{epsilon: 1.0}", "fixed"),
     ("laplace", "{epsilon: 1.0, delta: 0.01}", "fixed"),
     ("laplace", "{epsilon: 1.0}", "two-intervals"),
+    ("laplace", "{epsilon: 1.0, delta: 0.01}", "two-intervals"),
     ("gaussian", "{mu: 1.0}", "fixed"),
     ("gaussian", "{rho: 0.5}", "fixed"),
     ("gaussian", "{order: 2, epsilon: 1.0}", "fixed"),
+    ("coin", "{probability: 0.5, at_most: true}", "fixed"),
     ("coin", "{probability: 0.9, at_most: true}", "fixed"),
     ("coin", "{probability: 0.9, at_least: true}", "fixed"),
 ]
@@ -281,6 +287,15 @@ def test_every_bound_can_be_recomputed_from_its_report(folder: Folder, function:
     assert recomputed(entry) == pytest.approx(entry["bound"]["value"], rel=1e-6, abs=1e-9)
 
 
+def test_an_audit_draws_the_same_whichever_others_run_with_it(folder: Folder) -> None:
+    folder.run(config(*ALL))
+    together = {entry["name"]: entry["event"] for entry in folder.report()["audits"]}
+    folder.run(config(*ALL), "--only", "mixed", "--out", "elsewhere")
+    [alone] = folder.report(out="elsewhere")["audits"]
+    assert alone["pair"] is not None
+    assert alone["event"]["counts"]["left"][1] == together["mixed"]["counts"]["left"][1]
+
+
 def test_json_stays_standard_with_infinite_numbers_and_nan(folder: Folder) -> None:
     neighbours = "{pairs: [{left: .nan, right: -.inf}]}"
     folder.run(config(audit("a", "nothing", "{epsilon: 50}", neighbours=neighbours)))
@@ -289,7 +304,7 @@ def test_json_stays_standard_with_infinite_numbers_and_nan(folder: Folder) -> No
     assert entry["power"] == {"80%": "Infinity", "95%": "Infinity"}
 
 
-@pytest.mark.parametrize("name", ["a[/]b", "<i>`x`|", "Ünï ✓\\", "no"])
+@pytest.mark.parametrize("name", ["a[/]b", "[bold]a", "a|b", "<i>", "`x`", "Ünï ✓", "a\\", "[/red]", "no"])
 def test_any_name_is_printed_and_kept_as_it_is(folder: Folder, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert folder.run(config(audit(f"'{name}'", "laplace", parameters="{scale: 0.3}"))) == 1
     assert folder.report()["audits"][0]["name"] == name
@@ -375,6 +390,11 @@ def test_data_that_no_file_can_hold_costs_no_result(folder: Folder, data: str) -
     assert folder.report()["audits"][0]["pair"]["left"] == data
     page = (folder.path / "reports" / "some" / "report.html").read_text(encoding="utf-8")
     assert data not in page
+
+
+def test_a_name_that_no_file_can_hold_is_bad_input(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run(config(audit('"\\ud800"', "laplace"))) == 2
+    assert "line 7: this is not YAML: found invalid Unicode character escape code" in capsys.readouterr().err
 
 
 # --- Stored reports ---

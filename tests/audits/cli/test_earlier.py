@@ -105,6 +105,12 @@ def test_all_shares_of_the_level_add_up_to_one_at_most(
     assert len(whole) >= 3
 
 
+def test_the_command_that_reproduces_a_violation_does(run: Callable[..., Any]) -> None:
+    first = run(0.3, status=1)
+    assert first["reproduce"] == "auditor run audit.yaml --only count --seed 0"
+    assert run(0.3, "--only", "count", "--seed", "0", status=1) == first
+
+
 def test_without_a_red_report_nothing_changes(run: Callable[..., Any]) -> None:
     green = run(1.5, status=0)
     assert run(1.5, status=0) == green

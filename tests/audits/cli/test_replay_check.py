@@ -14,7 +14,8 @@ from auditor.cli import main, replay_check
 from auditor.cli.replay_check import Recount, _recounts
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
-from auditor.results.reader import not_as_reported
+from auditor.events.observed import ObservedRule
+from auditor.results.reader import frozen_test, not_as_reported
 
 MECHANISMS = """
 import numpy as np
@@ -277,6 +278,25 @@ def test_a_report_with_rules_stays_small(recording: Path) -> None:
         event = audit["event"] or {}
         for rule in [event.get("rule"), *(point["rule"] for point in event.get("points", ()))]:
             assert len(json.dumps(rule)) < 20_000
+
+
+def test_the_sequences_of_a_few_labels_are_listed(recording: Path) -> None:
+    audits = {audit.name: audit for audit in read_report(recording / "every" / "report.json").audits}
+    event = audits["labels"].event
+    assert isinstance(event, ObservedRule)
+    assert "'a'" in event.description
+
+
+def test_a_report_without_rules_is_read_and_has_no_test(recording: Path, tmp_path: Path) -> None:
+    report = json.loads((recording / "every" / "report.json").read_text())
+    first = report["audits"][0]
+    first["event"]["rule"] = None
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(report))
+    event = read_report(file).audits[0].event
+    assert event is not None
+    with pytest.raises(InvalidInputError, match='lacks "feature"'):
+        frozen_test(event)
 
 
 @pytest.mark.parametrize(

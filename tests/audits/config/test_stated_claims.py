@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import auditor
+from auditor.adapters import claim_of
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
@@ -95,3 +96,10 @@ def test_a_file_of_somebody_else_does_not_run_the_function(tmp_path: Path) -> No
         load_configuration(file, runs_code=False)
     [plan] = load_configuration(file, runs_code=False, claims={"bit": {"epsilon": 2.0}}).plans
     assert plan.claim == auditor.PureDP(2.0)
+
+
+def test_claims_in_python() -> None:
+    assert claim_of(auditor.GaussianDP(1.0)) == auditor.GaussianDP(1.0)
+    assert claim_of({"epsilon": 1, "delta": 0.1}) == auditor.ApproximateDP(1.0, 0.1)
+    with pytest.raises(InvalidInputError, match="claim is 'one'; it must be a claim, such as PureDP"):
+        claim_of("one")

@@ -34,8 +34,16 @@ def test_the_lowest_bit_is_where_the_number_ends(numbers: list[float]) -> None:
 @pytest.mark.parametrize(
     ("x", "end"),
     [
+        (1.0, 0),
+        (-1.0, 0),
+        (3.0, 0),
+        (6.0, 1),
+        (0.75, -2),
         (5e-324, -1074),
+        (-1.5e-323, -1074),
+        (2.0**-1022, -1022),
         (1.7976931348623157e308, 971),
+        (2.0**1023, 1023),
         (0.0, 1100),
         (-0.0, 1100),
         (math.inf, math.inf),
@@ -92,9 +100,10 @@ def test_bits_are_looked_at_only_where_events_say_so() -> None:
     assert "bit" not in str(result.event)
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("mechanism", [discrete, on_a_grid])
-def test_integers_and_a_coarse_grid_say_nothing_through_their_bits(mechanism: Any) -> None:
-    result = audit(mechanism, "values", "bits", seed=0, confidence=1 - 1e-8)
+def test_integers_and_a_coarse_grid_say_nothing_through_their_bits(mechanism: Any, seed: int) -> None:
+    result = audit(mechanism, "values", "bits", seed=seed, confidence=1 - 1e-8)
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
     assert result.bound.value > 0.5  # values still show what they show
 
@@ -126,3 +135,8 @@ def test_what_is_known_over_the_reals_is_not_shown_beside_bits() -> None:
     without = auditor.audit(name, auditor.PureDP(1.0), pairs, **options)
     assert with_bits.exact is None
     assert without.exact is not None
+
+
+def test_kinds_of_events_are_checked() -> None:
+    with pytest.raises(auditor.InvalidInputError, match="bits"):
+        audit(laplace, "values", "bit")

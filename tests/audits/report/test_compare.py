@@ -234,11 +234,12 @@ def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
 # --- Beyond chance ---
 
 
-def test_limits_are_those_of_what_the_event_shows() -> None:
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_limits_are_those_of_what_the_event_shows(delta: float) -> None:
     """The rates' own ε, ln((p − δ)/q), lies between; a share of 1e-6 of seeds would fail, this one was seen not to."""
-    p, q, n, delta = 0.4, 0.1, 20_000, 0.01
+    p, q, n = 0.4, 0.1, 20_000
     rng = np.random.default_rng(1)
-    claim = auditor.ApproximateDP(3, delta)
+    claim = auditor.ApproximateDP(3, delta) if delta else auditor.PureDP(3)
     truth, missed = np.log((p - delta) / q), 0
     for _ in range(200):
         hits = [int(rng.binomial(n, rate)) for rate in (p, q)]
@@ -298,9 +299,11 @@ DOMAIN = auditor.Records((0, 1), size=(0, 3), relation="add_remove")
 MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
     (laplace, auditor.PureDP(2), [(0, 1)], 0.6),
     (gaussian, auditor.ApproximateDP(9, 1e-3), [(0, 1)], None),  # its event is a tail, which less noise makes rarer
+    (response, auditor.ApproximateDP(2, 1e-3), [(0, 1)], 0.15),
     (gaussian, auditor.GaussianDP(2), [(0, 1)], 0.6),
     (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), [(0, 1)], 0.6),
     (gaussian, auditor.ZeroConcentratedDP(2), [(0, 1)], 0.6),
+    (gaussian, auditor.RenyiDP(2, 3), [(0, 1)], 0.6),
     (response, auditor.PureDP(2), [(0, 1)], 0.15),
     (vector, auditor.PureDP(2.5), [([0] * 6, [1] * 6)], None),
     (shown_bit, auditor.Probability(0.9, at_most=True), [(0, 1)], 0.15),
@@ -381,6 +384,20 @@ def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_it
     weak = replace(weak, provenance=replace(weak.provenance, tried=ran(same).tried))
     found = [change.what for change in compare(run(weak), run(ran(same)), functools.partial(remeasured, same))]
     assert any("on a different pair; on the earlier pair and event no rise is seen" in what for what in found), found
+
+
+def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_needs() -> None:
+    """At 10⁶ outputs the limits are .016 wide, and ε rises from .5 to .556: the claim of 1 holds all along."""
+    before, after = (
+        planned(laplace, auditor.PureDP(1), [(0, 1)], seed, 1_000_000, scale=scale)
+        for seed, scale in ((1, 2.0), (2, 1.8))
+    )
+    [(kind, what)] = losses(before, after)
+    assert kind == "worse"
+    assert what == "privacy loss (ε) on the earlier event rose from 0.490–0.506 to 0.551–0.564"
+    assert [kind for kind, _ in losses(before, after, may_rise=0.01)] == ["worse"]
+    for allowed in (0.05, np.inf):
+        assert losses(before, after, may_rise=allowed) == [("note", f"{what}, which is allowed")]
 
 
 def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
@@ -540,6 +557,9 @@ def test_a_baseline_may_be_the_report_that_is_written_over(config: Path) -> None
     [
         (None, "there is no file"),
         ("{", "is not a report"),
+        ("[]", "is not a report"),
+        ('{"version": 2, "audits": []}', "it has version 2"),
+        ('{"version": 1, "audits": [{}]}', "is not a report"),
     ],
 )
 def test_a_file_that_is_no_report_is_an_error_before_anything_runs(

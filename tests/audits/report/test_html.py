@@ -256,6 +256,12 @@ def test_every_audit_with_an_answer_says_what_violation_it_would_have_caught() -
         assert would == (audit.bound is not None), audit.name
 
 
+def test_every_audit_of_outputs_shows_them() -> None:
+    without = {"probability", "query", "canaries", "canaries apart", "failing"}
+    for name, card in cards().items():
+        assert ("Outputs on the two data sets" in card) == (name not in without), name
+
+
 def test_every_audit_of_privacy_has_a_profile() -> None:
     for audit in every_kind().audits:
         card, told = cards()[audit.name], audit.claim.quantity in {"epsilon", "mu", "rho", "excess"}

@@ -40,7 +40,7 @@ def test_what_is_read_and_written_again_is_the_same_file(whole: RunResult, tmp_p
 
 
 @pytest.mark.parametrize(
-    "file", sorted((PROJECT / "reports").rglob("report.json"))[::3], ids=lambda file: str(file.parent.name)
+    "file", sorted((PROJECT / "reports").rglob("report.json")), ids=lambda file: str(file.parent.name)
 )
 def test_a_committed_report_is_written_again_as_it_was(file: Path) -> None:
     assert to_json(read_report(file).to_dict()) == file.read_text(encoding="utf-8")
@@ -89,6 +89,11 @@ def test_what_is_no_report_is_told_with_its_place(text: str, why: str, tmp_path:
         read_report(file)
     assert str(caught.value).startswith(f"{file} is not a report of this program: ")
     assert why in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"there is no file .*nowhere\.json"):
+        read_report(tmp_path / "nowhere.json")
 
 
 @pytest.mark.parametrize(

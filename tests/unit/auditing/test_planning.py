@@ -172,6 +172,13 @@ def test_the_command_says_how_many_canaries_are_needed(tmp_path: Any, capsys: py
     assert "with `apart: true`, if you can prove that no canary affects another one's score" in shown
 
 
+def test_more_outputs_catch_smaller_violations_and_a_surer_catch_takes_a_larger_one() -> None:
+    for claim in (auditor.PureDP(1.0), auditor.GaussianDP(1.0), auditor.ZeroConcentratedDP(0.5)):
+        few, many = (smallest_caught(planned(claim, n), 1.0, 0.8) for n in (1000, 100_000))
+        assert claim.value < many < few
+        assert smallest_caught(planned(claim), 1.0, 0.8) < smallest_caught(planned(claim), 1.0, 0.95)
+
+
 def test_two_intervals_need_more_outputs_than_guesses() -> None:
     claim = auditor.PureDP(1.0)
     two, one = (smallest_caught(planned(claim, method=m), 1.0, 0.8) for m in ("two-intervals", "fixed"))

@@ -353,6 +353,15 @@ def test_drawing_ends_after_enough_failures_though_answers_came_before_them(
     assert mechanism(always_ends).draw(PAIR, sides, rng()).failures == 400
 
 
+@pytest.mark.parametrize("wrong", [np.zeros(4), [1.0], 1.0, None, {"a": 1}, "abcde"])
+def test_a_batch_of_the_wrong_size_is_an_error_with_a_name(wrong: Any) -> None:
+    made = mechanism(lambda dataset, size, rng: wrong)
+    with pytest.raises(MechanismError, match="for a batch of 5"):
+        made.draw(PAIR, labels(*[True] * 5), rng())
+    with pytest.raises(MechanismError, match="for a batch of 1"):
+        mechanism(lambda dataset, size, rng: np.zeros(size + 1)).call_once(PAIR, "left", rng())
+
+
 # --- What a mechanism is told, and what it may spoil ---
 
 

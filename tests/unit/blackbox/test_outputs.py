@@ -285,6 +285,11 @@ def test_long_doubles_are_told_apart() -> None:
     assert [entry["output"] for entry in rows(from_batch(batch, 4))] == [float(third), 0.5, 0.0, "NaN"]
 
 
+def test_large_integers_keep_their_order() -> None:
+    table = rows(from_list([2**60, 2**61, 2**62]))
+    assert [entry["output"] for entry in table] == [2.0**60, 2.0**61, 2.0**62]
+
+
 def test_one_rare_output_does_not_change_what_is_said_of_the_others() -> None:
     """NumPy makes floats of integers where one float is among them; the rest must not show it."""
     plain, promoted = (from_batch(np.array(batch), 3) for batch in ([1, 2, 3], [1, 2, 0.5]))
@@ -372,7 +377,16 @@ class SilentSession(Silent):
         ([1, {"a": (Silent(),)}], "a __repr__ that shows all it holds"),
         ({(1, Silent()): 1}, "lists or dicts"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=[
+        "a function",
+        "a session",
+        "asynchronous",
+        "an iterator",
+        "a lazy frame",
+        "an object",
+        "an object inside",
+        "a key",
+    ],
 )
 def test_what_does_not_tell_what_it_holds_is_no_output(output: Any, way_out: str) -> None:
     """Each is spelled by its address: all differ, nothing shows in them, and a leak would go unseen."""
@@ -418,6 +432,15 @@ def test_an_object_that_should_be_an_array_and_cannot_is_refused() -> None:
         MechanismError, match="Tensor, which cannot be read as an array: RuntimeError: it requires a gradient"
     ):
         from_list([Tensor()])
+
+
+def test_an_object_without_a_reason_is_refused_by_the_kind_of_its_error() -> None:
+    class Silent:
+        def __array__(self, *arguments: Any, **more: Any) -> Any:
+            raise SystemExit
+
+    with pytest.raises(MechanismError, match=r"as an array: SystemExit \(.*line \d+\); return"):
+        row_of(Silent())
 
 
 @dataclasses.dataclass

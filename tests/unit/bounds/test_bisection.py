@@ -26,6 +26,17 @@ def test_numbers_are_found_to_four_digits_and_never_too_small(first: float) -> N
     assert first <= found <= first * (1 + 1.1e-4)
 
 
+def test_only_numbers_between_the_ends_are_asked() -> None:
+    asked: list[float] = []
+
+    def holds(x: float) -> bool:
+        asked.append(x)
+        return x >= 0.3
+
+    halved(holds, 0.0, 1.0, lambda low, high: high - low <= 0.1)
+    assert asked == [0.5, 0.25, 0.375, 0.3125]
+
+
 @pytest.mark.parametrize("most", [0.5, 1.0, 1e6])
 def test_a_condition_that_never_holds_has_no_answer(most: float) -> None:
     assert doubled(lambda x: False, 0.0, 1.0, most) is None

@@ -162,11 +162,34 @@ def test_a_wager_that_is_none_is_refused(options: dict[str, Any]) -> None:
         Wager(**{"order": 1.0, "values": (0.0,), "swapped": False, "stake": 0.1, "tilt": 0.0, **options})
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_best_score_neither_wins_nor_loses_at_the_true_divergence(order: float) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        p, q = rng.dirichlet(np.ones(4)) + 0.01, rng.dirichlet(np.ones(4)) + 0.01
+        p, q = p / p.sum(), q / q.sum()
+        values, truth = best_score(order, p, q), renyi(order, p, q)
+        mean, size = expected(order, values, p, q, truth)
+        assert abs(mean) <= 1e-11 * size
+        # Against anything less than the truth it wins.
+        mean, size = expected(order, values, p, q, truth * 0.99)
+        assert mean > 1e-11 * size
+
+
 def test_the_sides_swapped_are_the_divergence_the_other_way_round() -> None:
     values, seen = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
     there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), seen, 0.3)
     back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(seen.right, seen.left), 0.3)
     assert there == back
+
+
+def test_the_capital_is_the_product_of_the_bets() -> None:
+    """Output by output, from the payoffs: order 1, two cells."""
+    wager = Wager(1.0, (0.5, -0.5), False, 0.2, 0.1)
+    counts = ScoreCounts((2, 0), (0, 1))
+    on_left = 1 + 0.2 * (2 * 0.5 - 0.3 - 0.1)
+    on_right = 1 + 0.2 * (-2 * math.expm1(-0.5) - 0.3 + 0.1)
+    assert log_wealth(wager, counts, 0.3) == pytest.approx(2 * math.log(on_left) + math.log(on_right))
 
 
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 4.0])

@@ -43,6 +43,19 @@ def test_approximate_bound_exceeds_the_truth_at_most_at_its_level(
         assert chances[bounds > truth + 1e-9].sum() <= alpha
 
 
+def test_free_wins_are_not_counted_as_evidence() -> None:
+    """With δ ignored, the very counts that δ explains would refute: the term is needed."""
+    counts = counted(300, 100, 1000, one_tailed=True)
+    assert guess_epsilon(counts, 0.0, 0.05) > 0.9
+    assert guess_epsilon(counts, 0.3, 0.05) < 0.75
+
+
 def test_no_guesses_and_no_wins_prove_nothing() -> None:
     assert guess_epsilon(counted(0, 0, 100), 0.0, 0.05) == 0
     assert guess_epsilon(counted(0, 50, 100), 0.0, 0.05) == 0
+
+
+def test_when_every_guess_wins_the_bound_is_the_logarithm_of_their_number() -> None:
+    """P[Bin(K, r) ≥ K] = r^K = α, so that r_L/(1 − r_L) is about K/ln(1/α)."""
+    bound = guess_epsilon(counted(500_000, 0, 1_000_000), 0.0, 0.05)
+    assert bound == pytest.approx(math.log(500_000 / math.log(20)), abs=1e-5)

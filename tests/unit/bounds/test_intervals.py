@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 from auditor.bounds.evidence import Counts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper, two_intervals_epsilon
@@ -19,6 +20,13 @@ def test_limits_solve_their_defining_equation(trials: int, alpha: float) -> None
     upper = clopper_pearson_upper(trials - hits, trials, alpha)
     assert binom.sf(hits - 1, trials, lower) == pytest.approx(alpha, rel=1e-4)
     assert upper == pytest.approx(1 - lower, abs=1e-12)
+
+
+def test_limits_agree_with_statsmodels() -> None:
+    hits, trials = np.arange(51), 50
+    low, high = proportion_confint(hits, trials, alpha=0.02, method="beta")
+    assert clopper_pearson_lower(hits, trials, 0.01) == pytest.approx(low)
+    assert clopper_pearson_upper(hits, trials, 0.01) == pytest.approx(high)
 
 
 def test_limits_at_the_ends() -> None:

@@ -113,6 +113,19 @@ def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int
         assert exact * (1 - 1e-9) <= found <= exact * 1.02 + 1e-12
 
 
+def test_canaries_apart_under_gaussian_noise() -> None:
+    """40,000 runs; a probability is off by 5 standard errors with probability below 1e-6."""
+    rng, runs, n, k = np.random.default_rng(0), 40_000, 50, 20
+    inside = rng.random((runs, n)) < 0.5
+    ratio = rng.normal(size=(runs, n)) + inside - 0.5
+    order = np.argsort(-np.abs(ratio), axis=1)[:, :k]
+    wins = (np.take_along_axis(ratio > 0, order, 1) == np.take_along_axis(inside, order, 1)).sum(1)
+    for seen in (15, 17, 19):
+        rate = float((wins >= seen).mean())
+        found = p_value_apart(tradeoff(GaussianDP(1.0)), RightGuesses(n, k, seen))
+        assert rate - 5 * math.sqrt(rate / runs) <= found <= 1.03 * rate + 5 * math.sqrt(rate / runs)
+
+
 def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
     """Return right guesses on all canaries of a mechanism that draws one log-ratio for all of them: it keeps μ for each."""
     ratio = mu * (rng.normal() + mu / 2)
@@ -191,6 +204,15 @@ def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
 def test_impossible_counts_are_an_error() -> None:
     with pytest.raises(InvalidInputError, match="5 of 4 guesses on 10 canaries"):
         RightGuesses(10, 4, 5)
+
+
+def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
+    rate = 1 / (1 + math.exp(-1.0))
+    for wins in (1, 20, 40, 300):
+        exact = float(binom.sf(wins - 1, 400, rate))
+        assert limit_of_line(RightGuesses(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
+        # δ that is too small to matter changes nothing, however rare the guesses are.
+        assert limit_of_line(RightGuesses(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "most"), [("two points", 1.5), ("μ = 0.5", 1.5), ("μ = 2", 1.5)])

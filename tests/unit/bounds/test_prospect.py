@@ -134,6 +134,12 @@ def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, del
     assert chance(prospect) == pytest.approx(expected, abs=0.01)
 
 
+def test_what_is_seen_clearly_decides() -> None:
+    """With an error far below all distances, the chance is that of the bound's own outputs."""
+    assert chance(Prospect(1.5, 0.001, 0.1, 0.01)) > 0.999
+    assert chance(Prospect(1.05, 0.001, 0.1, 0.01)) < 0.001
+
+
 def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
     on_the_claim = Prospect(1.0, 0.01, 0.02, 0.01)
     below, above = (Prospect(loss, 1.0, 1.0, 0.8, UNLIKE_IF_RARE) for loss in (0.9, 2.5))
@@ -141,6 +147,24 @@ def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
     assert utility_of_rule(below, 1.0) < utility_of_rule(on_the_claim, 1.0) < utility_of_rule(above, 1.0)
 
 
+def test_more_evidence_of_a_loss_promises_more() -> None:
+    found = [chance(promised(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
+    assert found == sorted(found)
+    assert found[0] < 0.5 < found[-1]
+
+
 def test_looks_at_one_pair_add_up() -> None:
     assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2, longest=20)
     assert HeldOut(1, 2, 10, 1, 3).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5, 20)
+
+
+def test_a_rule_that_never_lost_may_have_any_odds() -> None:
+    """Of 2 wins and no loss the normal approximation would make .05 of what is .2: it takes 2 wins for odds of 5 at most."""
+    assert chance(promised(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
+def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
+    """Of 100,000 outputs 10,000 are guessed, and won as often as a mechanism wins at most that just keeps the claim."""
+    wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
+    assert chance(promised(wins, 10_000, 100_000, delta)) < 0.1

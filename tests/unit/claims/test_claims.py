@@ -48,6 +48,12 @@ def test_a_claim_is_made_of_its_keys_and_goes_back_to_them(
     assert (claim.quantity, claim.value) == (quantity, value)
 
 
+@pytest.mark.parametrize(("form", "claim", "quantity", "value"), FORMS, ids=IDS)
+def test_a_claim_cannot_be_changed(form: dict[str, Any], claim: Claim, quantity: str, value: float) -> None:
+    with pytest.raises((AttributeError, TypeError)):
+        setattr(claim, next(iter(form)), 5.0)
+
+
 @pytest.mark.parametrize("bad", [-1, -1e-300, math.nan, math.inf, -math.inf, "one", None, True, [1], 10**400])
 @pytest.mark.parametrize(("form", "key"), NUMBERS, ids=[f"{'-'.join(form)}-{key}" for form, key in NUMBERS])
 def test_a_number_out_of_its_range_is_told_with_name_and_value(form: dict[str, Any], key: str, bad: object) -> None:

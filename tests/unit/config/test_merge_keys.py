@@ -85,6 +85,11 @@ def test_merge_keys_are_those_of_yaml(text: str, data: object) -> None:
     assert read_yaml(text, "x.yaml").data == data
 
 
+def test_a_merged_key_has_the_line_of_its_own_text() -> None:
+    document = read_yaml("a: &a\n  x: 1\n  y: 2\nb:\n  <<: *a\n  y: 3\n", "x.yaml")
+    assert (document.line(("b", "x")), document.line(("b", "y"))) == (2, 6)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

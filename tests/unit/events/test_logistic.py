@@ -180,3 +180,10 @@ def test_absent_places_are_atoms_like_others() -> None:
     # A batch in which no output has the place at all.
     assert scores(score, from_list([[1.0], [1.0]])).tolist() == [short, short]
     assert np.all(np.isfinite(scores(score, from_list(["something else"]))))
+
+
+def test_exchanging_the_sides_turns_the_score_round() -> None:
+    rng = np.random.default_rng(RNG_SEED)
+    left, right = of(laplace(0.0, 3000, rng)), of(laplace(1.0, 2000, rng))
+    x = of(np.linspace(-4, 5, 100))
+    assert scores(fitted(left, right), x) == pytest.approx(-scores(fitted(right, left), x), abs=1e-3)

@@ -44,6 +44,16 @@ def shift(side: int, size: int, rng: np.random.Generator) -> Any:
     return rng.laplace(side, 1.0, size)
 
 
+def rare_atom(side: int, size: int, rng: np.random.Generator) -> Any:
+    outputs = rng.normal(size=size)
+    outputs[rng.random(size) < (0.02 if side else 0.0005)] = np.nan
+    return outputs
+
+
+def second_coordinate(side: int, size: int, rng: np.random.Generator) -> Any:
+    return np.stack([rng.normal(size=size), rng.laplace(side, 1.0, size)], axis=1)
+
+
 def test_weak_evidence_is_gathered_from_all_outputs() -> None:
     """Of two Laplace distributions of ε = 0.1, 2,000 outputs tell little, and the luckiest of all thresholds nothing.
 
@@ -102,6 +112,14 @@ def test_the_bold_rule_is_the_surest_to_refute_until_a_violation_is_forecast() -
 
     assert -3.5 < np.median(thresholds(1.0)) < -0.8
     assert np.median(thresholds(0.5)) < np.median(thresholds(1.0))
+
+
+def test_events_say_where_they_look() -> None:
+    event, _ = selected(second_coordinate)
+    assert "output[1] ≤" in event.describe(LEFT)
+    assert "output[1] >" in event.describe(RIGHT)
+    event, _ = selected(rare_atom)
+    assert "NaN" in event.describe(RIGHT)
 
 
 @pytest.mark.parametrize(("noise", "about_types"), [(1.0, False), (0.0, True)])

@@ -127,6 +127,12 @@ def test_a_wider_domain_has_all_data_sets_and_a_narrower_one_has_not(wide: Any, 
     assert has_all(limits(wide), limits(wide))
 
 
+@pytest.mark.parametrize(("one", "other"), OTHERS, ids=[f"{one} / {other}" for one, other in OTHERS])
+def test_of_two_that_differ_otherwise_neither_has_all(one: Any, other: Any) -> None:
+    assert not has_all(limits(one), limits(other))
+    assert not has_all(limits(other), limits(one))
+
+
 def test_texts_are_those_of_another_process_and_of_any_length() -> None:
     class Own:
         pass

@@ -62,6 +62,12 @@ def test_the_same_seed_searches_the_same_way(domain: Domain) -> None:
     assert first.asked == second.asked
 
 
+@pytest.mark.parametrize("peak", [0, 1, 500, 5_000, 50_000, 99_999])
+def test_a_planted_maximum_at_a_corner_is_found(peak: int) -> None:
+    found = search_pairs(totals(), Toy(peak), Budget(100_000), np.random.default_rng(1)).pair
+    assert Toy.value(found) == peak
+
+
 @given(peak=st.integers(0, 100_000), seed=st.integers(0, 100))
 def test_what_is_found_is_the_best_of_all_that_was_looked_at(peak: int, seed: int) -> None:
     toy = Toy(peak)

@@ -12,7 +12,7 @@ from made_results import changed, event_of, made
 from scipy.stats import norm
 
 from auditor.bounds.evidence import Bound
-from auditor.bounds.guesses import epsilon_from_rate, free_win_rate, rate_of_epsilon
+from auditor.bounds.guesses import epsilon_from_rate, free_win_rate, mu_from_rate, rate_of_epsilon
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyProfile, PureDP, Unclaimed, ZeroConcentratedDP
 from auditor.events.observed import ObservedProfile, ObservedRule
 from auditor.methods import method_for
@@ -197,3 +197,8 @@ def test_all_forms_of_a_report_say_it() -> None:
     words = guess_words(audit)
     assert f"above the claimed ε = 1. {words}" in finding(audit)
     assert words in to_cards([audit])
+
+
+def test_mu_and_epsilon_of_a_rate_are_inverse() -> None:
+    assert mu_from_rate(float(norm.cdf(0.7))) == pytest.approx(1.4)
+    assert epsilon_from_rate(rate_of_epsilon(0.7, 0.2), 0.2) == pytest.approx(0.7)

@@ -20,7 +20,7 @@ from auditor.errors import visible
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.report.formats import write_reports
 from auditor.report.markdown import escape, to_markdown
-from auditor.report.phrases import bound_words, closing_line, finding, run_headline, weak_words
+from auditor.report.phrases import bound_words, closing_line, finding, number, run_headline, weak_words
 from auditor.report.terminal import print_result
 from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
@@ -61,6 +61,11 @@ def test_a_weak_pass_names_one_number_of_outputs_for_all_its_reasons() -> None:
     told = weak_words(result(**SOUND, warnings=(f"weak: {few}", f"weak: may miss; {many}")))
     assert told == f"found few; {many}; or a smaller domain; may miss; {many}"
     assert weak_words(result(**SOUND, warnings=(f"weak: {few}",))) == few
+
+
+@pytest.mark.parametrize("expected", [Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND])
+def test_no_answer_never_passes(expected: Verdict) -> None:
+    assert not result(**NO_ANSWER, expected=expected).passed
 
 
 JSON_OR_WORSE = st.recursive(
@@ -277,3 +282,8 @@ def test_long_data_sets_are_shortened() -> None:
 
 def test_one_thing_is_no_plural() -> None:
     assert pair_words(Pair([{"name": "x" * 200}], [])).startswith("1 row of name and ")
+
+
+def test_infinite_bounds_are_told() -> None:
+    assert number(math.inf) == "∞"
+    assert bound_words(result(bound=Bound("epsilon", math.inf, 0.999, "m"))) == "ε ≥ ∞"

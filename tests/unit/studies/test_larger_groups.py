@@ -1,5 +1,6 @@
 """The study of document 004: its numbers again, by other ways than those that made them."""
 
+import itertools
 import math
 
 import numpy as np
@@ -64,6 +65,12 @@ def test_the_arsinh_mechanism_is_unbiased_with_the_error_that_is_stated(x: float
     assert study.arsinh_error(x) == pytest.approx(quad(miss, -9, 9, limit=400)[0], rel=1e-6)
 
 
+def test_every_sampled_bound_lies_below_the_truth() -> None:
+    for entry in [*NUMBERS["audits"], *NUMBERS["arsinh_audits"]]:
+        assert entry["bound"] <= entry["exact"] <= entry["claimed"]
+        assert entry["verdict"] == "no_violation_found"
+
+
 @pytest.mark.parametrize("at", [0, 20])
 def test_renyi_divergences_are_those_of_a_plain_sum(at: int) -> None:
     data = next(curve for curve in NUMBERS["curves"] if curve["x"] == 100)
@@ -83,6 +90,27 @@ def test_where_both_stages_add_as_much_noise_no_order_costs_more_than_half() -> 
         for order in (1.1, 8.0, 64.0):
             found = renyi_divergence(left, right, order)
             assert least < found.value / order / study.RHO < 0.5 + found.error
+
+
+def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:
+    shares = [entry["all"]["share"] for entry in NUMBERS["best"]]
+    assert shares == sorted(shares, reverse=True)
+    for entry in BEST.values():
+        assert 0.5 <= entry["all"]["share"] < 1
+        by_cap = [entry[kind]["share"] for kind in ("2", "8", "64", "all")]
+        # To within the grid of orders.
+        assert all(less <= more * (1 + 1e-5) for less, more in itertools.pairwise(by_cap))
+
+
+def test_large_groups_have_the_guarantee_of_gaussians_in_proportion_at_moderate_orders() -> None:
+    """D₂ between N(x + 1, r²(x + 1)²) and N(x, r²x²), which Algorithm 1 is for σ → 0."""
+    x, r = 10_000.0, study.R
+    p, q = (r * (x + 1)) ** 2, (r * x) ** 2
+    mixed = 2 * q - p  # the variance of p²/q
+    divergence = 1 / mixed + math.log(q / math.sqrt(p * mixed))
+    reverse = 2 * p - q
+    other = 1 / reverse + math.log(p / math.sqrt(q * reverse))
+    assert BEST[10_000]["2"]["share"] == pytest.approx(max(divergence, other) / 2 / NUMBERS["rho"], rel=1e-3)
 
 
 def test_the_error_of_algorithm_1_is_that_of_its_outputs() -> None:

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from mechanisms.shifted_inverse import shifted_inverse_max
+from studies.shifted_inverse import numbers as study
 from studies.study import read
 
 NUMBERS = read("shifted_inverse")
+
+
+def test_the_loss_of_figure_1_counts_the_records_above() -> None:
+    data = np.repeat(np.arange(6), [1, 5, 10, 10, 5, 1])
+    assert NUMBERS["figure_1"]["loss"] == [int((data > y).sum()) for y in NUMBERS["figure_1"]["y"]]
 
 
 def test_on_tau_ones_the_failure_is_what_the_formula_says_and_below_half_of_beta() -> None:
@@ -31,6 +37,19 @@ def test_the_sum_reaches_the_epsilon_of_the_formula() -> None:
             assert row["sum"]["epsilon"] == pytest.approx(
                 epsilon * (n - tau) / 2 - math.log(n + 1) + math.log(z), rel=1e-8
             )
+
+
+def test_no_small_data_set_is_worse_than_tau_ones() -> None:
+    for entry in NUMBERS["search"]:
+        assert entry["failure"] == pytest.approx(entry["on_tau_ones"], rel=1e-9)
+        assert entry["records"] == [1] * entry["tau"]
+    # The largest τ of the search fits into it twice.
+    assert max(entry["tau"] for entry in NUMBERS["search"]) * 2 <= study.MOST_RECORDS
+
+
+def test_ties_defeat_the_absolute_loss_whatever_epsilon_and_beta() -> None:
+    for entry in NUMBERS["ties"]["at_two_tau"]:
+        assert entry["success"] == pytest.approx(2 / 11, rel=1e-9)
 
 
 @pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])

@@ -1,0 +1,21 @@
+"""Reports hold what decides which of two domains has all the data sets of the other."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+import auditor
+from auditor.bounds.digits import with_significant_digits
+from auditor.results.files import to_json
+
+
+def laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(np.sum(data), 10, size)
+
+
+def test_reports_hold_the_limits() -> None:
+    domain = auditor.Records((0, 5), integer=True, size=(0, 9))
+    found = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0)
+    limits = json.loads(to_json(with_significant_digits(domain.limits())))
+    assert found.to_dict()["tried"]["limits"] == limits == found.tried.limits
