@@ -422,7 +422,7 @@ ON_NEIGHBOURS = (
     ),
     SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
 )
-# After a claim is refuted, the search climbs from the best pairs that are known.
+# After a claim is refuted on neighbours, the search climbs from the best pairs that are known.
 FROM_THE_BEST = ON_NEIGHBOURS[-2:]
 
 
@@ -464,7 +464,7 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     looks = Looks(plan, now, draw, known_kinds=kinds)
     method = looks.method(claim)
     before = {key: look.judged_by(method) for key, look in seen.items()}
-    stages = FROM_THE_BEST if refuted and before else SEARCH
+    stages = FROM_THE_BEST if refuted and before and steps_apart(claim) == 1 else SEARCH
     known = in_stages(stages, looks, Known(claim, seen=before, refuted=refuted), now.search)
     assert known.found is not None
     all_looks = {**seen, **known.seen}
