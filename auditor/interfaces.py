@@ -103,9 +103,9 @@ class Values(Protocol):
         return []
 
     def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, and one between them; of unordered values the first, the last and one more."""
+        """Return the lowest value, the highest, one between them, and those next to the ends; of unordered values any of them."""
         first = self.first()
-        return [first[0], first[-1], first[len(first) // 2]]
+        return [first[0], first[-1], first[len(first) // 2], first[-2:][0], first[:2][-1]]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value."""

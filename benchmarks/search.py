@@ -106,7 +106,7 @@ def _ratio(plan: Plan, seed: int) -> float:
     written = spread(distinct([*domain.each_value(), *domain.crowds(), *domain.corners(), *randoms]), PAIRS)
 
     def bound(pair: Any, samples: int) -> float:
-        alone = replace(plan, domain=Pairs.only(pair.left, pair.right, domain)).with_settings(samples=samples)
+        alone = replace(plan, neighbours=Pairs.only(pair.left, pair.right, domain)).with_settings(samples=samples)
         found = carry_out(alone, refuse=True).result().bound
         return found.value if found else 0.0
 

@@ -245,8 +245,8 @@ class Column(Values):
     def edges(self) -> list[Any]:
         if not self._is_ranged:
             return Values.edges(self)
-        ends = self._range()
-        return [self._value(number) for number in (ends.low, ends.high, ends.middle)]
+        ends, marks = self._range(), self._range().ladder()
+        return [self._value(number) for number in (ends.low, ends.high, ends.middle, marks[-2:][0], marks[:2][-1])]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: one of the corners, or any other."""

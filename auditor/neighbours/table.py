@@ -274,9 +274,10 @@ class Table(Domain):
                 like = self._values_of(_one_of(base, rng))
                 base[run] = [self._changed(row, like) for row in base[run]]
             else:
-                row = base[run.start]
+                # A row that is unlike all others is changed as often as one of a crowd.
+                row = _one_of(base, rng)
                 near = (values.near(old, rng) for values, old in zip(self._values, self._values_of(row), strict=True))
-                base[run.start] = self._changed(row, near)
+                base[base.index(row)] = self._changed(row, near)
         return None if _equal(tuple(base), made.left) else self._pair(base, made.moves, made.turned)
 
     def _with_value(self, made: Made, alone: bool, rng: np.random.Generator) -> Pair | None:
@@ -335,16 +336,15 @@ class Table(Domain):
         rows, high = self._edges(), int(self._size.high)
         numbers = (2, 4, 8, 13, 19, 30, 60, 100, 200, high - 1, high)
         sizes = [n for n in dict.fromkeys(numbers) if n in self._size and n <= high]
-        # ``few`` records of a crowd are unlike the others.
-        for few, comes, (many, other) in itertools.product((0, 3, 1), rows, itertools.permutations(rows, 2)):
+        # ``few`` records of a crowd at an end are unlike the others.
+        for few, comes, many, other in itertools.product((0, 3, 1), rows[:3], rows[:2], rows):
             for n in sizes:
-                if few < n:
+                if few < n and many != other:
                     yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)
 
     def _edges(self) -> list[Row]:
-        """Return rows of all lowest and of all highest values, and one between them."""
-        ends = [values.edges() for values in self._values]
-        return [self._row([values[min(i, len(values) - 1)] for values in ends]) for i in range(3)]
+        """Return rows of all lowest and of all highest values, one between them, and those next to the ends."""
+        return [*map(self._row, zip(*(values.edges() for values in self._values), strict=True))]
 
     def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
         """Yield the pair in which the row, or a person with it, comes; or takes the place of the first."""

@@ -64,7 +64,7 @@ def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
         if known % 8 == 1:  # frames of pandas take long to write
             assert [repr(own.dataset(side)) for side in SIDES] == [repr(pair.dataset(side)) for side in SIDES]
     # Infinities in text columns, and moves that meet, may be refused. That only costs a second look.
-    assert known > 0.9 * len(pairs)
+    assert known > 0.85 * len(pairs)
 
 
 NOT_OWN: list[tuple[str, Any, Any]] = [
