@@ -1,4 +1,4 @@
-"""The row of an output: numbers and words, each named by its place in the output. ``OUTPUT_KINDS`` has a line for each kind."""
+"""What an output holds: numbers and words, each named by its place in the output. ``OUTPUT_KINDS`` has a line for each kind."""
 
 import functools
 import inspect
@@ -44,34 +44,6 @@ class _Reading(Door):
 READING = _Reading("reading an output", "return numbers, text, lists or dicts", (MemoryError,))
 
 
-def row_of(output: Any) -> Leaves:
-    """Return the row of an output: its leaves by place, and the types on the way.
-
-    Raises MechanismError if an object in it does not say what it holds.
-    """
-    leaves: Leaves = {}
-    with READING:
-        flatten("output", output, leaves)
-    leaves["type"] = leaves.pop("type of output", "float")
-    return leaves
-
-
-def flatten(place: str, value: Any, leaves: Leaves, depth: int = 0) -> None:
-    """Write the leaves of a value under their places. A number is a float unless its type is written too."""
-    if depth > 500:  # levels of lists in lists
-        raise RecursionError  # here too if Python's own limit was raised
-    if isinstance(value, np.generic) and value.dtype.kind not in "Mm":
-        value = value.item()
-    name, kind = type_name(value), output_kind(value)
-    if name != "float":
-        leaves[f"type of {place}"] = name
-    leaves.update(kind.own(place, value))
-    places = [*kind.places(place, value)]
-    for inside, part in zip(places, items_in_turn(kind, [value], len(places)), strict=True):
-        flatten(inside, part, leaves, depth + 1)
-        require_few(leaves)
-
-
 def require_few(places: Collection[Any]) -> None:
     """Raise MechanismError if an output has too many places: a list that holds one list again and again has soon."""
     if len(places) > 100_000:
@@ -84,16 +56,16 @@ def require_few(places: Collection[Any]) -> None:
 class OutputKind:
     """A kind of value, and its row: its own leaves, and the leaves of its parts, each at its own place.
 
-    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives a form for each of several values of one type.
-    Values of one form have equal leaves of their own and equal places. So they are taken apart together, which is faster: ``parts``
-    takes values of one form, and gives the parts of each in turn. Without forms values are taken apart one by one.
+    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives a form for each of several values of one type,
+    by default to each another. Values of one form have equal leaves of their own and equal places, and are taken apart together,
+    which is faster. ``parts`` takes values of one form, and gives the parts of each in turn.
     """
 
     holds: Callable[[Any], bool]
     own: Callable[[str, Any], Leaves] = lambda place, value: {}
     places: Callable[[str, Any], Iterable[str]] = lambda place, value: ()
     parts: Callable[[Sequence[Any]], Iterable[Any]] = lambda values: ()
-    forms: Callable[[Sequence[Any]], Sequence[Hashable] | None] = lambda values: None
+    forms: Callable[[Sequence[Any]], Sequence[Hashable]] = lambda values: range(len(values))
 
 
 def items_in_turn(kind: OutputKind, values: Sequence[Any], each: int) -> Sequence[Any]:
@@ -124,18 +96,8 @@ def _items(arrays: Sequence[Any]) -> Iterable[Any]:
     return itertools.chain.from_iterable(np.asarray(array).flat for array in arrays)
 
 
-def array_leaves(place: str, array: Any) -> Leaves:
-    """Return the leaves of an array itself, without its items."""
+def _array_leaves(place: str, array: Any) -> Leaves:
     return {f"shape of {place}": str(array.shape)}
-
-
-def _number_array_leaves(place: str, array: Any) -> Leaves:
-    # Whether the numbers are integers or floats is not written, since NumPy decides that for all of them.
-    require_unmasked(array)
-    leaves = array_leaves(place, array)
-    for inside, number in zip(items_at(place, array), np.asarray(array).flat, strict=True):
-        leaves.update(leaves_of_number(inside, number.item()))
-    return leaves
 
 
 def require_unmasked(value: Any) -> None:
@@ -160,9 +122,10 @@ def _length(place: str, value: Any) -> Leaves:
     return {f"length of {place}": float(len(value))}
 
 
-def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable] | None:
-    # Equal keys, such as 1 and True, may look different, but not equal strings.
-    return [*map(tuple, values)] if set(map(type, itertools.chain.from_iterable(values))) <= {str} else None
+def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable]:
+    # Equal keys, such as 1 and True, may look different, but not equal strings or integers.
+    plain = set(map(type, itertools.chain.from_iterable(values))) <= {str, int}
+    return [*map(tuple, values)] if plain else range(len(values))
 
 
 def _names_of(value: Any) -> tuple[str, ...]:
@@ -185,21 +148,21 @@ def _is_array_like(value: Any) -> bool:
     return has_items or isinstance(value, memoryview)
 
 
-def _array_like_leaves(place: str, value: Any) -> Leaves:
-    """Return the items, and the labels of rows and columns. The text of such an object would leave out digits and rows."""
-    inside = outcome(np.asarray, value)
-    if isinstance(inside, BaseException):
-        raise MechanismError(
-            f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
-            "numbers"
-        ) from None
-    leaves: Leaves = {}
-    flatten(place, inside, leaves)
-    for name in ("index", "columns"):
-        labels = getattr(value, name, None)
-        if hasattr(labels, "__array__"):
-            flatten(f"{name} of {place}", np.asarray(labels), leaves)
-    return {**leaves, f"type of {place}": type_name(value)}
+def _labels(value: Any) -> list[str]:
+    """Return the names of an object's labels. The text of such an object would leave out digits and rows."""
+    return [name for name in ("index", "columns") if hasattr(getattr(value, name, None), "__array__")]
+
+
+def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
+    for value in values:
+        inside = outcome(np.asarray, value)
+        if isinstance(inside, BaseException):
+            raise MechanismError(
+                f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
+                "numbers"
+            ) from None
+        yield inside
+        yield from (np.asarray(getattr(value, name)) for name in _labels(value))
 
 
 def type_name(value: Any) -> str:
@@ -225,28 +188,26 @@ def _positions(value: Mapping[Any, Any]) -> Iterable[tuple[int, str]]:
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
     """Return the nearest float; also the rounding error of a large integer or long double, and whether a zero has a minus."""
+    rounded = f"rounded off {place}"
     if isinstance(number, int) and abs(number) > EXACT:
-        nearest, left_over = _large_integer(number)
-        return {place: nearest, f"rounded off {place}": left_over}
+        try:
+            nearest = float(number)
+        except OverflowError:
+            return {
+                place: math.inf if number > 0 else -math.inf,
+                rounded: hex(number),
+            }  # decimals are limited to 4300 digits
+        left_over = number - int(nearest)
+        return {place: nearest, rounded: float(left_over) if abs(left_over) <= EXACT else hex(number)}
     value = float(number)
     if math.isnan(value):
         return {place: "NaN"}
     leaves: Leaves = {place: value + 0.0}
     if value != number:
-        leaves[f"rounded off {place}"] = repr(number)
+        leaves[rounded] = repr(number)
     if value == 0 and math.copysign(1.0, value) < 0:
         leaves[f"sign of {place}"] = MINUS_ZERO
     return leaves
-
-
-def _large_integer(number: int) -> tuple[float, Leaf]:
-    """Return the nearest float and the rounding error; the whole integer if the error is too large for a float."""
-    try:
-        nearest = float(number)
-    except OverflowError:
-        return (math.inf if number > 0 else -math.inf), hex(number)  # decimals are limited to 4300 digits
-    left_over = number - int(nearest)
-    return nearest, float(left_over) if abs(left_over) <= EXACT else hex(number)
 
 
 def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
@@ -298,9 +259,7 @@ def _text_leaves(place: str, text: str | bytes) -> Leaves:
     """Return the value of a text that spells a number, with how it is written; of fields, each by itself; or the text."""
     if isinstance(text, JsonNumber):
         return number_leaves(place, text) or {place: float(text)}
-    leaves: Leaves = {}
-    if isinstance(text, str):
-        leaves = _parsed(place, text)
+    leaves = _parsed(place, text) if isinstance(text, str) else {}
     return {**(leaves or {place: spelled(text)}), f"length of {place}": float(len(text))}
 
 
@@ -367,8 +326,7 @@ def _instead(value: Any) -> str:
 
 # Tried in this order.
 OUTPUT_KINDS = (
-    OutputKind(is_number_array, _number_array_leaves, forms=_array_forms),
-    OutputKind(_is(np.ndarray), array_leaves, items_at, _items, _array_forms),
+    OutputKind(_is(np.ndarray), _array_leaves, items_at, _items, _array_forms),
     OutputKind(
         _is(dict),
         _dict_leaves,
@@ -395,6 +353,7 @@ OUTPUT_KINDS = (
         _is(complex, np.complexfloating),
         places=lambda place, value: (f"{place}.real", f"{place}.imag"),
         parts=lambda values: [part for value in values for part in (value.real, value.imag)],
+        forms=lambda values: [type_name(value) for value in values],
     ),
     OutputKind(_is(Fraction, Decimal), _exact_leaves),
     OutputKind(_is(np.datetime64, np.timedelta64, date, time, timedelta), _time_leaves),
@@ -402,9 +361,13 @@ OUTPUT_KINDS = (
         lambda value: bool(_names_of(value)),
         places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
         parts=_fields_in_turn,
-        forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else None,
+        forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
     ),
-    OutputKind(_is_array_like, _array_like_leaves),
+    OutputKind(
+        _is_array_like,
+        places=lambda place, value: [place, *(f"{name} of {place}" for name in _labels(value))],
+        parts=_as_arrays,
+    ),
     OutputKind(_is(int, float, np.floating), leaves_of_number),
     OutputKind(_is(str, bytes), _text_leaves),
     OutputKind(lambda value: True, lambda place, value: {place: spelled(value)}),

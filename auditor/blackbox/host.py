@@ -24,8 +24,8 @@ from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.canonical import from_list, from_rows
-from auditor.blackbox.flatten import row_of, spelled
+from auditor.blackbox.canonical import from_list, from_rows, row_of
+from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
@@ -301,7 +301,7 @@ def _written(output: Any) -> Any:
     try:
         return marshal.dumps(output)  # which knows Python's own types, and calls no code of others
     except ValueError:
-        return _Row(row_of(output))
+        return output if _travels(output) else _Row(row_of(output))
 
 
 def _read(written: Any) -> Any:
@@ -335,14 +335,19 @@ class _Known(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _able_to_travel(output: Any) -> Any:
-    """Return an output itself, or its text if the auditor's process cannot read it."""
+def _travels(output: Any) -> bool:
+    """Whether the auditor's process can read an output."""
 
     def travel() -> bool:
         _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
         return True
 
-    if outcome(travel) is True:
+    return outcome(travel) is True
+
+
+def _able_to_travel(output: Any) -> Any:
+    """Return an output itself, or its text if the auditor's process cannot read it."""
+    if _travels(output):
         return output
     if isinstance(output, BaseException):
         return RuntimeError(f"{type(output).__name__}: {outcome(str, output)}")

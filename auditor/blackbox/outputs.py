@@ -83,11 +83,14 @@ class Outputs:
         return raised.size / self.size, message
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Outputs":
+        size = len(np.empty(self.size, np.bool_)[rows])
         columns = tuple(
             OutputColumn(c.name, c.numbers[rows], None if c.codes is None else c.codes[rows], c.atoms)
+            if (atom := c.only_atom) is None
+            else constant_column(c.name, atom, size)
             for c in self.columns
         )
-        return Outputs(len(np.empty(self.size, np.bool_)[rows]), columns)
+        return Outputs(size, columns)
 
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:

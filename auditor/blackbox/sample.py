@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.canonical import from_list
-from auditor.blackbox.flatten import row_of
+from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError

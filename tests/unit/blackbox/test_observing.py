@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import auditor
+from auditor.blackbox.canonical import row_of
 from auditor.blackbox.command import Program
-from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import OBSERVERS, ObservedCall, observing
 from auditor.defaults import ObserveKind

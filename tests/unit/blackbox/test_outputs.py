@@ -15,8 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from auditor.blackbox.canonical import from_batch, from_list, from_rows
-from auditor.blackbox.flatten import row_of
+from auditor.blackbox.canonical import from_batch, from_list, from_rows, row_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
 from auditor.errors import MechanismError
 

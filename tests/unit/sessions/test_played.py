@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from auditor import Command, Dialogues, MechanismError, Value
+from auditor.blackbox.canonical import row_of
 from auditor.blackbox.command import Program
-from auditor.blackbox.flatten import row_of
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.door import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
