@@ -62,10 +62,6 @@ class Source(Protocol):
     def parameters(self) -> Mapping[str, Any]:
         """The keywords of each call."""
 
-    @property
-    def isolated(self) -> bool:
-        """Whether it draws in a process of its own; see Origin."""
-
     def files(self) -> list[Path]:
         """Return the files that hold the mechanism, and those that parameters name. Nothing is imported or started."""
 

@@ -144,7 +144,7 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
-    drawn, _, took = draw_all(source, 0, 0, functools.partial(counted, test), batches)
+    drawn, _, took = draw_all(source, 0, "", functools.partial(counted, test), batches)
     drawing, tally = Draw(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
 
     def merge() -> None:

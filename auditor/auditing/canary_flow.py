@@ -17,7 +17,6 @@ from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
-from auditor.blackbox.sampling import audit_key
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
@@ -116,7 +115,7 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
     """
     source, how = plan.source, plan.settings.execution
     batch = Batch(Pair(None, None, Relation.ALONE), 1, Phase.BOUND, (number,))
-    coins, noise = (stream(plan.settings.seed, audit_key(plan.name), batch, use) for use in (COIN, NOISE))
+    coins, noise = (stream(plan.settings.seed, plan.name, batch, use) for use in (COIN, NOISE))
     inside = coins.random(len(domain.canaries)) < 0.5
     pair = Pair(domain.dataset(inside), None, Relation.ALONE)
     score = domain.score

@@ -12,7 +12,7 @@ from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer
-from auditor.blackbox.sampling import Sampler, audit_key
+from auditor.blackbox.sampling import Sampler
 from auditor.door import text_of
 from auditor.errors import MechanismError, duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
@@ -51,7 +51,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 # Some outputs are timed; only one, where two calls took so long that more would be tedious.
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
-                trial = draw_twice(drawer, plan.settings.seed, audit_key(plan.stream_name), batch)
+                trial = draw_twice(drawer, plan.settings.seed, plan.stream_name, batch)
                 return FirstOutputs(plan, pair, left, right, trial)
     finally:
         plan.source.close()
@@ -156,7 +156,7 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
         with suppress(MechanismError):  # of which the next lines say more
             one = _timed(sampler, pair, draw)
     repeats = plan.drawer().repeats_itself(pair)
-    failure = _always_fails(origin.drawer(), pair, plan) if origin.isolated else None
+    failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
     if failure is not None:
         return FirstLook(repeats or not is_program, failure.message())
     draw.reproducible = repeats

@@ -6,6 +6,7 @@ outputs of a batch depend on the root seed and its address alone.
 """
 
 import functools
+import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from auditor.blackbox.repeats import SHOWN, Calls, Keys, shown_keys
-from auditor.blackbox.sample import Drawer, Labels, Origin, Patience, Sample, calls_of, changed_form
+from auditor.blackbox.sample import Labels, Origin, Patience, Sample, calls_of, changed_form
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Lazy, Pair, Relation
 
@@ -110,20 +111,33 @@ def rng_at(seed: int, *address: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))
 
 
-def stream(seed: int, audit: int, batch: Batch, use: int) -> np.random.Generator:
-    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN. ``audit`` is the key of the audit's name."""
-    return rng_at(seed, audit, batch.phase, *batch.number, use)
+def stream(seed: int, audit: str, batch: Batch, use: int) -> np.random.Generator:
+    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN. ``audit`` is the audit's name."""
+    return rng_at(seed, _key(audit), batch.phase, *batch.number, use)
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
 def draw_all(
-    origin: Origin, seed: int, audit: int, observe: Callable[[Sample], T], batches: Sequence[Batch]
+    origin: Origin, seed: int, audit: str, observe: Callable[[Sample], T], batches: Sequence[Batch]
 ) -> tuple[list[DrawnBatch[T]], MechanismError | None, float]:
     """Draw the batches of a task. Return the batches drawn, the error that ended the task, and its seconds."""
     started, drawn, ended = time.perf_counter(), list[DrawnBatch[T]](), None
     try:
         mechanism = origin.drawer()
         for batch in batches:
-            sample = _sample(mechanism, seed, audit, batch)
+            labels, learning = _labels(stream(seed, audit, batch, COIN), batch), batch.learning
+            # Outputs to learn from prove nothing, so there may be fewer of them.
+            patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
+            noise, one_by_one = stream(seed, audit, batch, NOISE), batch.one_by_one
+            sample = mechanism.draw(batch.pair, labels, noise, batch.calls, one_by_one=one_by_one, patience=patience)
+            if learning and mechanism.batched and not one_by_one and sample.raised():
+                # To learn from, each output must be a value or a failure of its own.
+                again = stream(seed, audit, batch, AGAIN)
+                sample = mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience)
+                sample = replace(sample, redrawn=True)
             if batch.form and sample.form and batch.form != sample.form:
                 raise changed_form(batch.form, sample.form)
             drawn.append(DrawnBatch(shown_keys(sample.left), shown_keys(sample.right), observe(sample)))
@@ -132,20 +146,7 @@ def draw_all(
     return drawn, ended, time.perf_counter() - started
 
 
-def _sample(mechanism: Drawer, seed: int, audit: int, batch: Batch) -> Sample:
-    labels = _labels(stream(seed, audit, batch, COIN), batch)
-    noise, learning = stream(seed, audit, batch, NOISE), batch.learning
-    # These outputs prove nothing, so there may be fewer of them.
-    patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
-    sample = mechanism.draw(batch.pair, labels, noise, batch.calls, one_by_one=batch.one_by_one, patience=patience)
-    if learning and mechanism.batched and not batch.one_by_one and sample.raised():
-        # To learn from, each output must be a value or a failure of its own.
-        again = stream(seed, audit, batch, AGAIN)
-        sample = replace(mechanism.draw(batch.pair, labels, again, one_by_one=True, patience=patience), redrawn=True)
-    return sample
-
-
-def first_calls(seed: int, audit: int, batch: Batch) -> tuple[Labels, Calls]:
+def first_calls(seed: int, audit: str, batch: Batch) -> tuple[Labels, Calls]:
     """Return of the first outputs of a batch which are on the left, and the number of the call for each, if calls give many."""
     labels = _labels(stream(seed, audit, batch, COIN), batch)
     pieces = calls_of(labels, batch.calls)
@@ -182,7 +183,7 @@ class Trial(NamedTuple):
     constant: bool = False
 
 
-def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
+def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
     """Draw twice from one stream. The draws count as equal if the mechanism raises, since an exception shows no difference.
 
     The time is that of the second draw, since the first may hold the start of a program. One long call is not repeated.
@@ -208,6 +209,6 @@ def draw_twice(origin: Origin, seed: int, audit: int, batch: Batch) -> Trial:
     return Trial(seen[0] == seen[1], *about, len(places), constant and decimals)
 
 
-def compare(origin: Origin, seed: int, audit: int, size: int, pairs: Sequence[Pair]) -> list[float]:
+def compare(origin: Origin, seed: int, audit: str, size: int, pairs: Sequence[Pair]) -> list[float]:
     """Return for each pair how far apart ``size`` outputs of either side are; all pairs and sides have the same noise."""
-    return [*origin.drawer().alike(pairs, rng_at(seed, audit, Phase.CHECK, ALIKE, NOISE), size)]
+    return [*origin.drawer().alike(pairs, rng_at(seed, _key(audit), Phase.CHECK, ALIKE, NOISE), size)]

@@ -97,7 +97,6 @@ class Program(Drawer):
     command: Command
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
-    isolated: ClassVar[bool] = True
     is_program: ClassVar[bool] = True
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)

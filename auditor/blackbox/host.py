@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, ClassVar, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -109,7 +109,6 @@ class Hosted(Drawer):
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
-    isolated: ClassVar[bool] = True
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:

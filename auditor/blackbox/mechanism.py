@@ -41,7 +41,6 @@ class PythonSource:
     function: Callable[..., Any] | None = None
     adapt: Callable[[Any], Callable[..., Any]] | None = None
     through: tuple[Wrapper, ...] = ()
-    isolated: ClassVar[bool] = False
     is_program: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
@@ -270,7 +269,7 @@ class Mechanism(Drawer):
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels, least)
         for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
-            batch = outcome(self._batch, dataset, rng, size)
+            batch = outcome(lambda: self.function(dataset, **self._given(rng, size)))  # noqa: B023 - it is called at once
             if issubclass(type(batch), BaseException):
                 return batch  # type: ignore[no-any-return]
             drawn[label].append(from_batch(batch, size))
@@ -305,6 +304,3 @@ class Mechanism(Drawer):
         """Return the keywords of a call for a number of outputs."""
         given = {**({"size": size} if self.batched else {}), **({"rng": rng} if self.takes_rng else {})}
         return {**given, **copy.deepcopy(dict(self.copied))} if self.copied else given
-
-    def _batch(self, dataset: Any, rng: Stream, size: int) -> Any:
-        return self.function(dataset, **self._given(rng, size))

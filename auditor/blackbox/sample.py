@@ -4,7 +4,7 @@ import contextlib
 import itertools
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError
+from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair, Side, rows_of
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
@@ -123,17 +124,15 @@ class Patience:
 class Drawer(Protocol):
     """An object that draws labelled outputs of a mechanism.
 
-    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's. For
-    ``isolated`` see Origin.
+    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's.
     """
 
     __slots__ = ()
-    isolated: ClassVar[bool] = False
     batched: bool
     takes_rng: bool
 
     def drawer(self) -> "Drawer":
-        """Return the object itself; see Origin."""
+        """Return the object itself, as a source returns one."""
         return self
 
     def draw(
@@ -243,15 +242,8 @@ def are_rows(*answers: Any) -> bool:
     return len(lists) == len(answers) and any(lists)
 
 
-class Origin(Protocol):
-    """The origin of outputs: a source that each worker imports, or an object that draws in a process of its own."""
-
-    @property
-    def isolated(self) -> bool:
-        """Whether it draws in a process of its own, under a time limit of its own. Then a thread only waits for it."""
-
-    def drawer(self) -> Drawer:
-        """Return the object that draws in the calling process. Raises MechanismError if the mechanism cannot be imported."""
+# The origin of outputs: a source that each worker imports, or an object that draws in a process of its own.
+Origin = Source | Drawer
 
 
 # --- How far apart outputs with the same noise are: this ranks pairs, and proves nothing ---

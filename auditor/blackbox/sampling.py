@@ -5,7 +5,6 @@ from their measured time. It decides when and where a batch is drawn, and nothin
 """
 
 import contextlib
-import hashlib
 import itertools
 import math
 import operator
@@ -32,7 +31,7 @@ from auditor.blackbox.sample import CALLS, TRIAL, Origin, Sample
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
-from auditor.errors import InvalidInputError, MechanismError, require_number
+from auditor.errors import InvalidInputError, require_number
 from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair
 
@@ -199,23 +198,41 @@ class Sampler:
         for drawn in self.recall(batches, observe):
             yield [(batches[done], drawn)]
             done += 1
-        for task, error in self._run(batches[done:], self.store.observer(observe)):
-            group = list(zip(batches[done : done + len(task)], task, strict=True))
-            done += len(task)
-            observed = self.store.record(group, None if error is None else batches[done], error)
-            for batch, drawn in observed:
-                self._look(batch, drawn)
-            if keep:
-                self.store.keep(observed)
-            if observed:
-                yield observed
-            if error is not None:
-                raise error
+        batches, pace, how, origin = batches[done:], self.pace, self.execution, self.origin()
+        workers = how.workers_for(waiting=self.apart)
+        kind = "process" if how.isolate or (not self.apart and how.backend == "loky") else "thread"
+        outputs = batches[0].size if batches else pace.outputs
+        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
+
+        def tasks() -> Iterator[Task]:
+            begun = 0
+            while begun < len(batches):
+                ends = begun + pace.next_task(len(batches) - begun)
+                yield draw_all, (origin, self.seed, self.name, self.store.observer(observe), batches[begun:ends])
+                begun = ends
+
+        done = 0
+        with contextlib.closing(workers.run(tasks(), 3 * pace.workers)) as results:
+            for task, error, seconds in results:
+                pace.note(len(task), seconds)
+                group = list(zip(batches[done : done + len(task)], task, strict=True))
+                done += len(task)
+                observed = self.store.record(group, None if error is None else batches[done], error)
+                for batch, drawn in observed:
+                    self._look(batch, drawn)
+                if keep:
+                    self.store.keep(observed)
+                if observed:
+                    yield observed
+                if error is not None:
+                    raise error
 
     def _look(self, batch: Batch, drawn: DrawnBatch[Any]) -> None:
+        if batch.phase is Phase.CHECK:
+            return  # these outputs are only timed
         self.guard.look(drawn.left, drawn.right, batch.label)
         if not batch.learning and self.guard.awaits(2 * max(CALLS, batch.calls), batch.size):
-            labels, calls = first_calls(self.seed, audit_key(self.name), batch)
+            labels, calls = first_calls(self.seed, self.name, batch)
             for numbers, single in ((calls, False), (np.arange(len(calls)), True)):
                 self.guard.look_at_calls((drawn.left, drawn.right), labels, numbers, single, batch.label)
 
@@ -238,31 +255,29 @@ class Sampler:
         if size == 1 and self.source.is_program:
             origin = self.source.drawer(min(how.timeout or 4.0, 4.0))
         batch = Batch(pair, size, Phase.CHECK, (2 if size == 1 else 0,))
-        task = draw_twice, (origin, self.seed, audit_key(self.name), batch)
-        [trial] = how.workers_for(waiting=origin.isolated).run(iter([task]), 1)
+        task = draw_twice, (origin, self.seed, self.name, batch)
+        [trial] = how.workers_for(waiting=self.apart).run(iter([task]), 1)
         return Trial(*trial)
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return for each pair how far apart ``size`` outputs of either side are, with the same noise. Raises as ``map`` does."""
-        origin, how, key = self.origin(), self.execution, audit_key(self.name)
+        origin, how = self.origin(), self.execution
         parts = (pairs[at : at + 32] for at in range(0, len(pairs), 32))
-        tasks = ((compare, (origin, self.seed, key, size, part)) for part in parts)
-        found = how.workers_for(waiting=origin.isolated).run(tasks, 2 * processes(how.workers))
+        tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
+        found = how.workers_for(waiting=self.apart).run(tasks, 2 * processes(how.workers))
         return [*itertools.chain.from_iterable(found)]
 
     def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
         """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.
 
-        ``place`` is part of their address.
-
-        The first output of each worker does not count: there a library is imported, or compiled.
+        ``place`` is part of their address. The first output of each worker does not count: it may import a library, or compile.
         """
+        timed = replace(self, store=AuditStore())
 
         def drawn(attempt: int, size: int, many: int = 1) -> float:
             batches = [Batch(pair, size, Phase.CHECK, (place, attempt, i)) for i in range(many)]
-            for _, error in self._run(batches, operator.attrgetter("size")):
-                if error is not None:
-                    raise error
+            for _ in timed.map(batches, operator.attrgetter("size")):
+                pass
             return (self.pace.each or 0.0) * size
 
         drawn(0, 1, processes(self.execution.workers))
@@ -271,12 +286,14 @@ class Sampler:
             attempt, size = attempt + 1, min(GROWTH * size, self.execution.batch)
         return max(seconds, 1e-9) / size
 
+    @property
+    def apart(self) -> bool:
+        """Whether the mechanism draws in a process of its own, under a time limit of its own. A worker then only waits for it."""
+        return self.source.is_program or (self.execution.isolate and not self.execution.in_workers)
+
     def origin(self) -> Origin:
         """Return the object that draws in a process of its own, or the source itself if workers import it."""
-        how = self.execution
-        if self.source.is_program or (how.isolate and not how.in_workers):
-            return isolated(self.source, how.timeout)
-        return self.source
+        return isolated(self.source, self.execution.timeout) if self.apart else self.source
 
     def batches(
         self,
@@ -293,31 +310,3 @@ class Sampler:
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
         first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
         return Batches.of(first, outputs)
-
-    def _run(
-        self, batches: Sequence[Batch], observe: Callable[[Sample], T]
-    ) -> "Generator[tuple[list[DrawnBatch[T]], MechanismError | None], None, None]":
-        """Yield the batches in order, those of one task together, with the error that ended a task."""
-        how, pace, origin = self.execution, self.pace, self.origin()
-        is_own = not origin.isolated  # else workers only wait for the processes of the mechanism
-        workers = how.workers_for(waiting=not is_own)
-        kind = "process" if how.isolate or (is_own and how.backend == "loky") else "thread"
-        outputs = batches[0].size if batches else pace.outputs
-        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
-
-        def tasks() -> Iterator[Task]:
-            begun = 0
-            while begun < len(batches):
-                ends = begun + pace.next_task(len(batches) - begun)
-                yield draw_all, (origin, self.seed, audit_key(self.name), observe, batches[begun:ends])
-                begun = ends
-
-        with contextlib.closing(workers.run(tasks(), 3 * pace.workers)) as results:
-            for group, error, seconds in results:
-                pace.note(len(group), seconds)
-                yield group, error
-
-
-def audit_key(name: str) -> int:
-    """Return 64 bits of the audit's name, so that other audits do not change what an audit draws."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
