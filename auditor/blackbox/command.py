@@ -21,6 +21,7 @@ from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
 from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
 from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Labels, Sample, Stream, calls_of, sides_of
+from auditor.door import outcome
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
 from auditor.interfaces import Wrapper
 from auditor.neighbours.pair import Pair, plain
@@ -159,7 +160,7 @@ class Program(Drawer):
             try:
                 with lent(self.command, self.command.start) as process:
                     self._ask(process, asked[label], 1, rng)
-                    output = _value(self._answer(process, 1)[:-1], 1)
+                    output = value_of(self._answer(process, 1)[:-1], 1)
             except ProcessFailure as failure:
                 output = failure
             yield output
@@ -178,12 +179,10 @@ class Program(Drawer):
         silent = list[NoAnswerError]()
         for side in SIDES:
             try:
-                repeated = self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0))
+                if (repeated := self._trial(self._asked(pair.dataset(side)) % (TRIAL, 0))) is not None:
+                    return repeated
             except NoAnswerError as error:
                 silent.append(error)
-                continue
-            if repeated is not None:
-                return repeated
         if len(silent) == len(SIDES):
             raise silent[0]
         return False
@@ -250,7 +249,8 @@ class Program(Drawer):
 
     def _wrong(self, what: str, process: Process, lines: Sequence[bytes]) -> MechanismError:
         """Return an error that shows the first line that is not a JSON value, such as one of a log, or else the last line."""
-        errors, no_value = process.standard_error(), next(itertools.filterfalse(_is_value, lines), None)
+        errors = process.standard_error()
+        no_value = next((line for line in lines if isinstance(outcome(value_of, line, 1), MechanismError)), None)
         shown = _shown(lines[-1] if lines else b"") if no_value is None else f"{_shown(no_value)} is not a JSON value"
         return MechanismError(
             f'command "{self.command.name}" {what}: {shown}; a request is one line, {REQUEST}, and is answered '
@@ -286,17 +286,12 @@ def from_answer(answer: bytes, size: int) -> Outputs:
         if len(values) == size and set(map(type, flat)) <= {int, float}:
             return from_list(_as_written(answer, values))
     lines = answer[:-1].split(b"\n")
-    # Outputs that are not numbers often have few distinct values.
-    distinct: dict[bytes, int] = {}
-    places = [distinct.setdefault(line, len(distinct)) for line in lines]
-    if len(distinct) > size // 2:
-        return from_list(values_of(lines))
-    try:
-        few = values_of(list(distinct))
-    except MechanismError:
-        values_of(lines)  # its error names the line by its number in the answer
-        raise
-    return from_list(few)[np.array(places, np.intp)]
+    places, values = dict[bytes, int](), list[Any]()  # outputs that are not numbers often have few distinct values
+    for number, line in enumerate(lines, start=1):
+        if line not in places:
+            places[line] = len(values)
+            values.append(value_of(line, number))
+    return from_list(values)[np.array([*map(places.__getitem__, lines)], np.intp)]
 
 
 def _as_written(answer: bytes, values: list[Any]) -> list[Any]:
@@ -306,27 +301,15 @@ def _as_written(answer: bytes, values: list[Any]) -> list[Any]:
     if written == again:
         return values
     lines = zip(written.split(b"\n"), again.split(b"\n"), values, strict=True)
-    return [value if line == own else _value(line, at) for at, (line, own, value) in enumerate(lines, start=1)]
-
-
-def values_of(lines: Sequence[bytes]) -> list[Any]:
-    """Return the value of each line. Raises MechanismError that names the line that is not JSON."""
-    return [_value(line, number) for number, line in enumerate(lines, start=1)]
+    return [value if line == own else value_of(line, at) for at, (line, own, value) in enumerate(lines, start=1)]
 
 
 class MechanismFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """A failure that a program reports as its output: ``{"error": "..."}``."""
 
 
-def _is_value(line: bytes) -> bool:
-    try:
-        _value(line, 1)
-    except MechanismError:
-        return False
-    return True
-
-
-def _value(line: bytes, number: int) -> Any:
+def value_of(line: bytes, number: int) -> Any:
+    """Return the value of a line. Raises MechanismError that names the line if it is not JSON."""
     try:
         require_shallow(line)
         value = json.loads(line, parse_float=json_number, parse_int=json_integer, object_pairs_hook=with_unique_keys)

@@ -16,7 +16,7 @@ import pickle
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -263,29 +263,21 @@ def serve() -> None:
                 _answer_from_copy(answers, function, mechanism, *others)
                 continue
             # Each output is sent before the next is drawn, since that may end this process.
-            for output in _outputs(mechanism, method, arguments):
+            for output in QUESTIONS[method](mechanism, *arguments):
                 _answer(answers, (output,))
             _answer(answers, None)
         except MechanismError as error:
             _answer(answers, error)
 
 
-def _outputs(mechanism: Mechanism, method: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    match method:
-        case "draw":
-            yield mechanism.draw(*arguments)
-        case "each":
-            yield from map(_written, mechanism.each(*arguments))
-        case "alike":
-            yield from mechanism.alike(*arguments)
-        case "call_once":
-            output = mechanism.call_once(*arguments)  # which was read, and is shown only
-            shown = outcome(_able_to_travel, output)
-            cannot = isinstance(shown, MechanismError) and not issubclass(type(output), BaseException)
-            yield type(output).__name__ if cannot else shown
-        case "answers":
-            for answers in mechanism.answers(*arguments):
-                yield tuple(map(_able_to_travel, answers))
+# What is asked of a mechanism by name, and its answers in turn.
+QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
+    "draw": lambda mechanism, *arguments: [mechanism.draw(*arguments)],
+    "each": lambda mechanism, *arguments: map(_written, mechanism.each(*arguments)),
+    "alike": lambda mechanism, *arguments: mechanism.alike(*arguments),
+    "call_once": lambda mechanism, *arguments: [_shown(mechanism.call_once(*arguments))],
+    "answers": lambda mechanism, pairs: (tuple(map(_shown, answers)) for answers in mechanism.answers(pairs)),
+}
 
 
 class _Row(dict[str, Any]):
@@ -344,13 +336,14 @@ def _travels(output: Any) -> bool:
     return outcome(travel) is True
 
 
-def _able_to_travel(output: Any) -> Any:
-    """Return an output itself, or its text if the auditor's process cannot read it."""
+def _shown(output: Any) -> Any:
+    """Return an output itself; its text, or else its type, if the auditor's process cannot read it."""
     if _travels(output):
         return output
     if isinstance(output, BaseException):
         return RuntimeError(f"{type(output).__name__}: {outcome(str, output)}")
-    return spelled(output)
+    text = outcome(spelled, output)
+    return text if isinstance(text, str) else type(output).__name__
 
 
 # --- What a mechanism imports: the files of modules, and the versions of installed packages ---

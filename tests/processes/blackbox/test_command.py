@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import auditor
 from auditor.blackbox import command
 from auditor.blackbox.canonical import from_list
-from auditor.blackbox.command import Command, Program, from_answer, values_of
+from auditor.blackbox.command import Command, Program, from_answer, value_of
 from auditor.blackbox.outputs import ABSENT, Outputs
 from auditor.blackbox.process import ProcessEnded, TimedOut
 from auditor.cli import main
@@ -288,6 +288,10 @@ anything = st.recursive(
 )
 
 
+def values_of(lines: list[bytes]) -> list[Any]:
+    return [value_of(line, number) for number, line in enumerate(lines, start=1)]
+
+
 @given(
     st.one_of(
         st.lists(number, min_size=1),
@@ -491,13 +495,13 @@ def test_a_program_that_writes_before_it_is_asked_is_told(folder: Path) -> None:
 
 def test_a_key_that_appears_twice_is_refused() -> None:
     with pytest.raises(MechanismError, match='the key "a" appears twice in one object'):
-        values_of([b'{"a": 1, "a": 2}'])
+        value_of(b'{"a": 1, "a": 2}', 1)
 
 
 @pytest.mark.parametrize("line", ["[" * 200 + "]" * 200, '{"a":' * 101 + "1" + "}" * 101, "[" * 300_000])
 def test_a_value_that_is_nested_too_deeply_is_refused(line: str) -> None:
     with pytest.raises(MechanismError, match=r"is not JSON: .*lists and objects are nested more than"):
-        values_of([line.encode()])
+        value_of(line.encode(), 1)
 
 
 NO_NUMBERS = [
