@@ -71,10 +71,12 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
         return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 
 
-def row_of(output: Any) -> flatten.Leaves:
-    """Return the row of an output: its leaves by place, and the types on the way. Raises MechanismError as ``from_list``."""
-    cells = [(c, NUMBER if c.codes is None else c.codes[0]) for c in from_list([output]).columns]
-    return {c.name: float(c.numbers[0]) if code == NUMBER else c.atoms[code] for c, code in cells}
+def row_of(output: Any) -> flatten.Row:
+    """Return an output as its leaves by place. Raises MechanismError as ``from_list``."""
+    with flatten.READING:
+        cells = [(c, NUMBER if c.codes is None else c.codes[0]) for c in _columns("output", [output])]
+    leaves = {c.name: float(c.numbers[0]) if code == NUMBER else c.atoms[code] for c, code in cells}
+    return flatten.Row({"type of output": "float", **leaves})
 
 
 def _table(size: int, columns: Columns) -> Outputs:

@@ -22,6 +22,11 @@ from auditor.errors import MechanismError
 
 Leaves = dict[str, Leaf]
 
+
+class Row(Leaves):
+    """An output by its leaves, in the place of one whose class is not known here."""
+
+
 # Names have no widths, since widths of integers and strings depend on all outputs of a batch.
 DTYPE_WORDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
@@ -326,6 +331,7 @@ def _instead(value: Any) -> str:
 
 # Tried in this order.
 OUTPUT_KINDS = (
+    OutputKind(_is(Row), lambda place, row: row),
     OutputKind(_is(np.ndarray), _array_leaves, items_at, _items, _array_forms),
     OutputKind(
         _is(dict),

@@ -24,10 +24,9 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.canonical import from_list, from_rows, row_of
+from auditor.blackbox.canonical import row_of
 from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.door import Door, outcome, told
@@ -131,11 +130,6 @@ class Hosted(Drawer):
                     yield failure
                     done += 1
                     rng = np.random.default_rng(later.integers(2**32, size=8))
-
-    def table(self, outputs: Sequence[Any]) -> Outputs:
-        if _Row not in set(map(type, outputs)):
-            return from_list(outputs)
-        return from_rows([output if type(output) is _Row else row_of(output) for output in outputs])
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         try:
@@ -280,10 +274,6 @@ QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
 }
 
 
-class _Row(dict[str, Any]):
-    """The row of an output that cannot travel itself."""
-
-
 def _written(output: Any) -> Any:
     """Return an output as ``_read`` reads it in a process that has not imported its classes."""
     kind = type(output)
@@ -292,7 +282,7 @@ def _written(output: Any) -> Any:
     try:
         return marshal.dumps(output)  # which knows Python's own types, and calls no code of others
     except ValueError:
-        return output if _travels(output) else _Row(row_of(output))
+        return output if _travels(output) else row_of(output)
 
 
 def _read(written: Any) -> Any:

@@ -187,7 +187,7 @@ class Drawer(Protocol):
                 else:
                     patience.answered = True
         labels = labels[: len(made)]
-        left, right = (self.table([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
+        left, right = (from_list([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
 
     def coupled(self, pair: Pair, rng: Stream, size: int) -> tuple[Outputs, Outputs]:
@@ -210,10 +210,6 @@ class Drawer(Protocol):
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield an output or a failure for every label, each made when it is asked for."""
-
-    def table(self, outputs: Sequence[Any]) -> Outputs:
-        """Canonicalise what ``each`` yields."""
-        return from_list(outputs)
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output as the mechanism returns it, or the failure.

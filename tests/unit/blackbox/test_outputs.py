@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from auditor.blackbox.canonical import from_batch, from_list, from_rows, row_of
+from auditor.blackbox.canonical import from_batch, from_list, row_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
 from auditor.errors import MechanismError
 
@@ -165,7 +165,7 @@ ALIKE = st.sampled_from(["list", "dict", "pair", "array"]).flatmap(
 @example([1.5, None, "3.50", 1.5, 2**70, 2**60, -0.0])
 def test_columns_are_those_of_the_rows(outputs: list[Any]) -> None:
     """Outputs that are taken apart together give the table of outputs that are taken apart one by one."""
-    together, one_by_one = from_list(outputs), from_rows([row_of(output) for output in outputs])
+    together, one_by_one = from_list(outputs), from_list([row_of(output) for output in outputs])
     assert rows(together) == rows(one_by_one)
     assert {column.name for column in together.columns} == {column.name for column in one_by_one.columns}
     for column in together.columns:
@@ -492,7 +492,7 @@ def test_other_keys_in_each_output_are_refused_and_many_keys_are_not() -> None:
     other = [{f"k{i}": 0.5} for i in range(5_000)]
     for refused in (
         lambda: from_list(other),
-        lambda: from_rows([*map(row_of, other)]),
+        lambda: from_list([*map(row_of, other)]),
         lambda: concatenate([from_list([one]) for one in other]),
     ):
         with pytest.raises(
@@ -500,7 +500,7 @@ def test_other_keys_in_each_output_are_refused_and_many_keys_are_not() -> None:
         ):
             refused()
     same = [dict.fromkeys(map(str, range(5_000)), 0.5)] * 3
-    assert len(concatenate([from_list(same), from_rows([*map(row_of, same)])]).columns) > 5_000
+    assert len(concatenate([from_list(same), from_list([*map(row_of, same)])]).columns) > 5_000
 
 
 def test_a_long_text_of_an_exception_is_cut() -> None:
