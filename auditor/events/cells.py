@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn
-from auditor.bounds.intervals import Ints
+from auditor.bounds.intervals import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,6 +208,15 @@ def readable_edges(column: SortedColumn, most: int) -> list[float]:
             np.concatenate([numbers[np.ceil(targets).astype(np.intp) - 1], heavy[is_heavy], numbers[before]])
         )
     return _spell_edges(column, lows[lows < numbers[-1]])
+
+
+def stacked(columns: Sequence[OutputColumn]) -> Floats:
+    """Return the numbers of columns of one length as rows, with NaN in the place of atoms."""
+    rows = np.array([column.numbers for column in columns])
+    for row, column in zip(rows, columns, strict=True):
+        if column.codes is not None:
+            row[column.codes >= 0] = np.nan
+    return rows
 
 
 def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.outputs import OutputColumn
 from auditor.bounds.intervals import Floats, Ints
 from auditor.events.blocks import LEAST_IN_CELL, RuleCounts, RuleForecast, log_ratios, merge_cells
-from auditor.events.cells import Cells
+from auditor.events.cells import Cells, stacked
 from auditor.events.rare import LEAST_BEYOND
 from auditor.interfaces import Feature
 
@@ -39,10 +39,7 @@ class CoarseBlocks:
     @classmethod
     def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
         """Look at columns of the same outputs, in four parts of these sizes: the fit half (left, right), the judging half."""
-        numbers = np.stack([column.numbers for column in columns])
-        for row, column in enumerate(columns):
-            if column.codes is not None:
-                numbers[row, column.codes >= 0] = np.nan
+        numbers = stacked(columns)
         ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
         edges = _edges(ordered)
         atoms = tuple(() if column.codes is None else tuple(sorted(column.atoms)) for column in columns)

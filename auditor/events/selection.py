@@ -10,16 +10,16 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
+from auditor.bounds.intervals import Floats
 from auditor.defaults import BITS, VALUES
 from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
-from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal, stacked
 from auditor.events.coarse import CoarseBlocks, pooled_evidence
 from auditor.events.event import Event
 from auditor.events.features import (
@@ -139,51 +139,54 @@ def frequent_rules(
 class FewOutputs:
     """Outputs from which nothing finer than one threshold can be learned: what features take of them, and which are of the left.
 
-    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows. Columns of numbers alone, the ``plain``
-    ones, are looked at together: their ``numbers`` in rising order, and the ``order`` of the outputs, both of shape (columns,
-    outputs).
+    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows. So all columns are looked at together.
+    ``order`` is that of the outputs by each column, of shape (columns, outputs). ``numbers`` are in this order, then NaN for atoms,
+    and one NaN more.
     """
 
     columns: Sequence[tuple[Feature, OutputColumn]]
     is_left: NDArray[np.bool_]
-    plain: Sequence[int]
     order: NDArray[np.intp]
-    numbers: NDArray[np.float64]
+    numbers: Floats
 
     @classmethod
     def of(cls, sample: Sample, kinds: Sequence[str] = (VALUES,)) -> "FewOutputs":
         """Return what features of these kinds take of a sample."""
         both = concatenate([sample.left, sample.right])
         columns = [(feature, feature.extract(both)) for feature in _features(both, kinds)]
-        plain = [place for place, (_, column) in enumerate(columns) if column.codes is None]
-        numbers = np.array([columns[place][1].numbers for place in plain]).reshape(len(plain), both.size)
+        numbers = stacked([column for _, column in columns]).reshape(len(columns), both.size)
         order = np.argsort(numbers, axis=1, kind="stable")
-        in_order = np.take_along_axis(numbers, order, axis=1)
-        return cls(columns, np.arange(sample.size) < sample.left.size, plain, order, in_order)
+        in_order = np.pad(np.take_along_axis(numbers, order, axis=1), ((0, 0), (0, 1)), constant_values=np.nan)
+        return cls(columns, np.arange(sample.size) < sample.left.size, order, in_order)
 
     def threshold(self) -> Event:
         """Return the rule that guesses most outputs rightly, the first of equal ones; always left if no feature varies.
 
         It guesses one side up to a threshold, and the other beyond. At an atom it guesses the side that gave it more often.
         """
+        if not self.order.size:
+            return ALWAYS
         # The sides count alike, however often each was drawn.
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
-        gains = self._gains(weights)
-        best, most = None, -np.inf
-        for place, (feature, column) in enumerate(self.columns):
-            right = gains[place] if place in gains else _separating(column, weights)[1]
+        low, high = self.numbers[:, :-1], self.numbers[:, 1:]
+        reached = np.cumsum(np.where(np.isnan(low), 0.0, weights[self.order]), axis=1)
+        # By how much more the side that is guessed is hit than the other. Beyond the last number there is no threshold.
+        gains = np.where(~np.isnan(low) & (low != high), np.abs(2 * reached - reached[:, -1:]), -np.inf)
+        of_atoms = [_excess(column, weights) for _, column in self.columns]
+        best, most = 0, -np.inf
+        for row, gain in enumerate(gains.max(axis=1).tolist()):
+            right = float(np.abs(of_atoms[row]).sum()) + max(0.0, gain)
             if right > most + 1e-12:
-                best, most = (feature, column), right
-        return ALWAYS if best is None else Event(best[0], _separating(best[1], weights)[0])
-
-    def _gains(self, weights: NDArray[np.float64]) -> dict[int, float]:
-        """Return by how much more the best threshold on each plain column hits the side that it guesses than the other."""
-        reached = np.cumsum(weights[self.order], axis=1)
-        between = np.ones(self.numbers.shape, np.bool_)
-        between[:, :-1] = self.numbers[:, 1:] != self.numbers[:, :-1]
-        gains = np.where(between, np.abs(2 * reached - reached[:, -1:]), -np.inf)
-        return dict(zip(self.plain, gains.max(axis=1, initial=-np.inf).tolist(), strict=True))
+                best, most = row, right
+        (feature, column), at = self.columns[best], int(gains[best].argmax())
+        below = LEFT if 2 * reached[best, at] > reached[best, -1] else RIGHT
+        excess = zip(column.atoms, of_atoms[best].tolist(), strict=True)
+        atoms = {atom: LEFT if more > 0 else RIGHT for atom, more in excess if more}
+        if np.isnan(high[best, at]):
+            return Event(feature, Cells((), (ABSTAIN if np.isnan(low[best, at]) else below,), atoms))
+        edge = shortest_decimal(float(low[best, at]), float(high[best, at]))
+        return Event(feature, Cells((edge,), (below, -below), atoms))
 
     def tail(self) -> Event | None:
         """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
@@ -191,88 +194,32 @@ class FewOutputs:
         Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides
         shows how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
         """
-        found = dict(zip(self.plain, _surest_tails(self.numbers, self.is_left[self.order]), strict=True))
-        best, most = None, 0.0
-        for place, (feature, column) in enumerate(self.columns):
-            one = found.get(place)
-            if one is None:
-                numbers, sides = column.numbers[column.codes < 0], self.is_left[column.codes < 0]  # type: ignore[operator]
-                order = np.argsort(numbers, kind="stable")
-                [one] = _surest_tails(numbers[None, order], sides[None, order])
-            if one.sure > most:
-                best, most = Event(feature, one.rule()), one.sure
-        return best
+        if not self.order.size:
+            return None
+        low, high = self.numbers[:, :-1], self.numbers[:, 1:]
+        is_left, there = self.is_left[self.order], ~np.isnan(low)
+        # Outputs of either side up to each number, and beyond it; with half an output more on either side.
+        sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
+        reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
+        tails = np.stack([reached, total - reached], axis=2) + 0.5
+        left, right = np.log(tails)
+        log_odds = left - right
+        sure = np.abs(log_odds) - np.sqrt((1 / tails).sum(axis=0))
+        sure = np.where((~np.isnan(high) & (low != high))[:, None], sure, -np.inf)
+        row, is_high, at = best = tuple(map(int, np.unravel_index(sure.argmax(), sure.shape)))
+        if not sure[best] > 0:
+            return None
+        guess = LEFT if log_odds[best] > 0 else RIGHT
+        edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
+        return Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
 
 
-class _Tail(NamedTuple):
-    """A rule that guesses one side up to ``low``, or from ``high`` on, and how sure it is; see FewOutputs."""
-
-    sure: float
-    low: float
-    high: float
-    is_low: bool
-    guess: float
-
-    def rule(self) -> Cells:
-        values = (self.guess, ABSTAIN) if self.is_low else (ABSTAIN, self.guess)
-        return Cells((shortest_decimal(self.low, self.high),), values, {})
-
-
-def _surest_tails(numbers: NDArray[np.float64], is_left: NDArray[np.bool_]) -> list[_Tail]:
-    """Return the surest tail of each row of numbers in rising order; ``sure`` is 0 without one."""
-    rows, size = numbers.shape
-    if size < 2:
-        return [_Tail(0.0, 0.0, 0.0, True, LEFT)] * rows
-    # Outputs of either side up to each number but the last, and beyond it; with half an output more on either side.
-    sides = np.stack([is_left, ~is_left]).astype(np.int64)
-    reached, total = sides.cumsum(axis=2)[:, :, :-1], sides.sum(axis=2, keepdims=True)
-    tails = np.stack([reached, total - reached], axis=1) + 0.5
-    left, right = np.log(tails)
-    log_odds = left - right
-    sure = np.abs(log_odds) - np.sqrt((1 / tails).sum(axis=0))
-    sure[:, numbers[:, 1:] == numbers[:, :-1]] = -np.inf
-    at = sure.argmax(axis=2)  # of the low tail and the high tail of each row
-    best = np.take_along_axis(sure, at[:, :, None], axis=2)[:, :, 0]
-    which, row = (best[1] > best[0]).astype(np.intp), np.arange(rows)
-    places = at[which, row]
-    return [
-        _Tail(max(0.0, one), low, high, not of, LEFT if odds > 0 else RIGHT)
-        for one, low, high, of, odds in zip(
-            best[which, row].tolist(),
-            numbers[row, places].tolist(),
-            numbers[row, places + 1].tolist(),
-            which.tolist(),
-            log_odds[which, row, places].tolist(),
-            strict=True,
-        )
-    ]
-
-
-def _separating(column: OutputColumn, weights: NDArray[np.float64]) -> tuple[Cells, float]:
-    """Return the rule on a column, and by how much more it hits the side that it guesses than the other."""
-    atoms, worth = dict[str, float](), 0.0
-    numbers = column.numbers
-    if column.codes is not None:
-        is_atom = column.codes >= 0
-        excess = np.bincount(column.codes[is_atom], weights[is_atom], minlength=len(column.atoms))
-        atoms = {
-            atom: LEFT if more > 0 else RIGHT for atom, more in zip(column.atoms, excess.tolist(), strict=True) if more
-        }
-        worth = float(np.abs(excess).sum())
-        numbers, weights = numbers[~is_atom], weights[~is_atom]
-    if not len(numbers):
-        return Cells((), (ABSTAIN,), atoms), worth
-    order = np.argsort(numbers, kind="stable")
-    numbers, reached = numbers[order], np.cumsum(weights[order])
-    # A threshold lies between two numbers that differ; beyond the last there is none.
-    between = np.append(numbers[1:] != numbers[:-1], True)
-    gains = np.where(between, np.abs(2 * reached - reached[-1]), -np.inf)
-    at = int(np.argmax(gains))
-    if at == len(numbers) - 1:
-        return Cells((), (LEFT if reached[-1] > 0 else RIGHT,), atoms), worth + abs(float(reached[-1]))
-    below = LEFT if 2 * reached[at] > reached[-1] else RIGHT
-    edge = shortest_decimal(float(numbers[at]), float(numbers[at + 1]))
-    return Cells((edge,), (below, -below), atoms), worth + float(gains[at])
+def _excess(column: OutputColumn, weights: Floats) -> Floats:
+    """Return the sum of the weights of the outputs with each atom of a column."""
+    if column.codes is None:
+        return np.zeros(0)
+    is_atom = column.codes >= 0
+    return np.asarray(np.bincount(column.codes[is_atom], weights[is_atom], len(column.atoms)), np.float64)
 
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
