@@ -92,15 +92,6 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             option="N",
         ),
     ]
-    outputs: Annotated[
-        int | None,
-        About(
-            "Instead of samples: outputs of all rounds together, such as 2,000,000 for 1,000,000 samples. The last bound gets "
-            "outputs that the searches leave.",
-            least=FEWEST,
-            option="N",
-        ),
-    ]
     seconds: Annotated[
         float | None,
         About("The audit ends after S seconds, with the bound proved until then.", above=0, option="S", key="nowhere"),

@@ -251,7 +251,7 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     if chosen["expect"] not in ends:
         raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
     # A test should take seconds, if an output takes 50 µs, as those of libraries do.
-    return chosen if {"samples", "outputs", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
+    return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 
 
 def _again(item: pytest.Item, share: float) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import auditor
 from mechanisms import additive, classics, noisy_max, rappor, sparse_vector
 
-CONFIDENCE, OUTPUTS, SEEDS, CLAIMS = 0.9, 20_000_000, 5, (0.1, 50.0)
+CONFIDENCE, SAMPLES, SEEDS, CLAIMS = 0.9, 10_000_000, 5, (0.1, 50.0)
 OF_THE_TRUTH = 0.97
 ONE = auditor.Totals(cells=1, values=(-10, 10), contribution={"l1": 1}, integer=False)
 WORD = auditor.Totals(cells=1, values=(0, 5), contribution={"l1": 1})
@@ -63,7 +63,7 @@ def measure(only: str = "") -> dict[str, Any]:
                 "runs": runs,
             }
             print(name, claim, [(run["bound"], run["reached"]) for run in runs], flush=True)
-    return {"confidence": CONFIDENCE, "outputs": OUTPUTS, "rows": rows}
+    return {"confidence": CONFIDENCE, "samples": SAMPLES, "rows": rows}
 
 
 def _one(name: str, claim: float, seed: int) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _one(name: str, claim: float, seed: int) -> dict[str, Any]:
         domain,
         parameters=parameters,
         confidence=CONFIDENCE,
-        outputs=OUTPUTS,
+        samples=SAMPLES,
         shrink=False,
         seed=seed,
     )

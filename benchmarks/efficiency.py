@@ -65,7 +65,7 @@ def _ours(name: str, epsilon: float, outputs: int, seed: int) -> float:
         auditor.PureDP(epsilon),
         [(0, 1)],
         parameters={"epsilon": epsilon},
-        outputs=outputs,
+        samples=3 * outputs // 4,  # earlier rounds have the rest
         confidence=1 - ALPHA,
         seed=seed,
         workers=1,

@@ -4,7 +4,7 @@ At confidence 95 %, on the edge of the null, where alarms are likeliest. Rates c
 interval. A twin that breaks its claim is refuted far more often: otherwise a case would show nothing. The intervals and bounds
 themselves are enumerated exactly in tests/unit/bounds.
 
-Each kind of claim is audited by each method on a pair that is given, on one that is found out of one budget of outputs, and under a
+Each kind of claim is audited by each method on a pair that is given, on one that is found, and under a
 limit of seconds. Then come other data, other ends of an audit, canaries, scores, several audits in one file, and comparisons.
 ``LOKY_MAX_CPU_COUNT`` limits the processes.
 """
@@ -235,7 +235,7 @@ def _pairwise() -> dict[str, Case]:
         for method, outputs in methods.items():
             ways: dict[str, dict[str, Any]] = {
                 "": {"samples": outputs},
-                ", pair found": {"domain": domain, "outputs": 2 * outputs},
+                ", pair found": {"domain": domain, "samples": outputs},
                 ", seconds": {"seconds": SECONDS},
             }
             for way, given in ways.items():
@@ -278,14 +278,14 @@ CASES = {
     "probability, coin": _of(coin, {"probability": 0.5}, auditor.Probability(0.5, at_most=True), samples=500),
     "sensitivity, clipped sum": _of(clipped_sum, {"most": 1.0}, auditor.Sensitivity(1.0), domain=RECORDS, nominal=0.0),
     "monotone, count": _of(count_that_falls, {"by": 1.0}, auditor.Monotone(), domain=RECORDS, nominal=0.0),
-    "ε, records": _of(number_of_rows, AT_EPSILON, PURE, domain=RECORDS, outputs=2_000),
-    "ε, records, at a distance": _of(number_of_rows, {"epsilon": 0.1}, auditor.PureDP(0.1), domain=MANY, outputs=4_000),
-    "ε, frame": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, outputs=2_000),
-    "(ε, δ), frame, numbers and text": _of(rows_or_all, AT_DELTA, MIXED, domain=FRAME, outputs=2_000),
+    "ε, records": _of(number_of_rows, AT_EPSILON, PURE, domain=RECORDS, samples=1_000),
+    "ε, records, at a distance": _of(number_of_rows, {"epsilon": 0.1}, auditor.PureDP(0.1), domain=MANY, samples=2_000),
+    "ε, frame": _of(number_of_rows, AT_EPSILON, PURE, domain=FRAME, samples=1_000),
+    "(ε, δ), frame, numbers and text": _of(rows_or_all, AT_DELTA, MIXED, domain=FRAME, samples=1_000),
     "ε, three numbers": _of(three_numbers, AT_EPSILON, PURE, samples=1_000),
     "ε, outputs that raise": _of(sometimes_raises, AT_EPSILON, PURE, samples=1_000, batch=40),
-    "ε, smallest pair": _of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, outputs=2_000, shrink=True),
-    "ε, measured": _of(discrete_laplace, AT_EPSILON, PURE, is_measured_beyond, domain=ONE, outputs=2_000),
+    "ε, smallest pair": _of(discrete_laplace, AT_EPSILON, PURE, domain=ONE, samples=1_000, shrink=True),
+    "ε, measured": _of(discrete_laplace, AT_EPSILON, PURE, is_measured_beyond, domain=ONE, samples=1_000),
     "any of three audits in a file": case(any_is_refuted, AT_EPSILON),
     "ε, randomised response, three rounds": _of(randomised_response, AT_EPSILON, PURE, samples=5_000),
     **_canaries(),
@@ -294,7 +294,7 @@ CASES = {
         for origin in ("independent-runs", "one-run", "one-run-apart")
     },
     "compare, Laplace": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), samples=5_000),
-    "compare, Laplace, pair found": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), domain=ONE, outputs=10_000),
+    "compare, Laplace, pair found": _compared(laplace, AT_EPSILON, claim=auditor.PureDP(2.0), domain=ONE, samples=5_000),
     "compare, revealing": _compared(revealing, AT_DELTA, claim=auditor.ApproximateDP(2.0, 0.05), samples=5_000),
     "compare, ρ, Gaussian": _compared(gaussian, AT_SIGMA, claim=auditor.ZeroConcentratedDP(2.0), samples=5_000),
     "compare, Gaussian": _compared(gaussian, AT_SIGMA, claim=auditor.GaussianDP(2.0), samples=5_000),

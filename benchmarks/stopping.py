@@ -22,7 +22,7 @@ def _audit(mechanism: Any, parameters: dict[str, float], claim: Any, outputs: in
         claim,
         [(0, 1)],
         parameters=parameters,
-        outputs=outputs,
+        samples=3 * outputs // 4,  # earlier rounds have the rest
         confidence=1 - ALPHA,
         seed=seed,
         workers=1,

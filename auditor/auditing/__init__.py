@@ -45,7 +45,6 @@ def audit(
     Keyword Args:
         samples (int): outputs for the bound of the last round, both sides together, 1,000,000 by default; smaller rounds, their
             searches and what they learn from come on top. A refuted claim takes fewer.
-        outputs (int): instead of samples, the outputs of all rounds together.
         method (str): "fixed", the default, "two-intervals", or "one-run" for Canaries.
         search (int | None): outputs for the searches over pairs; by default a share of the samples.
         sharpen (bool): whether a refuted claim takes all samples, for a sharp bound on its loss.

@@ -242,13 +242,6 @@ class Draw:
         name = "shrink" if phase is Phase.CONFIRM else phase.name.lower()
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + outputs})
 
-    def left(self) -> int:
-        """Return how many outputs are left for the bound: of the whole budget, if there is one, or of the samples."""
-        settings, spent = self.plan.settings, self.spent
-        if settings.outputs is None:
-            return settings.samples - spent.bound
-        return settings.outputs - spent.search - spent.selection - spent.bound
-
     def report(self, phase: Phase, done: int, planned: int) -> None:
         """Report the progress of a phase to the listener."""
         self.listener(Progress(self.plan.name, phase, done, planned))

@@ -242,7 +242,6 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     settings = replace(
         plan.settings,
         samples=max(FEWEST, outputs),
-        outputs=None,
         seconds=None,
         search=None,
         method="two-intervals" if plan.settings.method == "two-intervals" else "fixed",

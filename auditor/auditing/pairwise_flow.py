@@ -66,7 +66,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
                 found, sample, learned, alike = other, of_other, again, False
         if rounds.ended and alike:
             return no_answer(all_alike(sample), found.pair)
-        now, note = _affordable(rounds, rounds.with_all_that_is_left(now), sample)
+        now, note = _affordable(rounds, now, sample)
         of_round = known.count(found, learned, sample, now, last=rounds.ended)
         if not of_round:
             break
@@ -93,9 +93,6 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
     assert earlier is not None
     pair, test, most = earlier.pair, earlier.test, plan.settings.samples
     outputs = min(most, max(FEWEST, earlier.outputs, sharpening(most, searches=False)[1]))
-    # The search needs the rest of what is limited.
-    if plan.settings.outputs is not None:
-        outputs = max(FEWEST, outputs // 4)
     selection = selection_of(outputs)
     if (seconds := plan.settings.seconds) is not None:
         fits = plan.store.recall("earlier in time", lambda: outputs_at_first(draw, pair, seconds, BEFORE_ALL))

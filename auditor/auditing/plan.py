@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from auditor.auditing.earlier import Earlier
-from auditor.auditing.sizes import GROWTH, largest_bound, rounds_for
+from auditor.auditing.sizes import GROWTH, rounds_for
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
@@ -64,7 +64,6 @@ class Settings:
     prove: Prove = False
     seed: int = 0
     execution: Execution = field(default_factory=Execution)
-    outputs: int | None = None
     planted: int = PLANTED
     observe: tuple[ObserveKind, ...] = ()
     sharpen: bool = False
@@ -79,13 +78,13 @@ class Settings:
         for kind in self.observe:
             if kind not in get_args(ObserveKind):
                 raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')
-        for name, least in {"samples": FEWEST, "outputs": FEWEST, "search": 0, "seed": 0, "planted": 0}.items():
+        for name, least in {"samples": FEWEST, "search": 0, "seed": 0, "planted": 0}.items():
             value = getattr(self, name)
-            if value is None and name in ("outputs", "search"):
+            if value is None and name == "search":
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-            if value > MOST and name in ("samples", "outputs", "search"):
+            if value > MOST and name in ("samples", "search"):
                 raise InvalidInputError(f"{name} is {value:,}; at most {MOST:,} outputs can be counted")
 
     @classmethod
@@ -104,21 +103,7 @@ class Settings:
         chosen = {name: value for name, value in given.items() if name not in of_execution}
         for name in {"events", "observe"} & chosen.keys():
             chosen[name] = tuple(chosen[name])
-        if "samples" in chosen and chosen.get("outputs") is not None:
-            raise InvalidInputError(
-                "samples and outputs are both given; give one. `samples` counts the outputs of the last bound. `outputs` counts "
-                "the outputs of all rounds, with their searches and selections"
-            )
-        settings = cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
-        if settings.outputs is None:
-            return settings
-        samples = largest_bound(settings.outputs, settings.search)
-        if samples < FEWEST:
-            raise InvalidInputError(
-                f"outputs is {settings.outputs}; earlier rounds, search and selection leave {samples} outputs for the bound; "
-                f"a bound needs at least {FEWEST}"
-            )
-        return replace(settings, samples=samples)
+        return cls(**chosen, execution=Execution(**{name: given[name] for name in of_execution}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +208,8 @@ class Plan:
 
     def with_more(self, times: float = GROWTH) -> str:
         """Say which setting gives so many times the outputs, and to what to raise it; by default, for one round more."""
-        settings = self.settings
-        limited = (name for name in ("seconds", "outputs") if getattr(settings, name) is not None)
-        name = next(limited, "samples")
-        return f"raise `{name}` to {min(MOST, error_bound(times * getattr(settings, name))):,.12g}"
+        name = "samples" if self.settings.seconds is None else "seconds"
+        return f"raise `{name}` to {min(MOST, error_bound(times * getattr(self.settings, name))):,.12g}"
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

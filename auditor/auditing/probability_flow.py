@@ -38,7 +38,6 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
     rounds, counted, best, refuted = Rounds(on_one, draw), list[Counted](), None, False
     while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
         alone = best.found.pair if best and refuted else _worst(on_one, now, draw, counted)
-        now = rounds.with_all_that_is_left(now)
         batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
         test, method = Reported(claim, now.share * plan.alpha), on_one.method(now.bound)
         tally, _ = draw.count(batches, test)

@@ -12,7 +12,6 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for, selection_of, sharpening
 from auditor.blackbox.batches import Phase, rng_at
-from auditor.defaults import FEWEST
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import has_one_pair
 
@@ -90,14 +89,6 @@ class Rounds:
         share = 1 - sum(each.share for each in self.done[:-1])
         self.done[-1] = replace(self.done[-1], bound=bound, share=share)
         return self.done[-1]
-
-    def with_all_that_is_left(self, one: Round) -> Round:
-        """Return the last round with what all searches and selections left of a budget of outputs."""
-        if self.plan.settings.outputs is None or not self.ended:
-            return one
-        left = max(FEWEST, self.draw.left())
-        is_short = one.number < len(self.planned) - 1  # since the claim is refuted
-        return self.ending_with(min(left, one.bound) if is_short else left)
 
     def _in_time(self, one: Round, seconds: float) -> Round:
         """Return a round with as many outputs as fit into the time that is left; with none if that is too few.

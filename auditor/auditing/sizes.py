@@ -4,7 +4,6 @@ Sizes grow by a factor of about four up to ``samples``. A small round refutes wh
 of the level, and the small ones share the rest.
 """
 
-import bisect
 import math
 from dataclasses import dataclass
 
@@ -99,16 +98,3 @@ def sharpening(samples: int, *, searches: bool) -> tuple[int, int]:
     share = OF_SHARPENING if outputs >= ENOUGH_TO_CLIMB else OF_SHORT
     search = round(share * outputs) if searches else 0
     return search, outputs - search
-
-
-def largest_bound(outputs: int, search: int | None = None) -> int:
-    """Return the most outputs that the last bound has if all parts of all rounds together have this number.
-
-    >>> largest_bound(2_000_000)
-    1124393
-    """
-
-    def exceeds(bound: int) -> bool:
-        return sum(one.planned for one in rounds_for(bound, search)) > outputs
-
-    return bisect.bisect_left(range(1, outputs + 1), True, key=exceeds)

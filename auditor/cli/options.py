@@ -146,7 +146,7 @@ def _checks(add: _Add) -> None:
     _configs(add("check", "before:check", words))
     words = "before any sampling: the violations that the audit can detect, and the outputs needed"
     plan = _configs(add("plan", "before:plan", words))
-    add_settings(plan, "samples", "outputs")
+    add_settings(plan, "samples")
     stages = "the stages of each audit's search, their outputs, and the reason for each"
     plan.add_argument("--stages", action="store_true", help=stages)
 

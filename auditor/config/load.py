@@ -285,7 +285,7 @@ def _plans(
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
         seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
-        seeded += [part for key in BUDGETS & overrides.keys() for part in (f"--{key}", str(getattr(settings, key)))]
+        seeded += ["--samples", str(settings.samples)] if "samples" in overrides else []
         return [
             Plan(
                 name=name,
@@ -328,17 +328,12 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return Dialogues(neighbours, **given)
 
 
-# Two ways to say how many outputs an audit may draw; the later of them counts.
-BUDGETS = {"samples", "outputs"}
-
-
 def _settings(shared: Mapping[str, Any], audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
     overrides = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
     for layer in (shared, audit.settings(), overrides):
-        replaced = BUDGETS if BUDGETS & layer.keys() else set[str]()
-        given = {key: value for key, value in given.items() if key not in replaced} | {**layer}
+        given |= layer
     return Settings.of(given | given.pop("execution", {}) | {**overrides})
 
 
@@ -385,6 +380,7 @@ def _problem(problem: Any, document: Document) -> str:
 
 # The advice for keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
+    "outputs": "write `samples`, the outputs of the last bound: about half as many",
     "further": "fix the violation that is found, and run again",
     "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others",
 }

@@ -101,23 +101,19 @@ def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
         assert 0.02 * level < error(plan, truth, level) <= level
 
 
-@pytest.mark.parametrize("options", [{}, {"outputs": True}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
 @pytest.mark.parametrize("samples", [100, 1_000, 30_000, ENDLESS])
 @pytest.mark.parametrize("refuted_from", [0, 1, 3, 99])
 @pytest.mark.parametrize("ended_at", [0, 2, 99])
 def test_shares_add_up_to_one_at_most_however_the_audit_ends(
     options: dict[str, Any], samples: int, refuted_from: int, ended_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outputs = (
-        {"outputs": sum(one.planned for one in rounds_for(samples))} if "outputs" in options else {"samples": samples}
-    )
-    plan = plan_of(**{**options, **outputs})
+    plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
     monkeypatch.setattr(Draw, "elapsed", lambda draw: took[0])
     while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
         if now.number == ended_at:  # as where most outputs fail
             now = rounds.ending_with(100)
-        now = rounds.with_all_that_is_left(now)
         assert now == rounds.done[-1]
         assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
         rounds.draw.spend(Phase.BOUND, now.bound)
@@ -125,8 +121,7 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
     assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
     assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    planned_outputs = plan.settings.outputs or sum(one.bound for one in rounds_for(samples))
-    assert rounds.draw.spent.bound <= planned_outputs
+    assert rounds.draw.spent.bound <= sum(one.bound for one in rounds_for(samples))
 
 
 # --- What a round learns from ---

@@ -37,7 +37,7 @@ SETTINGS = (
     "execution: {timeout: 1.0e+300}",
     "confidence: 1.0e+300",
     "samples: 10_000_000_000_000_000_000",
-    *("planted: -1", "outputs: 1"),
+    "planted: -1",
 )
 
 
