@@ -381,6 +381,7 @@ def _problem(problem: Any, document: Document) -> str:
 # The advice for keys of earlier versions.
 _INSTEAD: dict[str | int, str] = {
     "outputs": "write `samples`, the outputs of the last bound: about half as many",
+    "strategy": "write `generator`, a function that yields pairs",
     "further": "fix the violation that is found, and run again",
     "matrix": "write each audit, and take over the keys of another: `- &first` before its keys, `<<: *first` in the others",
 }

@@ -32,7 +32,7 @@ from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
-from auditor.neighbours.domains import Pairs, Value, drawn_pairs
+from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
@@ -116,7 +116,7 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
-        keys = ("generator", "strategy", "canaries", "records", "score")
+        keys = ("generator", "canaries", "records", "score")
         return [name for key in keys if isinstance(name := getattr(self, key, None), str)]
 
     def needs_code(self) -> bool:
@@ -403,23 +403,9 @@ class Generated(NeighbourForm):
             return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 
-class DrawnByStrategy(NeighbourForm):
-    """Pairs that a strategy of Hypothesis draws."""
-
-    strategy: str
-    """module:function or file.py:function that returns a strategy, which draws pairs (left, right)."""
-    relation: RelationName | None = None
-    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given."""
-
-    def make(self, search_path: tuple[str, ...]) -> Domain:
-        with Door(f'strategy "{self.strategy}"'):
-            strategy = load(self.strategy, search_path)()
-            return Pairs(drawn_pairs(strategy), self.relation or Relation.AS_GIVEN)
-
-
 def _form(given: Any) -> str | None:
     keys = given if isinstance(given, dict) else ()
-    return next((f"by {key}" for key in ("domain", "pairs", "generator", "strategy") if key in keys), None)
+    return next((f"by {key}" for key in ("domain", "pairs", "generator") if key in keys), None)
 
 
 # A new domain is registered here, by its class.
@@ -429,13 +415,12 @@ _Domains = Annotated[
 Neighbours = Annotated[
     Annotated[_Domains, Tag("by domain")]
     | Annotated[ListOfPairs, Tag("by pairs")]
-    | Annotated[Generated, Tag("by generator")]
-    | Annotated[DrawnByStrategy, Tag("by strategy")],
+    | Annotated[Generated, Tag("by generator")],
     Discriminator(
         _form,
         custom_error_type="no_form",
         custom_error_message="it must be a mapping with a domain (value, number, records, totals, frame, canaries), "
-        "pairs: [{left: ..., right: ...}, ...], generator: module:name, or strategy: module:name",
+        "pairs: [{left: ..., right: ...}, ...], or generator: module:name",
     ),
     BeforeValidator(_without_null),
 ]

@@ -107,7 +107,6 @@ ONLY: dict[str, tuple[str, ...]] = {
     "markupsafe": ("auditor.report",),
     "pandas": ("auditor.results.result", "auditor.neighbours.frame_forms"),
     "polars": ("auditor.neighbours.frame_forms",),
-    "hypothesis": ("auditor.neighbours.domains",),
     "pyarrow": ("auditor.neighbours.frame_forms", "auditor.scores"),
     "shtab": ("auditor.cli",),
 }
@@ -174,7 +173,6 @@ def test_every_library_is_declared() -> None:
         "pandas",
         "polars",
         "pyarrow",
-        "hypothesis",
         "matplotlib",
         "statsmodels",
     }

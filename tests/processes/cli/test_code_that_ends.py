@@ -137,7 +137,6 @@ READ = {
     "generator": f"{NOISY}\n    neighbours: {{generator: own.py:ends}}",
     "generator, later": f"{NOISY}\n    neighbours: {{generator: own.py:yields}}",
     "its data": f"{NOISY}\n    neighbours: {{generator: own.py:returns_data, relation: substitute}}",
-    "strategy": f"{NOISY}\n    neighbours: {{strategy: own.py:ends}}",
     "canaries": f"mechanism: own.py:made\n    {EPSILON}\n    {CANARIES}canaries: own.py:ends, score: own.py:ends}}",
     "records": f"mechanism: own.py:made\n    {EPSILON}\n    {CANARIES}canaries: [1], records: own.py:ends, "
     "score: own.py:ends}",

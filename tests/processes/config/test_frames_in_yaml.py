@@ -128,17 +128,6 @@ def test_a_wrong_sensitivity_by_distance_is_an_error_with_its_line(
     assert message in str(raised.value)
 
 
-def test_a_strategy_gives_the_pairs(tmp_path: Path) -> None:
-    (tmp_path / "strategy.py").write_text(
-        "from hypothesis import strategies as st\n"
-        "def pairs():\n"
-        "    records = st.lists(st.integers(0, 9), max_size=3)\n"
-        "    return st.tuples(records, st.integers(0, 9)).map(lambda d: (d[0], [*d[0], d[1]]))\n"
-    )
-    pair = pair_of(tmp_path, "{strategy: strategy.py:pairs, relation: add_remove}")
-    assert len(pair.right) == len(pair.left) + 1
-
-
 def test_a_program_receives_rows_and_no_frames_of_a_library(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     program = tmp_path / "program.py"

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
 from auditor.neighbours.columns import Column
-from auditor.neighbours.domains import MOST_SIMPLE, Pairs, drawn_pairs
+from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import CONTAINERS
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
@@ -460,32 +460,6 @@ def test_a_library_that_is_missing_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("auditor.neighbours.frame_forms.find_spec", lambda name: None)
     with pytest.raises(InvalidInputError, match="as: polars needs polars, which is not installed: pip install polars"):
         Frame(FEW, form="polars")
-
-
-# --- Strategies ---
-
-
-def test_a_strategy_draws_the_same_pairs_each_time() -> None:
-    records = st.lists(st.text(max_size=3), max_size=3)
-    strategy = st.tuples(records, st.text(max_size=3)).map(lambda drawn: (drawn[0], [*drawn[0], drawn[1]]))
-    pairs = drawn_pairs(strategy)
-    assert pairs == drawn_pairs(strategy)
-    assert len(pairs) > 50
-    assert all(right[:-1] == left for left, right in pairs)
-    assert min(len(left) for left, _ in pairs) == 0
-
-
-@pytest.mark.parametrize(
-    ("strategy", "message"),
-    [
-        (st.integers(), "must draw pairs"),
-        (st.just((1, 1)), "no pair of different data sets"),
-        ([1, 2], "a strategy of Hypothesis is needed"),
-    ],
-)
-def test_a_strategy_that_draws_no_pairs_is_an_error(strategy: Any, message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        drawn_pairs(strategy)
 
 
 def values(domain: Frame, name: str) -> set[str]:
