@@ -17,11 +17,14 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from auditor.blackbox.repeats import SHOWN, Calls, Keys, shown_keys
-from auditor.blackbox.sample import Labels, Origin, Patience, Sample, calls_of, changed_form
+from auditor.blackbox.sample import Drawer, Labels, Patience, Sample, calls_of, changed_form
 from auditor.errors import MechanismError
+from auditor.interfaces import Source
 from auditor.neighbours.pair import Lazy, Pair, Relation
 
 T = TypeVar("T")
+# The origin of outputs: a source that each worker imports, or an object that draws in a process of its own.
+Origin = Source | Drawer
 
 
 class Phase(IntEnum):

@@ -13,7 +13,6 @@ from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
 from auditor.errors import MechanismError
-from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair, Side, rows_of
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
@@ -236,10 +235,6 @@ def are_rows(*answers: Any) -> bool:
     """Whether all answers are lists of rows, and at least one has a row."""
     lists = [answer for answer in answers if isinstance(answer, list) and all(isinstance(row, dict) for row in answer)]
     return len(lists) == len(answers) and any(lists)
-
-
-# The origin of outputs: a source that each worker imports, or an object that draws in a process of its own.
-Origin = Source | Drawer
 
 
 # --- How far apart outputs with the same noise are: this ranks pairs, and proves nothing ---

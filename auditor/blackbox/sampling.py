@@ -18,6 +18,7 @@ from auditor.blackbox.batches import (
     Batch,
     Batches,
     DrawnBatch,
+    Origin,
     Phase,
     Trial,
     compare,
@@ -27,7 +28,7 @@ from auditor.blackbox.batches import (
 )
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sample import CALLS, TRIAL, Origin, Sample
+from auditor.blackbox.sample import CALLS, TRIAL, Sample
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
