@@ -56,10 +56,7 @@ def mechanism_of(thing: object, parameters: Mapping[str, Any]) -> Callable[..., 
     if adapted is not None:
         return adapted.mechanism
     if not callable(thing):
-        raise InvalidInputError(
-            f"{type(thing).__name__} of {type(thing).__module__} cannot be called, and has no adapter; write a function that "
-            "calls it"
-        )
+        raise InvalidInputError(f"{_named(thing)} cannot be called, and has no adapter; write a function that calls it")
     return functools.partial(thing, **parameters) if parameters else thing
 
 

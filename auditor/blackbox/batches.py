@@ -38,6 +38,8 @@ class Phase(IntEnum):
     CONFIRM = 5  # the bound on the smallest pair
 
 
+BOUNDS = Phase.BOUND, Phase.CONFIRM  # the other outputs are only learned from, and prove nothing
+
 # Calls on each side for a bound, at least. A state that all outputs of a call share then guesses the side as well as so many coins;
 # fewer might fall alike before it shows that calls differ.
 CALLS_OF_BOUND = 128
@@ -57,8 +59,8 @@ class Batch:
 
     @property
     def learning(self) -> bool:
-        """Whether its outputs are only learned from. They prove nothing."""
-        return self.phase not in (Phase.BOUND, Phase.CONFIRM)
+        """Whether its outputs are only learned from."""
+        return self.phase not in BOUNDS
 
     @property
     def calls(self) -> int:

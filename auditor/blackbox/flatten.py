@@ -101,10 +101,6 @@ def _items(arrays: Sequence[Any]) -> Iterable[Any]:
     return itertools.chain.from_iterable(np.asarray(array).flat for array in arrays)
 
 
-def _array_leaves(place: str, array: Any) -> Leaves:
-    return {f"shape of {place}": str(array.shape)}
-
-
 def require_unmasked(value: Any) -> None:
     """Raise MechanismError if a value is a masked array: nobody knows what is below the mask."""
     if isinstance(value, np.ma.MaskedArray):
@@ -119,8 +115,13 @@ def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
 
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
-    order: Leaves = {f"position of {place}[{name}]": float(at) for at, name in _positions(value)}
-    return {**_length(place, value), **order}
+    """Return where each key stands, if the keys are not in their own order: of numbers, or else of the words for them."""
+    keys = list(value)
+    words = [spelled(key) for key in keys]
+    are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
+    own = keys if are_numbers else words
+    order = [] if sorted(own) == own else words
+    return {**_length(place, value), **{f"position of {place}[{name}]": float(at) for at, name in enumerate(order)}}
 
 
 def _length(place: str, value: Any) -> Leaves:
@@ -180,15 +181,6 @@ def type_name(value: Any) -> str:
     if isinstance(value, JsonNumber):
         return "float" if set(value) & set(".eE") else "int"
     return str(value.dtype) if isinstance(value, np.generic) else type(value).__name__
-
-
-def _positions(value: Mapping[Any, Any]) -> Iterable[tuple[int, str]]:
-    """Return where each key stands, if the keys are not in their own order: of numbers, or else of the words for them."""
-    keys = list(value)
-    words = [spelled(key) for key in keys]
-    are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
-    own = keys if are_numbers else words
-    return () if sorted(own) == own else enumerate(words)
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
@@ -332,7 +324,9 @@ def _instead(value: Any) -> str:
 # Tried in this order.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
-    OutputKind(_is(np.ndarray), _array_leaves, items_at, _items, _array_forms),
+    OutputKind(
+        _is(np.ndarray), lambda place, array: {f"shape of {place}": str(array.shape)}, items_at, _items, _array_forms
+    ),
     OutputKind(
         _is(dict),
         _dict_leaves,
@@ -382,10 +376,4 @@ OUTPUT_KINDS = (
 
 def output_kind(value: Any) -> OutputKind:
     """Return the first entry of OUTPUT_KINDS that fits a value."""
-    return _COMMON.get(type(value)) or next(kind for kind in OUTPUT_KINDS if kind.holds(value))
-
-
-# Found without a search, since outputs are full of them.
-_COMMON: dict[type, OutputKind] = {}
-_FREQUENT: tuple[Any, ...] = (0.5, 1, True, "", b"", None, [], (), {})
-_COMMON.update({type(value): output_kind(value) for value in _FREQUENT})
+    return next(kind for kind in OUTPUT_KINDS if kind.holds(value))

@@ -64,7 +64,7 @@ class Sample:
         ]
 
     def halves(self) -> "tuple[Sample, Sample]":
-        """Cut the sample in two, each with half of either side."""
+        """Return two samples, each with half of either side."""
         one, other = self.parts(2)
         return one, other
 
@@ -147,9 +147,8 @@ class Drawer(Protocol):
         """Draw one output for every label, in the order of the labels. Outputs drawn one by one end when ``patience`` ends. A batch
         takes ``least`` calls on each side, or more.
 
-        A failure is an output like any other. If a batch fails as a whole, all its outputs on both sides are that failure:
-        which output failed cannot be known. If only failed batches were drawn anew, failures would be rarer than they are, by
-        different factors on the two sides.
+        A failure is an output. If a batch fails as a whole, which output failed cannot be known: all its outputs on both sides are
+        that failure. Failed batches are not drawn anew, since failures would be rarer then, by different factors on the two sides.
         """
         if self.batched and not one_by_one:
             drawn = self.batch(pair, labels, rng, least)
@@ -171,20 +170,14 @@ class Drawer(Protocol):
     def _piece(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
         """Return the next outputs, one for each label, and whether to draw no more. There are fewer where ``patience`` ends."""
         made, failures, is_over = list[Any](), 0, False
-        next_ones = itertools.islice(outputs, len(labels))
-        if patience is None:
-            made += next_ones
-            if any(issubclass(kind, ProcessFailure) for kind in set(map(type, made))):
-                failures = sum(isinstance(output, ProcessFailure) for output in made)
-        else:
-            for output in next_ones:
-                made.append(output)
-                if issubclass(type(output), ProcessFailure):  # isinstance would ask the output
-                    failures += 1
-                    if is_over := patience.is_over(bool(labels[len(made) - 1])):
-                        break
-                else:
-                    patience.answered = True
+        for output in itertools.islice(outputs, len(labels)):
+            made.append(output)
+            if issubclass(type(output), ProcessFailure):  # isinstance would ask the output
+                failures += 1
+                if is_over := patience is not None and patience.is_over(bool(labels[len(made) - 1])):
+                    break
+            elif patience is not None:
+                patience.answered = True
         labels = labels[: len(made)]
         left, right = (from_list([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 
 from auditor.blackbox.batches import (
+    BOUNDS,
     Batch,
     Batches,
     DrawnBatch,
@@ -125,19 +126,12 @@ class Execution:
 
 @dataclass
 class Pace:
-    """The measured seconds of an audit's batches.
-
-    They decide when and where batches are drawn. They do not change the outputs.
-    """
+    """The measured seconds of an audit's batches. They decide when and where batches are drawn, and change no output."""
 
     workers: int = 1
     worker: str = "worker"  # what a worker is, in words
     each: float | None = None  # seconds of an output, while all workers are busy
     outputs: int = 1  # of a batch
-
-    def open(self, workers: int, worker: str, outputs: int) -> None:
-        """Expect batches of so many outputs, which take as long by output as those before."""
-        self.workers, self.worker, self.outputs = workers, worker, outputs
 
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
@@ -202,8 +196,8 @@ class Sampler:
         batches, pace, how, origin = batches[done:], self.pace, self.execution, self.origin()
         workers = how.workers_for(waiting=self.apart)
         kind = "process" if how.isolate or (not self.apart and how.backend == "loky") else "thread"
-        outputs = batches[0].size if batches else pace.outputs
-        pace.open(workers.size, "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind, outputs)
+        pace.workers, pace.outputs = workers.size, batches[0].size if batches else pace.outputs
+        pace.worker = "Dask worker" if how.on_cluster else "worker" if workers.size == 1 else kind
 
         def tasks() -> Iterator[Task]:
             begun = 0
@@ -306,8 +300,7 @@ class Sampler:
         number: tuple[int, ...] = (),
     ) -> Batches:
         """Cut a number of outputs on one pair into batches, below the address ``number``."""
-        first = Batch(pair, 1, phase, (*number, 0), one_by_one, form)
-        pieces = PIECES_TO_LEARN if first.learning else PIECES
+        pieces = PIECES if phase in BOUNDS else PIECES_TO_LEARN
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
-        first = replace(first, size=size, share=min(1.0, size / max(1, outputs)))
-        return Batches.of(first, outputs)
+        share = min(1.0, size / max(1, outputs))
+        return Batches.of(Batch(pair, size, phase, (*number, 0), one_by_one, form, share), outputs)

@@ -115,8 +115,7 @@ def test_a_task_that_nobody_waits_for_does_not_keep_its_worker() -> None:
 
 @given(st.integers(1, 3000), st.integers(1, 64), st.floats(1e-7, 100.0))
 def test_every_batch_is_handed_out_once_in_tasks_of_one_length(batches: int, workers: int, each: float) -> None:
-    pace, left = Pace(), batches
-    pace.open(workers, "process", 1)
+    pace, left = Pace(workers, "process"), batches
     while left:
         many = pace.next_task(left)
         assert 1 <= many <= left
