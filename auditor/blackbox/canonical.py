@@ -30,10 +30,7 @@ OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
 
 def from_batch(batch: Any, size: int) -> Outputs:
-    """Canonicalise the result of a batch mechanism: ``size`` outputs along the first axis.
-
-    Raises MechanismError if the batch has another length, or no length.
-    """
+    """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError if it has another length, or none."""
     with flatten.READING:
         try:
             length = len(batch)
@@ -63,10 +60,7 @@ def from_batch(batch: Any, size: int) -> Outputs:
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
-    """Canonicalise outputs given one by one, of any kinds.
-
-    Raises MechanismError if an object in them does not say what it holds.
-    """
+    """Canonicalise outputs of any kinds. Raises MechanismError if an object in them does not say what it holds."""
     with flatten.READING:
         return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 

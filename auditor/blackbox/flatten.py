@@ -59,10 +59,10 @@ def require_few(places: Collection[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutputKind:
-    """A kind of value, and its row: its own leaves, and the leaves of its parts, each at its own place.
+    """A kind of value: its own leaves, and its parts, each at its own place.
 
-    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives a form for each of several values of one type,
-    by default to each another. Values of one form have equal leaves of their own and equal places, and are taken apart together,
+    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives the form of each of several values of one type,
+    by default another one each. Values of one form have equal leaves of their own and equal places, and are taken apart together,
     which is faster. ``parts`` takes values of one form, and gives the parts of each in turn.
     """
 

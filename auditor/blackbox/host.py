@@ -1,6 +1,6 @@
 """Python mechanisms in a process of their own, so that a crash or a hang is an output and does not end the audit.
 
-This module is both ends: ``Hosted`` asks, and ``main`` runs in the process and answers. Messages are pickles.
+This module is both ends: ``Hosted`` asks, and ``serve`` runs in the process and answers. Messages are pickles.
 """
 
 import contextlib
@@ -57,7 +57,6 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
     pickled = _pickled(source)
     try:
         with _host(pickled, limit) as process:
-            assert process.loaded is not None
             batched, takes_rng = process.loaded[1]
     except ProcessFailure as failure:
         raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.message()}') from None
@@ -66,13 +65,9 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Reserve the processes of this mechanism: no other mechanism is loaded there. A mechanism that is imported again starts
-    again, and with randomness of its own it would repeat itself.
-    """
-    try:
-        pickled = b"" if source.is_program else _pickled(source)
-    except MechanismError:  # it is raised again when the mechanism is to run
-        pickled = b""
+    """Load no other mechanism in the processes of this one: imported again, it would start anew, and repeat its own randomness."""
+    # An error is raised again when the mechanism is to run.
+    pickled = None if source.is_program else outcome(_pickled, source)
     _HELD.append(pickled)
     try:
         yield
@@ -80,7 +75,7 @@ def held(source: Source) -> Iterator[None]:
         _HELD.remove(pickled)
 
 
-_HELD: list[bytes] = []  # what running audits have loaded; append and remove are atomic
+_HELD = list[Any]()  # what running audits have loaded; append and remove are atomic
 
 
 def _pickled(source: Source) -> bytes:
@@ -98,10 +93,7 @@ def _pickled(source: Source) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Hosted(Drawer):
-    """A Python mechanism in a process of its own. A failure of the process is an output.
-
-    After a failure the remaining outputs are drawn in a new process, from a stream that the old one did not touch.
-    """
+    """A Python mechanism in a process of its own. A failure of the process is an output; a new process draws those that remain."""
 
     name: str
     batched: bool
@@ -118,7 +110,10 @@ class Hosted(Drawer):
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield each output, its row if it is of a class, or the failure of its process."""
-        later, done = copy.deepcopy(rng), 0
+        later, done = (
+            copy.deepcopy(rng),
+            0,
+        )  # after a failure, outputs come from streams that the old process did not touch
         while done < len(labels):
             asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
             with contextlib.closing(asked) as written:
@@ -139,7 +134,7 @@ class Hosted(Drawer):
             return failure
 
     def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
-        """Yield distances; MOST for a pair on which the process failed, and 0 for those after several of these."""
+        """Yield distances: MOST for a pair on which the process failed, and 0 after ALWAYS of these."""
         done, failed = 0, 0
         while done < len(pairs) and failed < ALWAYS:
             try:
@@ -163,7 +158,7 @@ class Hosted(Drawer):
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return ``function(mechanism, *arguments)``. It is called in a copy of the process, so the process does not change.
+        """Return ``function(mechanism, *arguments)``, called in a copy of the process, so that the process does not change.
 
         Raises ProcessFailure if the copy ends or is late, and whatever pickle raises.
         """
@@ -186,14 +181,14 @@ class Hosted(Drawer):
 def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
     """Lend a process in which a mechanism is loaded, if possible one that has it already."""
     wishes = (
-        lambda process: process.loaded is not None and process.loaded[0] == pickled,
-        lambda process: process.loaded is None or process.loaded[0] not in _HELD,
+        lambda process: process.loaded[0] == pickled,
+        lambda process: process.loaded[0] not in _HELD,
     )
     # The process has the auditor's search path, so that it finds the same modules.
     start = f"import sys; sys.path[:] = {sys.path!r}; from auditor.blackbox.host import serve; serve()"
     arguments = [sys.executable, "-c", start]
     with lent("host", lambda: Process(arguments), wishes) as process:
-        if process.loaded is None or process.loaded[0] != pickled:
+        if process.loaded[0] != pickled:
             conversation = _Conversation(process)
             # The process may have been started for another mechanism, when fewer folders were searched for modules.
             conversation.say(("load", (sys.path, pickled)))
@@ -348,7 +343,7 @@ _OWN = tuple(
 def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[str, str]]:
     """Import sources; return the files of this process's modules, but for Python's own, and the versions of packages.
 
-    It has the form of a mechanism, so it runs where mechanisms do.
+    It has the form of a mechanism, and so runs where mechanisms do.
     """
     for source in sources:
         with contextlib.suppress(MechanismError):  # it is raised again when the source is needed

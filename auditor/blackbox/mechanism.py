@@ -44,10 +44,8 @@ class PythonSource:
     is_program: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the file of the module that the mechanism's name gives, without the files that it imports, and the files that
-        parameters name, in the folders in which modules are looked for.
-
-        Nothing is imported here, since an import may end the process.
+        """Return the file of the module that the name gives, and the files that parameters name, in the folders in which modules
+        are looked for. Nothing is imported here, since an import may end the process.
         """
         named = named_files(self.parameters, self.search_path or ("",))
         if self.function is not None:
@@ -61,7 +59,7 @@ class PythonSource:
         return [path for path in candidates if path.is_file()][:1] + named
 
     def drawer(self, limit: float | None = None) -> "Mechanism":
-        """Import the mechanism, unless this process has done so, and read its signature. In this process nothing is limited.
+        """Import the mechanism, and read its signature. In this process nothing is limited.
 
         Raises MechanismError if it cannot be imported, or if its signature has neither of the two shapes.
         """
@@ -97,10 +95,7 @@ def named_files(parameters: Mapping[str, Any], folders: Sequence[str]) -> list[P
 
 
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
-    """Import the callable behind "module:attribute" or "file.py:attribute".
-
-    Raises MechanismError that names the missing part.
-    """
+    """Return what ``find`` does. Raises MechanismError as it does, and if that cannot be called."""
     found = find(name, search_path)
     if not callable(found):
         raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
@@ -109,10 +104,7 @@ def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=256)
 def find(name: str, search_path: tuple[str, ...]) -> Any:
-    """Import the object behind "module:attribute" or "file.py:attribute".
-
-    Raises MechanismError that names the missing part.
-    """
+    """Import the object behind "module:attribute" or "file.py:attribute". Raises MechanismError that names the missing part."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
         raise MechanismError(

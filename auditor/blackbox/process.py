@@ -48,8 +48,8 @@ class TimedOut(ProcessFailure):
 class Process:
     """A process that is sent bytes and sends bytes back. Raises OSError when it cannot be started."""
 
-    # Which mechanism a host has loaded, and whether it is batched and takes rng; see auditor.blackbox.host
-    loaded: tuple[bytes, tuple[bool, bool]] | None = None
+    # Which mechanism a host has loaded, if any, and whether it is batched and takes rng; see auditor.blackbox.host
+    loaded: tuple[bytes, tuple[bool, bool]] = b"", (False, False)
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE
@@ -216,11 +216,8 @@ def lead_a_group() -> None:
 
 
 def keep_memory() -> None:
-    """Keep the memory of one batch for the next: to return it and get it again takes a tenth of the time of a fast mechanism.
-
-    Only glibc can be told so. Others ignore it.
-    """
-    with contextlib.suppress(AttributeError, OSError):
+    """Keep the memory of one batch for the next: to return it and get it again takes a tenth of the time of a fast mechanism."""
+    with contextlib.suppress(AttributeError, OSError):  # only glibc can be told so
         for option, most in ((_MMAP_THRESHOLD, 1 << 25), (_TRIM_THRESHOLD, 1 << 26)):
             ctypes.CDLL(None).mallopt(option, most)
 

@@ -8,8 +8,8 @@ import functools
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,8 +111,7 @@ def _named(name: str) -> np.uint64:
     return np.uint64(int.from_bytes(digest, "big"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repeat(NamedTuple):
     """A window that was drawn again: its entropy in bits, its draws without overlap, and the place of the last one."""
 
     bits: float
@@ -218,7 +217,7 @@ class RepeatGuard:
         return {
             "windows": self.windows,
             "batches": self.batches,
-            "repeats": {window.hex(): astuple(repeat) for window, repeat in self.repeats.items()},
+            "repeats": {window.hex(): repeat for window, repeat in self.repeats.items()},
             "periods": [[*key, [*bits.items()]] for key, bits in self.periods.items()],
         }
 
@@ -237,7 +236,7 @@ class RepeatGuard:
         if repeat.batch == batch and start < repeat.start + width:
             return
         before = repeat.where
-        repeat = self.repeats[window] = replace(repeat, times=repeat.times + 1, batch=batch, start=start, where=where)
+        repeat = self.repeats[window] = repeat._replace(times=repeat.times + 1, batch=batch, start=start, where=where)
         if repeat.bits * (repeat.times - 1) >= CERTAIN + repeat.times * math.log2(self.windows):
             raise MechanismError(
                 f"the mechanism repeats itself: {width} outputs in a row of the {where} are identical to outputs of the "

@@ -204,10 +204,7 @@ class Drawer(Protocol):
         """Yield an output or a failure for every label, each made when it is asked for."""
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
-        """Return one output as the mechanism returns it, or the failure.
-
-        Raises MechanismError for an output that does not show its content.
-        """
+        """Return one output, or the failure. Raises MechanismError for an output that does not show its content."""
         [output] = self.each(pair, np.array([side == "left"]), rng)
         row_of(output)
         return output

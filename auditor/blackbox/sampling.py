@@ -176,8 +176,8 @@ class Sampler:
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Generator[T, None, None]:
         """Draw each batch and yield its observation by ``observe``, in order.
 
-        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself, and WorkerLostError if
-        worker processes draw and one ends.
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself; WorkerLostError if a worker
+        process that draws ends.
         """
         for group in self.groups(batches, observe, keep=True):
             yield from (drawn.seen for _, drawn in group)

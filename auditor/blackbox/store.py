@@ -67,10 +67,8 @@ class Store:
             self._open(reading)
         except (*SPOILT, InvalidInputError) as error:
             self.close()
-            if not reading and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
-                sqlite3.SQLITE_FULL,
-                sqlite3.SQLITE_IOERR,
-            ):
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if not reading and code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 raise MachineError(f"{path} cannot be written: {error}") from None
             raise InvalidInputError(
                 f"{path} cannot be read: {error}; record anew"
@@ -141,10 +139,8 @@ class Store:
 
     @staticmethod
     def _forget(file: sqlite3.Connection) -> None:
-        file.execute("DELETE FROM batches")
-        file.execute("DELETE FROM notes")
-        file.execute("DELETE FROM inputs")
-        file.execute("DELETE FROM runs WHERE ended IS NULL")
+        for rows in ("batches", "notes", "inputs", "runs WHERE ended IS NULL"):
+            file.execute(f"DELETE FROM {rows}")
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -217,8 +213,7 @@ class AuditStore:
         """Compute plain data once; a resumed run and a replay read it.
 
         For a replay an error of the mechanism is kept too, and raised again. If a replay has no such data, it returns
-        ``unrecorded``. Without ``unrecorded`` it raises InvalidInputError, or MechanismError if the recorded run had stopped
-        before.
+        ``unrecorded``; without, it raises InvalidInputError, or MechanismError if the recorded run had stopped before.
         """
         kept = self._note(name)
         if kept is not None:
@@ -284,10 +279,7 @@ class AuditStore:
         return bool(self._names(f"{phase.name.lower()}-{number}-"))
 
     def samples(self, phase: Phase, number: int, pair: Pair) -> Iterator[Sample]:
-        """Yield the recorded outputs of a phase of one round, with one pair, in order; not those of a search.
-
-        Raises InvalidInputError if they are of another pair.
-        """
+        """Yield the recorded outputs of a phase of one round on its pair, in order. Raises InvalidInputError for another pair."""
         start = f"{phase.name.lower()}-{number}-"
         rest = [name.removeprefix(start) for name in self._names(start)]
         for batch in sorted(int(number) for number in rest if "-" not in number):
@@ -353,17 +345,11 @@ class AuditStore:
         if self.file is None or self.mode is Mode.REPLAY:
             return
         with self.file.transaction() as file:
-            file.executemany(
-                "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)",
-                [
-                    (self.audit, batch.name, drawn.left.tobytes(), drawn.right.tobytes(), drawn.seen)
-                    for batch, drawn in batches
-                ],
-            )
-            file.executemany(
-                "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)",
-                [(self.audit, name, encode(content)) for name, content in notes.items()],
-            )
+            for batch, (left, right, seen) in batches:
+                row = self.audit, batch.name, left.tobytes(), right.tobytes(), seen
+                file.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", row)
+            for name, content in notes.items():
+                file.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (self.audit, name, encode(content)))
 
     def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
         return [] if self.file is None else self.file.rows(query, self.audit, *values)
@@ -484,8 +470,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
         sides[side] = {"size": outputs.size, "columns": [(c.name, c.atoms) for c in outputs.columns]}
         for i, column in enumerate(outputs.columns):
             for part in ("numbers", "codes"):
-                array = getattr(column, part)
-                if array is not None:
+                if (array := getattr(column, part)) is not None:
                     # If all cells are one in memory, one stands for all.
                     arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
     about = {"form": sample.form, "calls": sample.calls, "redrawn": sample.redrawn, "failures": sample.failures}

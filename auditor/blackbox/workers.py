@@ -130,10 +130,8 @@ def _work(search_path: list[str], task: bytes) -> Any:
 
 @functools.cache
 def _freeze() -> None:
-    """Keep Python's collector from the libraries that the first task imported.
-
-    It would walk through them again and again, for a tenth of the time of a mechanism that returns dicts. Done once: to ask if it
-    was done takes longer than a short task, since Python counts all frozen objects.
+    """Keep Python's collector from the libraries that the first task imported: it would walk through them again and again, for a
+    tenth of the time of a mechanism that returns dicts. To ask if it was done would count all frozen objects each time.
     """
     gc.freeze()
 
