@@ -64,10 +64,10 @@ def visible(text: object, most: int | None = None) -> str:
 def how_many(number: float, what: str) -> str:
     """Write a number of things.
 
-    >>> how_many(1, "row"), how_many(1_000, "output"), how_many(0, "canary")
-    ('1 row', '1,000 outputs', '0 canaries')
+    >>> how_many(1, "row"), how_many(1_000, "output"), how_many(0, "canary"), how_many(2, "process")
+    ('1 row', '1,000 outputs', '0 canaries', '2 processes')
     """
-    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}es" if what.endswith("s") else f"{what}s"
     return f"{number:,} {what if number == 1 else plural}"
 
 

@@ -22,8 +22,8 @@ from auditor.errors import MechanismError, how_many
 Columns = list[OutputColumn]
 _Values = Sequence[Any]
 
-# Characters of a place, of which each level of lists in lists adds three or more.
-LONGEST_PLACE = 10_000
+# Levels of lists in lists. Each adds a bracket or a point to the place.
+DEEPEST = 500
 # Numbers that NumPy holds as they are, and its scalars that Python does not hold as they are.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
@@ -47,8 +47,11 @@ def from_batch(batch: Any, size: int) -> Outputs:
                 "size"
             )
         flatten.require_unmasked(batch)
-        if flatten.is_number_array(batch):
-            return _from_array(batch)
+        if flatten.is_number_array(batch) and size:
+            if batch.ndim > 1:
+                return _table(size, _of_arrays("output", batch))
+            # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
+            return Outputs(size, (*number_columns("output", batch), constant_column("type", "number", size)))
         is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US" and batch.ndim == 1
         outputs = batch.tolist() if is_text else list(batch)
         if len(outputs) != size:
@@ -154,13 +157,13 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 def _of_parts(place: str, values: _Values) -> Columns:
     """Return the columns of values of one type: their own, which follow from their form, and those of their parts."""
-    if len(place) > LONGEST_PLACE:
-        raise RecursionError  # here too if Python's own limit was raised
     kind = flatten.output_kind(values[0])
     forms = kind.forms(values)
     examples = dict(zip(forms, values, strict=True))
     own = from_rows([_own(place, value, kind) for value in examples.values()])
     places = [[*kind.places(place, value)] for value in examples.values()]
+    if any(places) and place.count("[") + place.count(".") > DEEPEST:
+        raise RecursionError  # here too if Python's own limit was raised
     if len(examples) == 1:
         own = own if len(values) == 1 else own[np.zeros(len(values), np.intp)]
         parts = _in_turn(places[0], flatten.items_in_turn(kind, values, len(places[0])))
@@ -266,15 +269,6 @@ def batch_form(batch: Any) -> str:
         return "a list"
     kind = "numbers" if batch.dtype.kind in "biuf" else flatten.DTYPE_WORDS.get(batch.dtype.kind, "objects")
     return f"an array of {kind} with {batch.ndim} axes"
-
-
-def _from_array(array: NDArray[Any]) -> Outputs:
-    if not len(array):
-        return Outputs(0, ())
-    if array.ndim > 1:
-        return _table(len(array), _of_arrays("output", array))
-    # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
-    return Outputs(len(array), (*number_columns("output", array), constant_column("type", "number", len(array))))
 
 
 def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:

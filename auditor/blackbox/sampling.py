@@ -33,7 +33,7 @@ from auditor.blackbox.sample import CALLS, TRIAL, Sample
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
-from auditor.errors import InvalidInputError, require_number
+from auditor.errors import InvalidInputError, how_many, require_number
 from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair
 
@@ -148,9 +148,7 @@ class Pace:
         >>> Pace(2, "process").drawn_by()
         '2 processes'
         """
-        if self.workers == 1:
-            return f"1 {self.worker}"
-        return f"{self.workers} {self.worker}{'es' if self.worker.endswith('s') else 's'}"
+        return how_many(self.workers, self.worker)
 
     def note(self, batches: int, seconds: float) -> None:
         """Enter how long a task took."""
