@@ -86,40 +86,11 @@ class Process:
         self._poll.register(self._in, select.POLLOUT)
         self._write()
 
-    def receive(self, deadline: float | None, most: int = CHUNK) -> bytes:
-        """Return the next bytes: at least one, and at most ``most``.
+    def receive(self, deadline: float | None, most: int = CHUNK, *, wait: bool = True) -> bytes:
+        """Return the next bytes: at least one, and at most ``most``; none past the deadline, a time of ``time.monotonic``.
 
-        ``deadline`` is a time of ``time.monotonic``. Raises ProcessEnded at the end of output, and TimedOut past the deadline.
-        In both cases the process is gone.
+        Raises ProcessEnded at the end of output; with ``wait`` also TimedOut past the deadline. Then the process is gone.
         """
-        chunk = self._next(deadline, most)
-        if not chunk:
-            raise self._failed(TimedOut(LATE))
-        return chunk
-
-    def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
-        """Return the bytes up to ``count`` ends of lines, and the number of these ends. More may follow the last of them.
-
-        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does. It
-        raises ProcessEnded, and the process is gone, if a line or all lines together are too long to be held.
-        """
-        chunks, ends, whole, line = list[bytes](), 0, 0, 0
-        while ends < count:
-            chunk = self.receive(deadline) if wait else self._next(deadline)
-            if not chunk:
-                break
-            chunks.append(chunk)
-            ends += chunk.count(b"\n")
-            whole += len(chunk)
-            line = len(chunk) - chunk.rindex(b"\n") if b"\n" in chunk else line + len(chunk)
-            for what, seen, most in (("a line", line, LONGEST_LINE), ("an answer", whole, LONGEST_ANSWER)):
-                if seen > most:
-                    raise self._failed(ProcessEnded(f"killed, since it wrote {what} of over {most:,} bytes"))
-            if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
-                raise self._failed(TimedOut(LATE))  # it writes on and on
-        return b"".join(chunks), ends
-
-    def _next(self, deadline: float | None, most: int = CHUNK) -> bytes:
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready = dict(self._poll.poll(None if seconds is None else seconds * 1000))
@@ -132,7 +103,31 @@ class Process:
             if self._in in ready:
                 self._write()
             if not ready and deadline is not None and time.monotonic() >= deadline:
+                if wait:
+                    raise self._failed(TimedOut(LATE))
                 return b""
+
+    def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
+        """Return the bytes up to ``count`` ends of lines, and the number of these ends. More may follow the last of them.
+
+        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does. It
+        raises ProcessEnded, and the process is gone, if a line or all lines together are too long to be held.
+        """
+        chunks, ends, whole, line = list[bytes](), 0, 0, 0
+        while ends < count:
+            chunk = self.receive(deadline, wait=wait)
+            if not chunk:
+                break
+            chunks.append(chunk)
+            ends += chunk.count(b"\n")
+            whole += len(chunk)
+            line = len(chunk) - chunk.rindex(b"\n") if b"\n" in chunk else line + len(chunk)
+            for what, seen, most in (("a line", line, LONGEST_LINE), ("an answer", whole, LONGEST_ANSWER)):
+                if seen > most:
+                    raise self._failed(ProcessEnded(f"killed, since it wrote {what} of over {most:,} bytes"))
+            if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
+                raise self._failed(TimedOut(LATE))  # it writes on and on
+        return b"".join(chunks), ends
 
     def has_output(self) -> bytes:
         """Return output that was not asked for, if there is any."""
