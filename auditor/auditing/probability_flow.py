@@ -76,7 +76,7 @@ class RateEvidence(CountEvidence):
         return Judgement(
             Verdict.VIOLATION if refuted else Verdict.NO_VIOLATION_FOUND,
             "confirmed on the worst data set found" if event.confirmed else self.reason,
-            replace(rate.limit(counts, lower=is_lower), confidence=1 - alpha),
+            replace(test.limit(counts, lower=is_lower), confidence=1 - alpha),
             event,
             power if all(map(math.isfinite, power.values())) else None,
             self.p_value(),

@@ -48,6 +48,11 @@ class Wager:
         if not all(math.isfinite(v) for v in (*self.values, self.stake, self.tilt)) or self.stake < 0:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
+    def played_on(self, counts: ScoreCounts) -> tuple[Floats, Floats]:
+        """Return the counts of P's side and of Q's."""
+        p, q = (counts.right, counts.left) if self.swapped else (counts.left, counts.right)
+        return np.array(p, np.float64), np.array(q, np.float64)
+
     def factors(self, divergence: float) -> Floats:
         """Return the factor by which an output multiplies wealth, against D_order ≤ ``divergence`` (nats), in each cell.
 
@@ -119,8 +124,7 @@ def log_wealth(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
     factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
-    p, q = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
-    return float((np.log(factors) * np.array([p, q], np.float64)).sum())
+    return float((np.log(factors) * np.stack(wager.played_on(counts))).sum())
 
 
 def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:

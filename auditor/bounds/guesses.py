@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import Floats, clopper_pearson_lower, finite_exp
@@ -116,37 +117,32 @@ def guess_mu(counts: GuessCounts, alpha: float) -> float:
     return mu_from_rate(float(clopper_pearson_lower(counts.wins, counts.trials, alpha)))
 
 
-def guess_delta(counts: GuessCounts, epsilon: float, alpha: float) -> float:
-    """Return a lower bound on δ at ``epsilon``; it exceeds the truth with probability at most ``alpha``.
+def guess_delta(counts: GuessCounts, epsilon: ArrayLike, alpha: float) -> Floats:
+    """Return lower bounds on δ at each ``epsilon`` (nats), of that shape; with probability 1 − ``alpha`` none exceeds the truth.
 
-    It is the smallest δ that :func:`guess_epsilon` does not refute at ``epsilon``. All such bounds from one set of counts, over ε
-    and over δ, rest on the same two limits. So they hold together with probability 1 − alpha.
+    Each is the smallest δ that :func:`guess_epsilon` does not refute at ``epsilon``. All such bounds from one set of counts, over ε
+    and over δ, rest on the same two limits. So they hold together.
 
     >>> from auditor.bounds.evidence import Counts
     >>> counts = GuessCounts(Counts(50, 1000, 0, 1000), Counts(0, 1000, 0, 1000), one_tailed=True)
-    >>> 0.02 < guess_delta(counts, 1.0, 0.05) < 0.05
+    >>> 0.02 < float(guess_delta(counts, 1.0, 0.05)) < 0.05
     True
     """
-    return float(guess_deltas(counts, np.array([epsilon]), alpha)[0])
-
-
-def guess_deltas(counts: GuessCounts, epsilons: Floats, alpha: float) -> Floats:
-    """Return the bounds of :func:`guess_delta` at many ε (nats), an array of that shape; they hold together."""
     if counts.guesses == 0:
-        return np.zeros(epsilons.shape)
+        return np.zeros(np.shape(epsilon))
     gamma = SHARE_FOR_GUESS_RATE * alpha
     rate = float(clopper_pearson_lower(counts.wins, counts.guesses, alpha - gamma))
     # ε is refuted while (r − c/κ)/(1 − r) > e^ε, which c = mδ/2 turns into this.
-    excess = rate - (1 - rate) * finite_exp(epsilons)
+    excess = rate - (1 - rate) * finite_exp(epsilon)
     guess_rate = float(clopper_pearson_lower(counts.guesses, counts.trials, gamma))
-    return np.clip(2 * guess_rate / counts.directions * excess, 0.0, 1.0)
+    return np.asarray(np.clip(2 * guess_rate / counts.directions * excess, 0.0, 1.0))
 
 
 def privacy_profile(events: Sequence[GuessCounts], epsilons: Floats, alpha: float) -> Floats:
     """Return lower bounds on δ(ε) for each ε (nats), of that shape.
 
     With probability at least 1 − alpha none exceeds the truth: each of the m events, fixed beforehand, has alpha/m of its own,
-    and the bounds from one event hold for all ε together (``guess_deltas``).
+    and the bounds from one event hold for all ε together (``guess_delta``).
     """
     share = alpha / len(events)
-    return np.asarray(np.max([guess_deltas(counts, epsilons, share) for counts in events], axis=0))
+    return np.asarray(np.max([guess_delta(counts, epsilons, share) for counts in events], axis=0))

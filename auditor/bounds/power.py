@@ -1,8 +1,7 @@
 """The smallest violation that a test detects: the honest companion of "no violation found"."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -74,34 +73,20 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
     return max(0.0, math.log((rate_left - delta) / rate_right)) if rate_left > delta else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A wager against ``divergence`` (nats), and the number of trials it is played on.
+def wealth_reached(wager: Wager, sides: Sequence[Floats], divergence: float, trials: int, chance: float) -> float:
+    """Return ln of the wealth that a wager against ``divergence`` (nats) reaches with this probability; −∞ if it may fall below 0.
 
-    ``p`` and ``q`` are the probabilities of its cells under its first and its second distribution.
-    """
-
-    wager: Wager
-    p: Floats
-    q: Floats
-    trials: float
-    divergence: float
-
-
-def wealth_reached(seen: Round, chance: float) -> float:
-    """Return ln of the wealth that a wager reaches with this probability; −∞ if it may take the wealth below 0.
-
-    By the normal approximation of the logarithm of wealth.
+    By the normal approximation of the logarithm of wealth. ``sides`` are the probabilities of the cells, P's and Q's.
     """
     from scipy.special import ndtri
 
-    factors = seen.wager.factors(seen.divergence)
+    factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
-    logs, both = np.log(factors), np.stack([seen.p, seen.q]) / 2
+    logs, both = np.log(factors), np.stack(sides) / 2
     each = float((both * logs).sum())
     variance = max(0.0, float((both * logs**2).sum()) - each**2)
-    return seen.trials * each - float(ndtri(chance)) * math.sqrt(seen.trials * variance)
+    return trials * each - float(ndtri(chance)) * math.sqrt(trials * variance)
 
 
 def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:

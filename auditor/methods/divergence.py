@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, t
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import privacy_profile
 from auditor.bounds.intervals import Floats, finite_exp
-from auditor.bounds.power import Round, wealth_reached
+from auditor.bounds.power import wealth_reached
 from auditor.bounds.prospect import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
@@ -188,10 +188,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
         claim, wager = self.claim, test.wager
-        both = (counts.right, counts.left) if wager.swapped else (counts.left, counts.right)
-        p, q = (np.array(side, np.float64) for side in both)
-        claimed = claim.scale(wager.order) * claim.value
-        pair = mildest_refuted(Round(wager, p, q, counts.trials, claimed), self.alpha, chance)
+        pair = mildest_refuted(wager, counts, claim.scale(wager.order) * claim.value, self.alpha, chance)
         if pair is None:
             return math.inf
         return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
@@ -214,7 +211,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
             stake, tilt, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
             wager = Wager(1.0, tuple(values.tolist()), False, float(stake), float(tilt))
-            return wealth_reached(Round(wager, p, q, self.planned, claimed), chance) >= -math.log(self.alpha)
+            return wealth_reached(wager, (p, q), claimed, self.planned, chance) >= -math.log(self.alpha)
 
         mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
@@ -309,24 +306,27 @@ class _Nothing:
         return OutputColumn(self.name, np.zeros(outputs.size))
 
 
-def mildest_refuted(seen: Round, alpha: float, chance: float) -> tuple[Floats, Floats] | None:
+def mildest_refuted(
+    wager: Wager, counts: ScoreCounts, claimed: float, alpha: float, chance: float
+) -> tuple[Floats, Floats] | None:
     """Return the mildest pair of distributions for which a wager refutes a claimed divergence with this chance, or None.
 
-    The pair is given on the cells of the wager; ``seen`` holds counts in the place of probabilities. The pairs considered have the
-    mixture of the counts. Their log-ratio on the cells, P over Q, is a multiple of the log-ratio of the counts.
+    The pair, P and Q, is given on the cells of the wager. The pairs considered have the mixture of the counts. Their log-ratio, P
+    over Q, is a multiple of the log-ratio of the counts.
     """
+    on_p, on_q = wager.played_on(counts)
+    log_ratio, both = log_ratios(on_p, on_q), on_p + on_q
 
-    def stretched(times: float) -> Round:
-        log_ratio, both = log_ratios(seen.p, seen.q), seen.p + seen.q
+    def stretched(times: float) -> tuple[Floats, Floats]:
         p, q = (both / (1 + finite_exp(sign * times * log_ratio)) for sign in (-1, 1))
-        return replace(seen, p=p / p.sum(), q=q / q.sum())
+        return p / p.sum(), q / q.sum()
+
+    def refutes(times: float) -> bool:
+        return wealth_reached(wager, stretched(times), claimed, counts.trials, chance) >= -math.log(alpha)
 
     # With more times the log-ratios seen, a violation is out of reach.
-    times = smallest_number(lambda times: wealth_reached(stretched(times), chance) >= -math.log(alpha), 1e4)
-    if times == math.inf:
-        return None
-    mildest = stretched(times)
-    return mildest.p, mildest.q
+    times = smallest_number(refutes, 1e4)
+    return None if times == math.inf else stretched(times)
 
 
 def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:

@@ -15,7 +15,6 @@ from auditor.bounds.guesses import (
     Rates,
     epsilon_from_rate,
     guess_delta,
-    guess_deltas,
     guess_epsilon,
     guess_mu,
     mu_from_rate,
@@ -205,10 +204,10 @@ class Guesses(_EpsilonMethod):
         """See Method. Also bounded is δ at the claimed ε."""
         if isinstance(self.claim, PureDP):
             return {}
-        return {f"delta at epsilon {self.claim.epsilon:g}": guess_delta(counts, self.claim.epsilon, self.alpha)}
+        return {f"delta at epsilon {self.claim.epsilon:g}": float(guess_delta(counts, self.claim.epsilon, self.alpha))}
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.epsilon)
+        return profile_points(lambda epsilons: guess_delta(counts, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
@@ -330,7 +329,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         return guess_mu(counts, self.alpha)
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        return profile_points(lambda epsilons: guess_deltas(counts, epsilons, self.alpha), self.claim.mu)
+        return profile_points(lambda epsilons: guess_delta(counts, epsilons, self.alpha), self.claim.mu)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)
@@ -479,8 +478,6 @@ def _one_event(counts: GuessCounts) -> Counts:
 
 def limits(hits: int, trials: int, error: float) -> Interval:
     """Return Clopper-Pearson limits of a rate, each wrong with probability at most ``error``."""
-    if trials == 0:
-        return 0.0, 1.0
     return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))
 
 

@@ -39,13 +39,15 @@ class Reported:
 
     def report(self, counts: ScoreCounts) -> ObservedReport:
         """See Test; ``confirmed`` if the other limit, which errs with probability alpha too, lies within the claim."""
-        confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most)) <= 0
+        confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most).value) <= 0
         return ObservedReport("the mechanism reports the event", Hits((counts.left[0], counts.trials)), confirmed)
 
-    def limit(self, counts: ScoreCounts, *, lower: bool) -> float:
+    def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
         """Return the lower or the upper limit of the probability; each errs with probability alpha."""
+        side: Literal["lower", "upper"] = "lower" if lower else "upper"
         limit = clopper_pearson_lower if lower else clopper_pearson_upper
-        return float(limit(counts.left[0], counts.trials, self.alpha))
+        value = float(limit(counts.left[0], counts.trials, self.alpha))
+        return Bound(self.claim.quantity, value, 1 - self.alpha, f"Clopper-Pearson, {side} limit", side=side)
 
     def histograms(self, sample: Sample) -> tuple[()]:
         """See Test; there is nothing to show."""
@@ -67,16 +69,10 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
 
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
         """Return a lower limit of the probability that errs with probability alpha; an upper limit for claims with `at_least`."""
-        return self.limit(counts, lower=self.claim.at_most).value
+        return self.proved(test, counts).value
 
     def proved(self, test: Reported, counts: ScoreCounts) -> Bound:
-        return self.limit(counts, lower=self.claim.at_most)
-
-    def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
-        """Return the lower or the upper limit of the probability; each errs with probability alpha."""
-        value = Reported(self.claim, self.alpha).limit(counts, lower=lower)
-        side: Literal["lower", "upper"] = "lower" if lower else "upper"
-        return Bound(self.claim.quantity, value, 1 - self.alpha, f"Clopper-Pearson, {side} limit", side=side)
+        return Reported(self.claim, self.alpha).limit(counts, lower=self.claim.at_most)
 
     def detectable(self, test: Reported, counts: ScoreCounts, chance: float) -> float:
         return detectable_probability(self.claim, counts.trials, self.alpha, chance)
