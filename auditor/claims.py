@@ -337,7 +337,7 @@ class PrivacyProfile(PrivacyClaim):
         return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
 
 
-# The stricter ones first.
+# No vector is longer in L2 than in L1, or longer in L∞ than in L2. `Claim.implies` compares the names, whose order is the same.
 Norm = Literal["l1", "l2", "linf"]
 
 
@@ -365,13 +365,6 @@ class Sensitivity(QueryClaim):
         QueryClaim.__post_init__(self)
         if self.norm not in get_args(Norm):
             raise InvalidInputError(f'norm is "{self.norm}"; {did_you_mean(str(self.norm), get_args(Norm))}')
-
-    def implies(self, other: Claim) -> bool:
-        """See Claim; no vector is longer in L2 than in L1, or longer in L∞ than in L2."""
-        if not isinstance(other, Sensitivity):
-            return False
-        norms = get_args(Norm)
-        return norms.index(self.norm) <= norms.index(other.norm) and self.sensitivity <= other.sensitivity
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:

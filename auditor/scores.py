@@ -159,7 +159,7 @@ def audit_scores(
         looks.bound(ApproximateDP(0, delta), alpha),
         delta,
         looks.bound(GaussianDP(0), alpha),
-        tuple(zip(EPSILONS, looks.deltas(EPSILONS, alpha), strict=True)),
+        tuple((epsilon, looks.delta(epsilon, alpha)) for epsilon in EPSILONS),
         confidence,
         looks.seen[0].canaries,
         tuple((one.guesses, one.wins) for one in looks.seen),

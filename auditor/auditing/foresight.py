@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
-from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.bisection import beginning
 from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
 from auditor.claims import PrivacyClaim
 from auditor.methods import method_for
@@ -82,8 +82,7 @@ def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float =
         caught = _canaries_caught(plan, canaries, number, chance, apart=apart)
         return caught <= most and math.isfinite(caught)
 
-    ends = doubled(catches, 0, 1, 10**7)
-    return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]
+    return beginning(catches, 0, 1, lambda low, high: high - low <= low // 100 + 1, 10**7)[1]
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
@@ -100,5 +99,4 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)
         return caught >= wanted if is_promised_large else caught <= wanted
 
-    ends = doubled(catches, 100, 200, 10**13)
-    return math.inf if ends is None else halved(catches, *ends, lambda low, high: high - low <= low // 100 + 1)[1]
+    return beginning(catches, 100, 200, lambda low, high: high - low <= low // 100 + 1, 10**13)[1]

@@ -7,20 +7,22 @@ from typing import TypeVar
 N = TypeVar("N", int, float)
 
 
-def doubled(holds: Callable[[N], bool], low: N, high: N, most: float = math.inf) -> tuple[N, N] | None:
-    """Return two numbers such that a condition fails at the first and holds at the second; None if it fails up to ``most``.
+def beginning(
+    holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool], most: float = math.inf
+) -> tuple[float, float]:
+    """Return two near numbers such that a condition fails at the first and holds at the second; (∞, ∞) if it fails up to ``most``.
 
-    The second is ``high`` times a power of two, and the first is half of it. The condition is not tested at ``low``, which is the
-    first number if ``high`` is the second.
+    ``high`` is doubled until the condition holds there, and the last interval is halved as ``halved`` does. The condition is not
+    tested at ``low``.
 
-    >>> doubled(lambda x: x >= 5, 0, 1), doubled(lambda x: x >= 5, 0, 1, most=4)
-    ((4, 8), None)
+    >>> beginning(lambda x: x >= 5, 0, 1, lambda low, high: high - low <= 2)
+    (4, 6)
     """
     while not holds(high):
         low, high = high, 2 * high
         if high > most:
-            return None
-    return low, high
+            return math.inf, math.inf
+    return halved(holds, low, high, is_near)
 
 
 def halved(holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool]) -> tuple[N, N]:
@@ -46,5 +48,4 @@ def smallest_number(holds: Callable[[float], bool], most: float) -> float:
     >>> round(smallest_number(lambda x: x * x >= 2, 100.0), 4), smallest_number(lambda x: False, 100.0)
     (1.4143, inf)
     """
-    ends = doubled(holds, 0.0, 1.0, most)
-    return math.inf if ends is None else halved(holds, *ends, lambda low, high: high - low <= 1e-4 * high)[1]
+    return beginning(holds, 0.0, 1.0, lambda low, high: high - low <= 1e-4 * high, most)[1]

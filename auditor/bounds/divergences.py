@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.bisection import beginning
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.intervals import MOST_EXPONENT, Floats, finite_exp
 from auditor.errors import InvalidInputError
@@ -142,7 +142,4 @@ def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
 
     if stands(0.0):
         return 0.0
-    ends = doubled(stands, 0.0, 1.0)
-    assert ends is not None, "without a limit"
-    largest_refuted, _ = halved(stands, *ends, lambda low, high: high - low <= 1e-12 * high)
-    return largest_refuted
+    return beginning(stands, 0.0, 1.0, lambda low, high: high - low <= 1e-12 * high)[0]

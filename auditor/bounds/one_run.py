@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.bisection import doubled, halved
+from auditor.bounds.bisection import beginning, halved
 from auditor.bounds.conversions import Tradeoff, tradeoff
 from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
@@ -204,7 +204,7 @@ class GuessLooks:
         """Return a lower bound on the quantity of a kind of claim; it exceeds the truth with probability at most ``alpha``.
 
         Claims with a larger value allow more. So the refuted values are an interval. Bounds on several quantities, and those of
-        :meth:`deltas`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
+        :meth:`delta`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
         """
         return largest_refuted(lambda value: self.refute(claim.with_value(value), alpha), claim.least_value)
 
@@ -213,11 +213,8 @@ class GuessLooks:
         alone = {one: GuessLooks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
         return max(alone, key=lambda one: alone[one])
 
-    def deltas(self, epsilons: Sequence[float], alpha: float) -> list[float]:
-        """Return lower bounds on δ at each ε (nats), to within a factor 1.05; they hold together."""
-        return [self._delta(epsilon, alpha) for epsilon in epsilons]
-
-    def _delta(self, epsilon: float, alpha: float) -> float:
+    def delta(self, epsilon: float, alpha: float) -> float:
+        """Return a lower bound on δ at ε (nats), to within a factor 1.05; those at all ε hold together."""
         best = 0.0
         for one in self.seen:
 
@@ -259,5 +256,4 @@ def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> flo
     def stands(more: float) -> bool:
         return not refuted(least + more)
 
-    ends = doubled(stands, 0.0, 1.0, 1e4)
-    return math.inf if ends is None else least + halved(stands, *ends, lambda low, high: high - low <= 1e-5)[0]
+    return least + beginning(stands, 0.0, 1.0, lambda low, high: high - low <= 1e-5, 1e4)[0]

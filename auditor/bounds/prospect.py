@@ -225,14 +225,13 @@ def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tup
         _posterior(_Seen(loss, error, *of_rule), centre, spread, claimed + short, noise)
         for centre, spread in ((prior.centre, prior.spread), (claimed, 0.0), (prior.centre, prior.spread + REACH))
     ]
-    evidence = np.stack([part.log_evidence for part in parts])
+    evidence, means, chances = np.stack(parts, axis=1)
     weights = np.zeros(evidence.shape)
     for share in np.unique(unlike):
         alike = unlike == share
         weights[:, alike] = _explained(evidence[:, alike], share)
-    chance = sum(weight * part.chance for part, weight in zip(parts, weights, strict=True))
-    expected = sum(weight * part.mean for part, weight in zip(parts, weights, strict=True))
-    return np.asarray(chance), np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
+    chance, expected = (weights * chances).sum(axis=0), (weights * means).sum(axis=0)
+    return chance, np.where(np.isfinite(short), np.maximum(0.0, expected - short), 0.0)
 
 
 class _Seen(NamedTuple):
@@ -252,16 +251,12 @@ class _Seen(NamedTuple):
         return np.where(wins + losses > 0, of_rule - normal, 0.0)
 
 
-class _Part(NamedTuple):
-    """Looks under one part of the prior: ln of how well it explains each, the mean of the loss, and the chance."""
-
-    log_evidence: Floats
-    mean: Floats
-    chance: Floats
-
-
-def _posterior(seen: _Seen, centre: float, spread: float, needed: Floats, noise: Floats) -> _Part:
-    """Return the posterior of the losses under a normal part of the prior, and the chance that they exceed what is needed."""
+def _posterior(
+    seen: _Seen, centre: float, spread: float, needed: Floats, noise: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return for looks under a normal part of the prior ln of how well it explains each, the mean loss, and the chance that the
+    loss exceeds what is needed.
+    """
     from scipy.special import logsumexp, ndtr
 
     centre = min(centre, 1e100)  # which no loss is near, and whose square is a number
@@ -277,7 +272,7 @@ def _posterior(seen: _Seen, centre: float, spread: float, needed: Floats, noise:
     blurred = np.sqrt(noise**2 + (deviation * STEP / 2) ** 2)
     chance = (shares * ndtr((at - needed[:, None]) / np.maximum(blurred, 1e-12)[:, None])).sum(axis=1)
     log_evidence = total - ((seen.loss - centre) ** 2 / together + np.log(together)) / 2
-    return _Part(log_evidence, mean, chance)
+    return log_evidence, mean, chance
 
 
 def _explained(evidence: Floats, unlike: float) -> Floats:

@@ -160,23 +160,21 @@ class Blocks:
                 (order[::-1], (seen.right_wins, seen.right_losses)),
             )
         )
-        ends = None if sides is None else _mirrored(left, right, trials, forecast)
+        deciding = None
         if balanced:
             guesses, median = left[0] + left[1], int(np.argmin(np.abs(left[0] + left[1] - trials / 2)))
-            deciding, i = forecast, np.append(np.arange(m + 1), median)
+            i = np.append(np.arange(m + 1), median)
             j = np.append(np.searchsorted(right[0] + right[1], guesses), m - median)
-        elif sides is None or ends is None:
-            deciding = forecast
-            i, j = _ends_of_all(m)
-        else:
-            deciding = sides
-            i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
-        if balanced or ends is not None:
             allowed = (i + j <= m) & (i + j > 0)
             i, j = i[allowed], j[allowed]
+        elif sides is not None and (ends := _mirrored(left, right, trials, forecast)):
+            deciding = sides
+            i, j = np.array([1, 1, 0]) * ends[0], np.array([1, 0, 1]) * ends[1]
+        else:
+            i, j = _ends_of_all(m)
         rules = RuleCounts(left[0][i], left[1][i], right[0][j], right[1][j], trials)
         values = forecast(rules)
-        at = int(np.argmax(values if deciding is forecast else deciding(rules)))
+        at = int(np.argmax(values if deciding is None else deciding(rules)))
         if not values[at] > -np.inf:
             return None
         guess = np.full(m, ABSTAIN)

@@ -7,13 +7,12 @@ where the plateau ends is known better than by any threshold's own counts.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.bounds.intervals import Floats
-
-CellNumbers = NDArray[np.intp]
 
 # The number of cells on which ends of shapes are looked for first; then all of them.
 COARSE_ENDS = 33
@@ -37,19 +36,12 @@ class Curve:
     gain: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(NamedTuple):
     """A ramp that rises from 0 to 1 between two cells, or a box that is 1 from one cell to another."""
 
     low: int
     high: int
-    is_box: bool
-
-    def column(self, x: Floats) -> Floats:
-        if self.is_box:
-            at = np.arange(len(x))
-            return ((at >= self.low) & (at <= self.high)).astype(np.float64)
-        return _ramps(x, np.array([self.low]), np.array([self.high]))[:, 0]
+    is_box: int
 
     def fits(self, cells: int) -> bool:
         if not 0 <= self.low <= self.high < cells:
@@ -60,9 +52,12 @@ class _Shape:
         return _Shape(self.low + low, self.high + high, self.is_box)
 
 
-def _ramps(x: Floats, low: CellNumbers, high: CellNumbers) -> Floats:
-    width = np.maximum(x[high] - x[low], np.finfo(float).tiny)
-    return np.clip((x[:, None] - x[low]) / width, 0.0, 1.0)
+def _columns(x: Floats, shapes: NDArray[np.intp]) -> Floats:
+    """Return the value of shapes, which are rows, in each cell; of shape (cells, shapes)."""
+    low, high, is_box = shapes.T
+    cells, width = np.arange(len(x))[:, None], np.maximum(x[high] - x[low], np.finfo(float).tiny)
+    ramps, boxes = np.clip((x[:, None] - x[low]) / width, 0.0, 1.0), (cells >= low) & (cells <= high)
+    return np.asarray(np.where(is_box, boxes, ramps))
 
 
 def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> Curve:
@@ -78,33 +73,28 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
     flat = beta, likelihood = counts.fit(design, np.zeros(1))
     if cells > 1:
         x = x / max(float(np.abs(x).max()), np.finfo(float).tiny)
-        shapes, columns = _candidates(x)
+        shapes = _candidates(cells)
+        columns = _columns(x, shapes)
         for number in range(6):
             gains = counts.gains(design, beta, columns)
             # A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor.
-            low, high, is_box = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))].tolist()
-            shape, reached = _placed(_Shape(low, high, bool(is_box)), x, counts, design, beta)
+            likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
+            shape, reached = _placed(_Shape(*likeliest.tolist()), x, counts, design, beta)
             # The first shape is added whatever it gains. The false-positive rate of others is about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
-            design = np.column_stack([design, shape.column(x)])
+            design = np.column_stack([design, _columns(x, np.array([shape]))])
             beta, likelihood = counts.fit(design, np.append(beta, 0.0))
     return Curve(design @ beta, counts.errors(design, beta), likelihood - flat[1])
 
 
-def _candidates(x: Floats) -> tuple[CellNumbers, Floats]:
-    """Return ramps and boxes between coarse ends and boxes of single cells, and their columns.
-
-    The first have shape (shapes, 3): the first and last cell of each, and whether it is a box.
-    """
-    cells = np.arange(len(x))
-    ends = np.unique(np.linspace(0, cells[-1], min(len(x), COARSE_ENDS)).round().astype(np.intp))
+def _candidates(cells: int) -> NDArray[np.intp]:
+    """Return ramps and boxes between coarse ends, and boxes of single cells, as rows."""
+    ends = np.unique(np.linspace(0, cells - 1, min(cells, COARSE_ENDS)).round().astype(np.intp))
     spans = ends[np.stack(np.triu_indices(len(ends), 1), axis=1)]
-    boxes = np.concatenate([spans, np.stack([cells, cells], axis=1)])
-    boxes = boxes[boxes[:, 1] - boxes[:, 0] < cells[-1]]  # one of all cells tells none apart
-    inside = (cells[:, None] >= boxes[:, 0]) & (cells[:, None] <= boxes[:, 1])
-    shapes = np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
-    return shapes, np.concatenate([_ramps(x, *spans.T), inside], axis=1)
+    boxes = np.concatenate([spans, np.repeat(np.arange(cells), 2).reshape(-1, 2)])
+    boxes = boxes[boxes[:, 1] - boxes[:, 0] < cells - 1]  # one of all cells tells none apart
+    return np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
 
 
 def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
@@ -117,7 +107,7 @@ def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: 
         nonlocal start
         if not tried.fits(len(x)):
             return -np.inf
-        start, reached = counts.fit(np.column_stack([design, tried.column(x)]), start)
+        start, reached = counts.fit(np.column_stack([design, _columns(x, np.array([tried]))]), start)
         return reached
 
     best = likelihood(shape)

@@ -18,8 +18,8 @@ def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: 
 
     def forecast(rule: Cells) -> float:
         counts = replace(event, rule=rule).count(sample)
-        left, right = counts.left, counts.right.mirrored()
-        hits = left.hits_left, left.hits_right, right.hits_left, right.hits_right
+        left, right = counts.left, counts.right
+        hits = left.hits_left, left.hits_right, right.hits_right, right.hits_left
         return float(forecaster.forecast(RuleCounts.single(hits, counts.trials))[0])
 
     rule = _best([_only(event.rule, side) for side in (LEFT, RIGHT)], event.rule, forecast, floor)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from auditor.bounds.bisection import doubled
+from auditor.bounds.bisection import beginning
 from auditor.errors import InvalidInputError, require_number
 from mechanisms.exact.continuous import DensityPair
 from mechanisms.exact.discrete import MassPair
@@ -219,10 +219,10 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
         # In logarithms, in which the tail of δ(ε) is close to straight.
         return math.log(max(pair.hockey_stick(epsilon)[0], 1e-300) / aim)
 
-    ends = doubled(lambda epsilon: not excess(epsilon) > 0, 0.0, 1.0, LARGEST_EPSILON)
-    if ends is None:
+    _, enough = beginning(lambda epsilon: not excess(epsilon) > 0, 0.0, 1.0, lambda low, high: True, LARGEST_EPSILON)
+    if enough == math.inf:
         return math.inf, 0.0
-    root = float(brentq(excess, 0.0, ends[1], xtol=1e-13, rtol=1e-14)) if excess(0.0) > 0 else 0.0
+    root = float(brentq(excess, 0.0, enough, xtol=1e-13, rtol=1e-14)) if excess(0.0) > 0 else 0.0
     value, error, slope = pair.hockey_stick(root)
     beyond = error + TIE * delta if root > 0 else max(0.0, value + error - delta)
     return root, (1e-13 if root > 0 else 0.0) + (beyond / slope if slope > 0 else math.inf if beyond > 0 else 0.0)

@@ -6,18 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.bounds.bisection import doubled, halved, smallest_number
+from auditor.bounds.bisection import beginning, halved, smallest_number
 
 
 @given(st.integers(1, 10**6), st.integers(1, 50))
 def test_integers_end_side_by_side_at_the_first_that_holds(first: int, start: int) -> None:
-    ends = doubled(lambda x: x >= first, 0, start)
-    assert ends is not None
-    assert ends[0] < first <= ends[1]
-    assert ends[1] == start or ends[0] * 2 == ends[1]
-    low, high = halved(lambda x: x >= first, *ends, lambda low, high: high - low <= 1)
+    low, high = beginning(lambda x: x >= first, 0, start, lambda low, high: high - low <= 1)
     assert (low, high) == (first - 1, first)
     assert isinstance(high, int)
+    ends = beginning(lambda x: x >= first, 0, start, lambda low, high: True)
+    assert ends[0] < first <= ends[1]
+    assert ends[1] == start or ends[0] * 2 == ends[1]
 
 
 @given(st.floats(1e-6, 1e6))
@@ -39,7 +38,7 @@ def test_only_numbers_between_the_ends_are_asked() -> None:
 
 @pytest.mark.parametrize("most", [0.5, 1.0, 1e6])
 def test_a_condition_that_never_holds_has_no_answer(most: float) -> None:
-    assert doubled(lambda x: False, 0.0, 1.0, most) is None
+    assert beginning(lambda x: False, 0.0, 1.0, lambda low, high: True, most) == (math.inf, math.inf)
     assert smallest_number(lambda x: False, most) == math.inf
 
 

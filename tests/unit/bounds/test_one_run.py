@@ -180,7 +180,7 @@ def test_to_assume_less_proves_no_more() -> None:
 def test_points_of_a_profile_are_bounds_on_delta() -> None:
     looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 95)))
     epsilons = [0.0, 0.5, 1.0, 6.0]
-    deltas = looks.deltas(epsilons, 0.05)
+    deltas = [looks.delta(epsilon, 0.05) for epsilon in epsilons]
     assert deltas == sorted(deltas, reverse=True)
     assert deltas[0] > 0 == deltas[-1]
     for epsilon, delta in zip(epsilons[:3], deltas[:3], strict=True):
