@@ -284,6 +284,7 @@ class Table:
 
     @property
     def cells(self) -> int:
+        """The number of intervals."""
         return len(self.blocks.edges) + 1
 
     @property

@@ -56,12 +56,7 @@ class CoarseBlocks:
                 at[row, is_atom] = np.array([place[atom] for atom in column.atoms])[column.codes[is_atom]]
         ends = np.cumsum(sizes)
         total = int(blocks.sum())
-        counts = np.stack(
-            [
-                np.bincount(at[:, end - size : end].ravel(), minlength=total)
-                for end, size in zip(ends, sizes, strict=True)
-            ]
-        )
+        counts = np.stack([np.bincount(part.ravel(), minlength=total) for part in np.split(at, ends[:-1], axis=1)])
         owner = np.repeat(np.arange(len(columns)), blocks)
         is_atom = np.arange(total) - begin[owner] > edges.shape[1]
         one_sided = np.zeros(len(columns), np.int64)

@@ -95,7 +95,7 @@ class Event:
         return "score" if isinstance(self.feature, EvidenceSum | LogisticScore) else "values"
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        return (histogram(self.feature.name, [*map(self.feature.extract, (sample.left, sample.right))], self.rule),)
+        return (histogram(self.feature, sample, self.rule),)
 
 
 # --- Frozen rules as plain data, and back: features with all that was learned of them, cells with their edges in full ---

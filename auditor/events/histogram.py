@@ -1,5 +1,6 @@
 """How the outputs of both sides lie along the feature that an event looks at: a picture, which proves nothing."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +9,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
+from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
-from auditor.events.cells import LEFT, RIGHT, Cells, SortedColumn
+from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn
+from auditor.interfaces import Feature
 
 Guess = Literal["left", "right"] | None
 
@@ -19,6 +22,7 @@ MOST_VALUES, CELLS = 12, 40
 MOST_ATOMS = 12
 
 _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
+NO_RULE = Cells((), (ABSTAIN,), {})
 
 
 class Bar(NamedTuple):
@@ -59,49 +63,34 @@ class Histogram:
             raise InvalidInputError("a histogram must hold one more cell than edges on each side, or neither")
 
 
-def histogram(name: str, sides: Sequence[OutputColumn], rule: Cells | None = None) -> Histogram:
-    """Count the outputs of both sides by a feature of that name, in cells that show where a rule on it guesses."""
-    left, right = map(SortedColumn.of, sides)
+def histogram(feature: Feature, sample: Sample, rule: Cells = NO_RULE) -> Histogram:
+    """Count the outputs of both sides by a feature, in cells that show where a rule on it guesses."""
+    name, outputs = feature.name, (sample.left.size, sample.right.size)
+    left, right = (SortedColumn.of(feature.extract(side)) for side in (sample.left, sample.right))
     both = left + right
-    marks = () if rule is None else _marks(rule)
-    values = both.distinct(MOST_VALUES)
     bars = _bars(left, right, rule)
-    outputs = len(sides[0].numbers), len(sides[1].numbers)
+    values = both.distinct(MOST_VALUES)
     if values is not None:
-        ends = values[:-1].tolist()
-        counts = left.count(ends), right.count(ends)
-        of_values = [
-            Bar(f"{value:.6g}", int(a), int(b), _guess_at(value, marks))
-            for value, a, b in zip(values.tolist(), *counts, strict=False)
-        ]
-        return Histogram(name, outputs, bars=(*of_values, *bars))
+        ends, guesses = values[:-1].tolist(), map(_GUESSES.get, rule.look_up(OutputColumn(name, values)).tolist())
+        seen = zip(values.tolist(), left.count(ends).tolist(), right.count(ends).tolist(), guesses, strict=False)
+        return Histogram(name, outputs, bars=(*(Bar(f"{value:.6g}", *counted) for value, *counted in seen), *bars))
+    marks = tuple(
+        Mark(_GUESSES[worth], low, high)
+        for worth, (low, high) in zip(rule.values, itertools.pairwise([-math.inf, *rule.edges, math.inf]), strict=True)
+        if worth in _GUESSES
+    )
     edges = _edges(both, marks)
-    counts = left.count(edges), right.count(edges)
-    return Histogram(
-        name, outputs, tuple(edges), tuple(counts[0].tolist()), tuple(counts[1].tolist()), marks, tuple(bars)
-    )
+    on_left, on_right = (tuple(side.count(edges).tolist()) for side in (left, right))
+    return Histogram(name, outputs, tuple(edges), on_left, on_right, marks, tuple(bars))
 
 
-def _marks(rule: Cells) -> tuple[Mark, ...]:
-    ends = [-math.inf, *rule.edges, math.inf]
-    return tuple(
-        Mark(_GUESSES[worth], ends[i], ends[i + 1]) for i, worth in enumerate(rule.values) if worth in _GUESSES
-    )
-
-
-def _guess_at(value: float, marks: Sequence[Mark]) -> Guess:
-    # −∞ itself lies in the lowest cell.
-    return next((mark.guess for mark in marks if mark.low < value <= mark.high or value == mark.low == -math.inf), None)
-
-
-def _bars(left: SortedColumn, right: SortedColumn, rule: Cells | None) -> list[Bar]:
+def _bars(left: SortedColumn, right: SortedColumn, rule: Cells) -> list[Bar]:
     """Return a bar for each of the commonest atoms, and one for all others."""
     seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
     atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
     bars = []
     for atom in atoms[:MOST_ATOMS]:
-        worth = 0.0 if rule is None else rule.atoms.get(atom, rule.otherwise)
-        bars.append(Bar(atom, *seen[atom], _GUESSES.get(worth)))
+        bars.append(Bar(atom, *seen[atom], _GUESSES.get(rule.atoms.get(atom, rule.otherwise))))
     if rest := atoms[MOST_ATOMS:]:
         on_each = [sum(seen[atom][side] for atom in rest) for side in (0, 1)]
         bars.append(Bar(f"{len(rest):,} others", on_each[0], on_each[1]))

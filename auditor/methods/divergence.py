@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import OutputColumn, Outputs
+from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
 from auditor.bounds.bisection import smallest_number
 from auditor.bounds.conversions import profile_points
@@ -46,14 +46,11 @@ class ScoreTest:
     edges: tuple[float, ...]
     wager: Wager
 
-    def cells(self, outputs: Outputs) -> NDArray[np.intp]:
-        """Return the cell that each output lies in."""
-        return np.searchsorted(np.asarray(self.edges), self.feature.extract(outputs).numbers, side="left")
-
     def count(self, sample: Sample) -> ScoreCounts:
         """Count the outputs of each side in each cell."""
-        cells = len(self.edges) + 1
-        left, right = (np.bincount(self.cells(outputs), minlength=cells) for outputs in (sample.left, sample.right))
+        scores = (self.feature.extract(outputs).numbers for outputs in (sample.left, sample.right))
+        cells = (np.searchsorted(np.asarray(self.edges), of_side, side="left") for of_side in scores)
+        left, right = (np.bincount(of_side, minlength=len(self.edges) + 1) for of_side in cells)
         return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
 
     def report(self, counts: ScoreCounts) -> ObservedScore:
@@ -78,7 +75,7 @@ class ScoreTest:
         return cls(feature, tuple(map(float, edges)), seen.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        return (histogram(self.feature.name, [*map(self.feature.extract, (sample.left, sample.right))]),)
+        return (histogram(self.feature, sample),)
 
 
 class _Shown(NamedTuple):

@@ -152,8 +152,6 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         """See Method; if δ > 0, the rate of wins and the rate of guesses have half of the error each."""
         delta = self.claim.delta
         low, high = limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
-        if delta == 0:
-            return epsilon_from_rate(low, 0.0), epsilon_from_rate(high, 0.0)
         rarely, often = limits(counts.guesses, counts.trials, error / 2)
         free = counts.directions * delta / 2
         most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.canonical import from_list
+from auditor.blackbox.sample import Sample
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
-from auditor.events.histogram import CELLS, MOST_ATOMS, Bar, Histogram, histogram
+from auditor.events.features import Place
+from auditor.events.histogram import CELLS, MOST_ATOMS, NO_RULE, Bar, Histogram, histogram
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(0, 1, 4000).tolist()
@@ -28,7 +30,7 @@ KINDS: dict[str, list[Any]] = {
 
 
 def of(left: list[Any], right: list[Any], rule: Cells | None = None) -> Histogram:
-    return histogram("output", [from_list(side).column("output") for side in (left, right)], rule)
+    return histogram(Place("output"), Sample(from_list(left), from_list(right)), rule or NO_RULE)
 
 
 def counted(shown: Histogram) -> tuple[int, int]:
