@@ -22,19 +22,71 @@ from auditor.neighbours.numbers import Number, Range, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
 TotalsVector = tuple[Number, ...]
-Crowd = TotalsVector  # how many people there are of each kind
-Swap = tuple[int | None, int]  # the kind that leaves or None, and the kind that arrives
 
 
-class TotalsOfPeople(Domain):
-    """Totals over people: how many people of each kind there are decides the data set."""
+class VectorOfTotals(Domain):
+    """Vectors of numbers of which a move changes a part. The origin of a pair is its left and its right vector, and the move."""
+
+    values: Range  # of each number
+
+    @abstractmethod
+    def _moves(self) -> list[TotalsVector]:
+        """List the moves to try first: what is added to each number."""
+
+    @abstractmethod
+    def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
+        """Return the pair of data sets that two vectors stand for."""
+
+    def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
+        return tuple(v + m for v, m in zip(vector, move, strict=True))
+
+    def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
+        """Return the pair of a vector and the moved one; None if it is not in this domain."""
+        return self._made(vector, self._moved(vector, move), move)
+
+    def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
+        if moved == vector or not all(number in self.values for number in (*vector, *moved)):
+            return None
+        return replace(self._shown(vector, moved), origin=(vector, moved, move))
+
+    def _usual_move(self, rng: np.random.Generator) -> TotalsVector:
+        moves = self._moves()
+        return moves[rng.integers(len(moves))]
+
+    def step(self, pair: Pair, way: int) -> Pair | None:
+        vector, moved, move = pair.origin
+        if way == 1:
+            return self._pair(moved, move)
+        return self._made(self._moved(vector, tuple(-m for m in move)), vector, move)
+
+    def between(self, one: Pair, other: Pair) -> Pair | None:
+        (vector, _, move), (vector_of_other, _, _) = one.origin, other.origin
+        integer = self.values.integer
+        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(vector, vector_of_other, strict=True))
+        return None if half in (vector, vector_of_other) else self._pair(half, move)
+
+    def simpler(self, pair: Pair) -> Iterator[Pair]:
+        vector, _, move = pair.origin
+        values, integer = self.values, self.values.integer
+        zero = values.nearest(0 if integer else 0.0)
+        vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
+        vectors += one_changed(vector, values.simpler)
+        # Where no number of it grows, a contribution is legal in any norm.
+        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
+        yield from filter(None, (self._pair(changed, move) for changed in vectors))
+        yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
+
+
+class TotalsOfPeople(VectorOfTotals):
+    """Totals over people. The vector of a data set says how many people there are of each kind."""
 
     kind: int | None = None  # the only kind that ever moves, for group-wise claims
 
     def __init__(self, contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: str) -> None:
         self.relation = relation_named(relation)
+        self._grows = self.relation is Relation.ADD_REMOVE
         self.contributions = tuple(tuple(vector) for vector in contributions)
-        self.people = Range.of("people", people)
+        self.people = self.values = Range.of("people", people)
         low, high = self.people.low, self.people.high
         if low < 0 or not self.people.has_integer_ends:
             raise InvalidInputError(f"people goes from {low!r} to {high!r}; a number of people is an integer from 0 up")
@@ -42,7 +94,7 @@ class TotalsOfPeople(Domain):
             raise InvalidInputError(f"contributions are {contributions!r}; they must be vectors of one length")
         for number in itertools.chain(*self.contributions):
             require_number("a number in contributions", number, -math.inf, math.inf)
-        if not any(self.each_corner()):
+        if not any(self._each_corner()):
             raise InvalidInputError(
                 f"a totals domain with people from {low} to {high} and {len(self.contributions)} contributions has no pairs "
                 f"under {self.relation}; widen people, or give a second contribution"
@@ -66,9 +118,9 @@ class TotalsOfPeople(Domain):
         return {**added, "people": counts(self.people), "relation": str(self.relation)}
 
     def corners(self) -> list[Pair]:
-        return list(dict.fromkeys(self.each_corner()))
+        return list(dict.fromkeys(self._each_corner()))
 
-    def each_corner(self) -> Iterator[Pair]:
+    def _each_corner(self) -> Iterator[Pair]:
         """Yield the corners, some of them more than once."""
         marks = self.people.ladder()
         kinds = len(self.contributions)
@@ -80,90 +132,40 @@ class TotalsOfPeople(Domain):
                 crowds.append(tuple(mark if j == i else rest for j in range(kinds)))
         yield from filter(None, itertools.starmap(self._pair, itertools.product(dict.fromkeys(crowds), self._moves())))
 
-    def step(self, pair: Pair, way: int) -> Pair | None:
-        crowd, move = pair.origin
-        return self._pair(_moved_people(crowd, move, way), move)
-
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         crowd = tuple(self.people.draw(rng) for _ in self.contributions)
-        return self._pair(crowd, self._random_move(rng))
+        return self._pair(crowd, self._usual_move(rng))
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        crowd, move = list(pair.origin[0]), pair.origin[1]
+        crowd, move = list(pair.origin[0]), pair.origin[2]
         kind = rng.integers(len(crowd))
         crowd[kind] = self.people.near(crowd[kind], rng)
-        return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._random_move(rng))
-
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        (crowd, move), (crowd_of_other, _) = one.origin, other.origin
-        half = tuple((a + b) // 2 for a, b in zip(crowd, crowd_of_other, strict=True))
-        return None if half in (crowd, crowd_of_other) else self._pair(half, move)
+        return self._pair(tuple(crowd), move if rng.random() < 0.75 else self._usual_move(rng))
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
-        crowd, move = pair.origin
+        crowd, _, move = pair.origin
         low = self.people.low
         at_once = [(n,) * len(crowd) for n in (low, low + 1)] + [tuple(low + (n - low) // 2 for n in crowd)]
         one_by_one = one_changed(crowd, lambda people: [n for n in self.people.simpler(people) if n < people])
         yield from filter(None, (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one)))
 
-    def _moves(self) -> list[Swap]:
+    def _moves(self) -> list[TotalsVector]:
         kinds = range(len(self.contributions))
-        grows = self.relation is Relation.ADD_REMOVE
-        moves: list[Swap] = [(None, kind) for kind in kinds] if grows else list(itertools.permutations(kinds, 2))
-        return [move for move in moves if self.kind is None or self.kind in move]
+        swaps = [(None, kind) for kind in kinds] if self._grows else itertools.permutations(kinds, 2)
+        moves = [tuple((kind == arrives) - (kind == leaves) for kind in kinds) for leaves, arrives in swaps]
+        return [move for move in moves if self.kind is None or move[self.kind]]
 
-    def _random_move(self, rng: np.random.Generator) -> Swap:
-        moves = self._moves()
-        return moves[rng.integers(len(moves))]
+    def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
+        return Pair(self._totals(vector), self._totals(moved), self.relation, Arrays(), self._grows)
 
-    def _pair(self, crowd: Crowd, move: Swap) -> Pair | None:
-        moved = _moved_people(crowd, move)
-        if not all(people in self.people for people in (*crowd, *moved)):
-            return None
-        grows = self.relation is Relation.ADD_REMOVE
-        return Pair(self._totals(crowd), self._totals(moved), self.relation, Arrays(), grows, (crowd, move))
-
-    def _totals(self, crowd: Crowd) -> TotalsVector:
+    def _totals(self, crowd: TotalsVector) -> TotalsVector:
         cells = zip(*self.contributions, strict=True)
         return tuple(sum(n * c for n, c in zip(crowd, cell, strict=True)) for cell in cells)
 
 
-def _moved_people(crowd: Crowd, move: Swap, way: int = 1) -> Crowd:
-    """Return the people of each kind after a move, or (way −1) before it."""
-    leaves, arrives = move
-    return tuple(people + way * ((kind == arrives) - (kind == leaves)) for kind, people in enumerate(crowd))
-
-
-class VectorOfTotals(Domain):
-    """Vectors of numbers of which one person moves a part. The origin of a pair is its left vector, and the move."""
-
-    values: Range
-
-    @abstractmethod
-    def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
-        """Return the pair of a vector and the moved one; None if it is not in this domain."""
-
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        (vector, move), (vector_of_other, _) = one.origin, other.origin
-        integer = self.values.integer
-        half = tuple((a + b) // 2 if integer else a / 2 + b / 2 for a, b in zip(vector, vector_of_other, strict=True))
-        return None if half in (vector, vector_of_other) else self._pair(half, move)
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        vector, move = pair.origin
-        values, integer = self.values, self.values.integer
-        zero = values.nearest(0 if integer else 0.0)
-        vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
-        vectors += one_changed(vector, values.simpler)
-        # Where no number of it grows, a contribution is legal in any norm.
-        moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
-        yield from filter(None, (self._pair(changed, move) for changed in vectors))
-        yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
-
-
-class TotalsInCells(VectorOfTotals):
+class VectorWithinReach(VectorOfTotals):
     """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
 
     def __init__(
@@ -189,16 +191,6 @@ class TotalsInCells(VectorOfTotals):
                 f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
             )
 
-    def __str__(self) -> str:
-        numbers = "integers" if self.values.integer else "numbers"
-        norm = {"l1": "L1", "l2": "L2", "linf": "the maximum norm"}[self.norm]
-        each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
-        return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
-
-    def limits(self) -> dict[str, Any]:
-        contribution = {"norm": self.norm, "contribution": {"high": self.reach}}
-        return {"cells": self.cells, "values": ends(self.values), **contribution}
-
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
         alike: list[TotalsVector] = [(mark,) * self.cells for mark in marks]
@@ -211,13 +203,6 @@ class TotalsInCells(VectorOfTotals):
         pairs = filter(None, itertools.starmap(self._pair, tried))
         return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:MOST_CORNERS]
 
-    def step(self, pair: Pair, way: int) -> Pair | None:
-        move: TotalsVector = pair.origin[1]
-        if way == 1:
-            return self._pair(pair.right, move)
-        found = self._pair(self._moved(pair.left, tuple(-m for m in move)), move)
-        return None if found is None else replace(found, right=pair.left)
-
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         few = [self.values.draw(rng) for _ in range(2)]
@@ -226,7 +211,7 @@ class TotalsInCells(VectorOfTotals):
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        vector, move = list(pair.left), pair.origin[1]
+        vector, move = list(pair.origin[0]), pair.origin[2]
         kind, cell = rng.integers(4), int(rng.integers(self.cells))
         if kind == 0:
             return self._pair(tuple(vector), self._random_move(move, rng))
@@ -238,16 +223,11 @@ class TotalsInCells(VectorOfTotals):
 
     def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
         """Return one of the usual moves, or one near another: in the maximum norm, each cell moves independently."""
-        moves = self._moves()
         if self.norm != "linf" or rng.random() < 0.5:
-            return moves[rng.integers(len(moves))]
+            return self._usual_move(rng)
         cell = int(rng.integers(self.cells))
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
         return with_value(near, cell, step)
-
-    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
-        return self._pair(tuple(data), tuple(by))
 
     def _moves(self) -> list[TotalsVector]:
         """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
@@ -290,12 +270,6 @@ class TotalsInCells(VectorOfTotals):
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
 
-    def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
-        moved = self._moved(vector, move)
-        if moved == vector or not all(v in self.values for v in (*vector, *moved)):
-            return None
-        return Pair(vector, moved, Relation.AS_GIVEN, Arrays(), origin=(vector, move))
-
 
 def _in_words(vector: Sequence[Number]) -> str:
     return f"({', '.join(f'{number:g}' for number in vector)})"
@@ -308,6 +282,27 @@ def _added(value: float, step: float) -> float:
     excess = math.fsum((moved, -value, -step))
     too_far = excess > 0 if step > 0 else excess < 0
     return math.nextafter(moved, value) if too_far else moved
+
+
+class TotalsInCells(VectorWithinReach):
+    """Totals that are a vector."""
+
+    def __str__(self) -> str:
+        numbers = "integers" if self.values.integer else "numbers"
+        norm = {"l1": "L1", "l2": "L2", "linf": "the maximum norm"}[self.norm]
+        each = f"{self.cells} {numbers} from {self.values.low:g} to {self.values.high:g}"
+        return f"{each}, which one person moves by at most {self.reach:g} in {norm}"
+
+    def limits(self) -> dict[str, Any]:
+        contribution = {"norm": self.norm, "contribution": {"high": self.reach}}
+        return {"cells": self.cells, "values": ends(self.values), **contribution}
+
+    def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
+        """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
+        return self._pair(tuple(data), tuple(by))
+
+    def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
+        return Pair(vector, moved, Relation.AS_GIVEN, Arrays())
 
 
 class CellTotals(TypedDict, total=False):
@@ -479,14 +474,6 @@ class TotalsByKey(VectorOfTotals):
         limits = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in self.contribution.items()}
         return all(size[name] <= most for name, most in limits.items())
 
-    def step(self, pair: Pair, way: int) -> Pair | None:
-        cells, move = pair.origin
-        if way == 1:
-            return self._pair(_sum(cells, move), move)
-        before = _sum(cells, tuple(-step for step in move))
-        # A sum of floats may be rounded: then no pair ends here.
-        return self._pair(before, move) if _sum(before, move) == cells else None
-
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         cells = [self._draw(rng) for _ in self.keys]
@@ -494,7 +481,7 @@ class TotalsByKey(VectorOfTotals):
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        cells, move = list(pair.origin[0]), pair.origin[1]
+        cells, move = list(pair.origin[0]), pair.origin[2]
         if rng.random() < 0.25:
             return self._pair(tuple(cells), self._random_move(rng))
         place = rng.integers(len(cells))
@@ -505,29 +492,25 @@ class TotalsByKey(VectorOfTotals):
         return self._zero if rng.random() < 0.3 else self.values.draw(rng)
 
     def _random_move(self, rng: np.random.Generator) -> TotalsVector:
-        moves = self._moves()
-        move = list(moves[rng.integers(len(moves))])
+        move = self._usual_move(rng)
         order = rng.permutation(len(move))
         signs = rng.choice((-1, 1), len(move)) if rng.random() < 0.5 else [1] * len(move)
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
 
-    def _pair(self, cells: TotalsVector, move: TotalsVector) -> Pair | None:
-        moved = _sum(cells, move)
-        change = [Fraction(b) - Fraction(a) for a, b in zip(cells, moved, strict=True)]
-        # Checked on what came out, since a sum of floats is rounded.
-        if moved == cells or not self._allows(change) or not all(cell in self.values for cell in (*cells, *moved)):  # type: ignore[arg-type]
-            return None
-        return Pair(self._dict(cells), self._dict(moved), Relation.AS_GIVEN, origin=(cells, move))
+    def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
+        # Checked on what came out, since a sum of floats is rounded: then no pair ends where another begins.
+        change = [Fraction(b) - Fraction(a) for a, b in zip(vector, moved, strict=True)]
+        is_move = moved == self._moved(vector, move) and self._allows(change)  # type: ignore[arg-type]
+        return super()._made(vector, moved, move) if is_move else None
+
+    def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
+        return Pair(self._dict(vector), self._dict(moved), Relation.AS_GIVEN)
 
     def _dict(self, cells: TotalsVector) -> dict[Any, Number]:
         return {key: cell for key, cell in zip(self.keys, cells, strict=True) if cell}
 
 
-def _sum(cells: TotalsVector, move: TotalsVector) -> TotalsVector:
-    return tuple(cell + step for cell, step in zip(cells, move, strict=True))
-
-
-class OneNumber(Domain):
+class OneNumber(VectorWithinReach):
     """One number of a range. Two numbers are neighbours if they are at most ``distance`` apart.
 
     Args:
@@ -544,48 +527,33 @@ class OneNumber(Domain):
         integer = all(isinstance(number, int) for number in (*range, distance))
         if not integer and any(isinstance(number, int) for number in range):
             range = [float(number) for number in range]
-        self.distance, self.integer = distance, integer
-        self._range = Range.of("range", range, integer)
-        # The pairs are those of a vector of one cell.
-        self._cell = TotalsInCells(1, range, {"l1": distance}, integer)
+        Range.of("range", range, integer)  # whose errors say range
+        super().__init__(1, range, {"l1": distance}, integer)
+        self.distance = distance
 
     def __str__(self) -> str:
-        numbers = "integer" if self.integer else "number"
-        return f"one {numbers} from {self._range.low:g} to {self._range.high:g}; two at most {self.distance:g} apart are neighbours"
+        numbers = "integer" if self.values.integer else "number"
+        return f"one {numbers} from {self.values.low:g} to {self.values.high:g}; two at most {self.distance:g} apart are neighbours"
 
     def limits(self) -> dict[str, Any]:
-        return {"value": ends(self._range), "distance": {"high": self.distance}}
-
-    def corners(self) -> list[Pair]:
-        return [_alone(pair) for pair in self._cell.corners()]
-
-    def step(self, pair: Pair, way: int) -> Pair | None:
-        return (found := self._cell.step(pair.origin, way)) and _alone(found)
+        return {"value": ends(self.values), "distance": {"high": self.distance}}
 
     def random(self, rng: np.random.Generator) -> Pair:
-        return self._from(self._range.draw(rng), rng)
+        return self._from(self.values.draw(rng), rng)
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        return self._from(self._range.near(pair.left, rng), rng)
+        return self._from(self.values.near(pair.left, rng), rng)
 
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
         """Return a number and a neighbour: at the full distance, at the end of the range, or in one of four cases nearer."""
         share = 1.0 if rng.random() < 0.75 else rng.random()
-        step = max(1, round(share * self.distance)) if self.integer else share * self.distance
+        step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):
             # Rounding does not make the way to an end longer than a step that goes past it.
-            nearer = min(way, self._range.high - number) if way > 0 else max(way, self._range.low - number)
-            if pair := self._cell.moved((number,), (nearer,)):
-                return _alone(pair)
+            nearer = min(way, self.values.high - number) if way > 0 else max(way, self.values.low - number)
+            if pair := self._pair((number,), (nearer,)):
+                return pair
         return self.corners()[0]
 
-    def between(self, one: Pair, other: Pair) -> Pair | None:
-        return (found := self._cell.between(one.origin, other.origin)) and _alone(found)
-
-    def simpler(self, pair: Pair) -> Iterator[Pair]:
-        yield from map(_alone, self._cell.simpler(pair.origin))
-
-
-def _alone(cell: Pair) -> Pair:
-    """Return the pair of numbers of a pair of vectors of one cell."""
-    return Pair(cell.left[0], cell.right[0], Relation.AS_GIVEN, origin=cell)
+    def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
+        return Pair(vector[0], moved[0], Relation.AS_GIVEN)

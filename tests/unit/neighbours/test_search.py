@@ -151,7 +151,7 @@ def test_every_round_looks_at_fewer_pairs_on_more_outputs_each() -> None:
 
 @pytest.mark.parametrize("peak", [12_345, 61_803])
 def test_pairs_that_are_known_to_be_worth_it_are_looked_at_first(peak: int) -> None:
-    toy, known = Toy(peak), Pair((peak,), (peak + 1,), origin=((peak,), (None, 0)))
+    toy, known = Toy(peak), Pair((peak,), (peak + 1,), origin=((peak,), (peak + 1,), (1,)))
     found = search_pairs(totals(), toy, Budget(100_000), np.random.default_rng(0), first=[known])
     assert toy.asked[0][0][0] == known
     assert found.pair == known
@@ -159,7 +159,7 @@ def test_pairs_that_are_known_to_be_worth_it_are_looked_at_first(peak: int) -> N
 
 @given(most=st.integers(2, 20), seed=st.integers(0, 100))
 def test_of_many_pairs_the_first_round_takes_some_and_those_that_are_known_always(most: int, seed: int) -> None:
-    toy, known = Toy(), Pair((61_803,), (61_804,), origin=((61_803,), (None, 0)))
+    toy, known = Toy(), Pair((61_803,), (61_804,), origin=((61_803,), (61_804,), (1,)))
     search_pairs(totals(), toy, Budget(100_000, most_pairs=most), np.random.default_rng(seed), first=[known])
     assert known in toy.asked[0][0]
     assert len(toy.asked[0][0]) == most
