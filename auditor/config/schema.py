@@ -293,7 +293,9 @@ class CanariesByCoins(NeighbourForm):
                     given[key] = function()
         load(self.score, search_path)  # so that an error names its place
         with Door("what canaries or records returned", "it must be a list or an array"):
-            return Canaries(**given).found_in(search_path)
+            canaries = Canaries(**given)
+        canaries.search_path = search_path
+        return canaries
 
 
 class ColumnOfFrame(Strict):

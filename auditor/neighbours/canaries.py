@@ -1,7 +1,7 @@
 """Records of the auditor's own, each of which is in the data or out of it by a fair coin: for mechanisms that run once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,6 @@ class Canaries:
         if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
             raise InvalidInputError(f"runs is {self.runs!r}; it must be an integer of at least 1")
         self.guesses = numbers_of_guesses(guesses, runs * len(canaries))
-
-    def found_in(self, search_path: tuple[str, ...]) -> Self:
-        """Return the canaries with the folders in which their score is looked for."""
-        self.search_path = search_path
-        return self
 
     def __str__(self) -> str:
         others = f", in addition to {how_many(len(self.records), 'record')}" if len(self.records) else ""

@@ -74,26 +74,23 @@ class Column(Values):
         return {"type": self.type, "dtype": self.stored_as, "special": special, **ends, **choices}
 
     @classmethod
-    def of(cls, name: str, given: "Column | dict[str, Any]") -> "Column":
-        """Return the column called ``name``, checked."""
-        if not isinstance(given, Column):
-            keys = [field.name for field in fields(cls)]
-            if not isinstance(given, Mapping):
-                raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
-            for key in given:
-                if key not in keys:
-                    raise InvalidInputError(f'column "{name}" has the key "{key}"; {did_you_mean(str(key), keys)}')
-            if "type" not in given:
-                raise InvalidInputError(f'column "{name}" lacks its type; allowed: {", ".join(TYPES)}')
-            choices = given.get("choices")
-            given = cls(**{**given, "choices": None if choices is None else tuple(choices)})
+    def of(cls, name: str, given: Mapping[str, Any]) -> "Column":
+        """Return the column called ``name``."""
+        keys = [field.name for field in fields(cls)]
+        if not isinstance(given, Mapping):
+            raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
+        for key in given:
+            if key not in keys:
+                raise InvalidInputError(f'column "{name}" has the key "{key}"; {did_you_mean(str(key), keys)}')
+        if "type" not in given:
+            raise InvalidInputError(f'column "{name}" lacks its type; allowed: {", ".join(TYPES)}')
+        choices = given.get("choices")
         try:
-            given._check()
+            return cls(**{**given, "choices": None if choices is None else tuple(choices)})
         except InvalidInputError as error:
             raise InvalidInputError(f'column "{name}": {error}') from None
-        return given
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         if self.type not in TYPES:
             raise InvalidInputError(f'type is "{self.type}"; {did_you_mean(str(self.type), list(TYPES))}')
         if self.dtype and self.dtype not in TYPES[self.type]:

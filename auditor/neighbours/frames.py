@@ -58,7 +58,7 @@ class Frame(Table):
     """
 
     has_names = True
-    columns: Mapping[str, Column | dict[str, Any]]
+    columns: Mapping[str, dict[str, Any]]
     _: KW_ONLY
     size: Sequence[int] = (0, 20)
     id: str | None = None

@@ -11,7 +11,6 @@ import numpy as np
 from auditor.errors import InvalidInputError, require_number
 
 Number = int | float
-# Up to this number of values, each is tried as the record that differs.
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,16 +244,14 @@ class Records(Table):
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
         """Return equal records and a change to one more that is like them, or to one that is not."""
         low, high = self._ends()[0], self._ends()[-1]
-        if self._grows:
-            tried = [(low, low, 1.0), (low, high, 0.0), (high, high, 1.0)]
-            return [((one,) * n, (Move("insert", at, (other,)),) * self.distance) for one, other, at in tried]
-        return [((low,) * n, (Move("replace", 0.0, (high,)),) * self.distance)]
+        tried = [(low, low, 1.0), (low, high, 0.0), (high, high, 1.0)] if self._grows else [(low, high, 0.0)]
+        return [((one,) * n, self._comes(at, (other,))) for one, other, at in tried]
 
     def _one_unlike_the_usual(self, n: int) -> Iterator[tuple[Rows, Moves]]:
         """Yield usual records but for one, which goes from one of the simplest values to another."""
         usual = self._row(values.usual() for values in self._columns)
         for one, other in itertools.permutations(self._simple_records()[:CLOSELY], 2):
-            yield (one, *(usual,) * (n - 1)), (Move("replace", 0.0, (other,)),) * self.distance
+            yield (one, *(usual,) * (n - 1)), self._comes(0.0, (other,))
 
     def _distinct(self, tried: Iterable[tuple[Rows, Moves]]) -> list[Pair]:
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
@@ -261,22 +259,18 @@ class Records(Table):
     def _simple_inserts(self) -> Iterator[tuple[Rows, Moves]]:
         """Yield few records and one that is added: first each value alone, then next to equal records, then next to another."""
         records, least = self._simple_records(), int(self._size.low)
-
-        def insert(record: Row, at: float = 1.0) -> Moves:
-            return (Move("insert", at, (record,)),) * self.distance
-
-        alone = [((records[0],) * least, insert(record)) for record in records]
-        next_to_equals = [((record,) * (least + 1), insert(record)) for record in records]
+        alone = [((records[0],) * least, self._comes(1.0, (record,))) for record in records]
+        next_to_equals = [((record,) * (least + 1), self._comes(1.0, (record,))) for record in records]
         yield from [alone[0], next_to_equals[0], *alone[1:], *next_to_equals[1:]]
         for n, (one, other) in itertools.product((least + 1, least + 2), itertools.product(records, repeat=2)):
-            yield from (((one,) * n, insert(other, at)) for at in (1.0, 0.0))
+            yield from (((one,) * n, self._comes(at, (other,))) for at in (1.0, 0.0))
 
     def _simple_replacements(self) -> Iterator[tuple[Rows, Moves]]:
         """Yield few equal records, one of which is replaced by each value; next to one another, and all by all."""
         records, least = self._simple_records(), max(1, int(self._size.low), self.distance)
         ends = itertools.product(records[:2], records)
         for one, other in itertools.chain(ends, itertools.pairwise(records), itertools.product(records, repeat=2)):
-            yield (one,) * least, (Move("replace", 0.0, (other,)),) * self.distance
+            yield (one,) * least, self._comes(0.0, (other,))
 
     def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
         """Return a row of all first values, one of all second values, and so on. A short column repeats its last value."""
@@ -309,11 +303,9 @@ class Records(Table):
         return self._rows([values.ends() for values in self._columns])
 
     def _corner_moves(self) -> list[Moves]:
-        op = "insert" if self._grows else "replace"
-        single = [Move(op, at, (end,)) for end in self._ends() for at in (1.0, 0.0, 0.5)]
-        moves = [(move,) * self.distance for move in single]
+        moves = [self._comes(at, (end,)) for end in self._ends() for at in (1.0, 0.0, 0.5)]
         if self._grows and self.distance > 1:
             # Some added and some removed.
             removals = (Move("remove", 0.0),) * (self.distance // 2)
-            moves += [(move,) * (self.distance - len(removals)) + removals for move in single[:2]]
+            moves += [(*move[len(removals) :], *removals) for move in moves[:2]]
         return moves

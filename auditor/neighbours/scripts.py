@@ -256,12 +256,12 @@ def steps_in_words(written: Sequence[Any]) -> Iterator[str]:
         before = step
 
 
-def script_words(written: Sequence[Any], most: int = 4) -> str:
-    """Write a script in one line. Equal steps in a row are counted, and of many the middle ones are left out.
+def script_words(written: Sequence[Any]) -> str:
+    """Write a script in one line. Equal steps in a row are counted, and of over four the middle ones are left out.
 
     >>> script_words([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
     'count (3 times), sum if the last answer is above 2'
     """
     runs = ((step, len(list(run))) for step, run in itertools.groupby(map(str, map(_step_of, written))))
     words = [step if times == 1 else f"{step} ({times} times)" for step, times in runs]
-    return ", ".join(words if len(words) <= most else [*words[: most - 1], "…", words[-1]])
+    return ", ".join(words if len(words) <= 4 else [*words[:3], "…", words[-1]])

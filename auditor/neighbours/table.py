@@ -233,6 +233,10 @@ class Table(Domain):
         owned = self._in_random_persons(base, rng)
         return self._pair(owned, self._random_moves(rng), self._random_turn(rng))
 
+    def _comes(self, at: float, rows: Rows) -> Moves:
+        """Return as many moves as the distance is: each time these rows come, or take the place of others."""
+        return (Move("insert" if self._grows else "replace", at, rows),) * self.distance
+
     def _random_turn(self, rng: np.random.Generator) -> int:
         return int(rng.integers(2**31)) if self.order == "shuffled" and rng.random() < 0.5 else 0
 
@@ -349,9 +353,7 @@ class Table(Domain):
     def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
         """Yield the pair in which the row, or a person with it, comes; or takes the place of the first."""
         base, times = self._in_persons(rows), int(self._each.low) if self._by_person else 1
-        op, at = ("insert", 1.0) if self._grows else ("replace", 0.0)
-        pair = self._pair(base, (Move(op, at, (row,) * times),) * self.distance)
-        if pair is not None:
+        if pair := self._pair(base, self._comes(1.0 if self._grows else 0.0, (row,) * times)):
             yield pair
 
     # --- The same rows in another order ---

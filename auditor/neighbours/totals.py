@@ -100,13 +100,6 @@ class TotalsOfPeople(VectorOfTotals):
                 f"under {self.relation}; widen people, or give a second contribution"
             )
 
-    def groups(self) -> "list[TotalsOfPeople]":
-        """Return a domain for each contribution, in which only people of that kind come and go."""
-        found = [copy.copy(self) for _ in self.contributions]
-        for kind, domain in enumerate(found):
-            domain.kind = kind
-        return found
-
     def __str__(self) -> str:
         added = " or ".join(map(_in_words, self.contributions))
         moved = "" if self.kind is None else f"; only people who add {_in_words(self.contributions[self.kind])} move"
@@ -363,7 +356,7 @@ Totals.register(TotalsInCells)
 
 
 def groups(domain: object, claims: int) -> Sequence[Domain]:
-    """Split a domain for group-wise claims: a domain for each contribution of totals over people.
+    """Split totals over people for group-wise claims: in the domain of each contribution, only people of that kind come and go.
 
     Raises InvalidInputError for any other domain, and unless there is one claim for each contribution.
     """
@@ -375,7 +368,10 @@ def groups(domain: object, claims: int) -> Sequence[Domain]:
         raise InvalidInputError(
             f"there are {claims} claims for {len(domain.contributions)} contributions; give one claim for each"
         )
-    return domain.groups()
+    found = [copy.copy(domain) for _ in domain.contributions]
+    for kind, one in enumerate(found):
+        one.kind = kind
+    return found
 
 
 class TotalsByKey(VectorOfTotals):
@@ -476,8 +472,8 @@ class TotalsByKey(VectorOfTotals):
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
-        cells = [self._draw(rng) for _ in self.keys]
-        return self._pair(tuple(cells), self._random_move(rng))
+        cells = tuple(self._zero if rng.random() < 0.3 else self.values.draw(rng) for _ in self.keys)
+        return self._pair(cells, self._random_move(rng))
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
@@ -487,9 +483,6 @@ class TotalsByKey(VectorOfTotals):
         place = rng.integers(len(cells))
         cells[place] = self.values.near(cells[place], rng)
         return self._pair(tuple(cells), move)
-
-    def _draw(self, rng: np.random.Generator) -> Number:
-        return self._zero if rng.random() < 0.3 else self.values.draw(rng)
 
     def _random_move(self, rng: np.random.Generator) -> TotalsVector:
         move = self._usual_move(rng)

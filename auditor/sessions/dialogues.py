@@ -228,10 +228,10 @@ class Dialogues(Domain):
     def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
         # Scripts differ more than data sets do. So each is looked at once, on the best pair that was tried with it: in turn one of
         # the first scripts, which few outputs may have passed over, and one of those that promise most.
-        best_with: dict[Script, Pair] = {}
+        best_with: dict[str, Pair] = {}
         for pair in best:
-            best_with.setdefault(_Hashable(pair.origin[1]), pair)
-        first = [best_with[script] for script in self._first_scripts() if script in best_with]
+            best_with.setdefault(repr(pair.origin[1]), pair)
+        first = [best_with[written] for written in map(repr, self._first_scripts()) if written in best_with]
         in_turn = itertools.chain.from_iterable(itertools.zip_longest(first, best_with.values()))
         return distinct([pair for pair in in_turn if pair is not None])[: max(most, CLOSELY)]
 
@@ -283,7 +283,8 @@ class Dialogues(Domain):
         found += self._first_adaptive(asked)
         if self.sessions > 1:
             found += [_in_turns(script, self.sessions) for script in found]
-        return [script for script in dict.fromkeys(map(_Hashable, found)) if script]
+        # By how they are written, since questions may be mappings, which have no hash.
+        return list({repr(script): script for script in found if script}.values())
 
     def _first_adaptive(self, asked: Sequence[ScriptStep]) -> list[Script]:
         """Return scripts that look at answers: again as long as it is answered, or below a threshold; and a choice of two."""
@@ -389,10 +390,3 @@ def _filled(steps: Sequence[ScriptStep], n: int) -> Script:
 
 def _in_turns(script: Script, sessions: int) -> Script:
     return tuple(replace(step, session=1 + at % sessions) for at, step in enumerate(script))
-
-
-class _Hashable(tuple[ScriptStep, ...]):
-    """A script that is compared by how it is written, since questions may be mappings."""
-
-    def __hash__(self) -> int:
-        return hash(repr(self))

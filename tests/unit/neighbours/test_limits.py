@@ -16,7 +16,7 @@ from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import DataSets, Pairs, Valid
 from auditor.neighbours.limits import MOST_LISTED, any_of, has_all
-from auditor.neighbours.totals import OneNumber, TotalsByKey
+from auditor.neighbours.totals import OneNumber, TotalsByKey, groups
 from auditor.report.compare import compare
 from auditor.results.files import to_json
 from auditor.results.result import AuditResult, OutputsSpent, RunResult
@@ -85,7 +85,7 @@ WIDER: list[tuple[Any, Any]] = [
     (frame(**DATED), frame(**LESS_DATED)),
     *((one, frame()) for one in (frame({"null": True}), frame(order="shuffled"), frame(distance=2))),
     (frame(id="who", rows_per_person=(1, 3)), frame(id="who", rows_per_person=(1, 2))),
-    *pairs(people(), people(most=8), people().groups()[1]),
+    *pairs(people(), people(most=8), groups(people(), 2)[1]),
     (people(((1, 0), (0, 1), (1, 1))), people()),
     *pairs(cells(), cells(values=(0, 8)), cells(most=1)),
     *((keys("abc"), keys("ab")), (keys(), keys(linf=1))),
