@@ -6,20 +6,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.check import first_look
 from auditor.auditing.draw import Draw
-from auditor.auditing.health_checks import EXCEPTIONS, FEW, NOTHING_DIFFERS, SMALLER_NOISE, drift
-from auditor.auditing.outcome import Ended, Evidence, FollowUp, Outcome, Seen, no_answer
+from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
+from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import Listener, Plan
-from auditor.auditing.planted import PLANTED
+from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
-from auditor.auditing.smallest import SMALLEST
+from auditor.auditing.smallest import find_smallest
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.store import AuditStore
@@ -212,14 +212,37 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
     return None if found is None else (found.value, error_bound(found.error))
 
 
-EXACT = FollowUp(
-    "the exact loss on the pair",
-    # It is known over the reals, and says nothing about bits.
-    lambda end: isinstance(end.seen.found, Evidence) and end.plan.settings.events == (VALUES,),
-    lambda end, _: replace(end, exact=exact_value(end.plan, end.seen.pair)),
-    takes_time=False,
+class FollowUp(NamedTuple):
+    """A step after an audit, if it ``applies``. It changes no evidence. If it ``takes_time``, a time limit leaves it out."""
+
+    do: Callable[[Outcome, Draw], Outcome]
+    applies: Callable[[Outcome], bool]
+    takes_time: bool = True
+
+
+FOLLOW_UPS = (
+    FollowUp(smaller_noise, lambda end: end.passed),
+    # Outputs that crash or hang take too long.
+    FollowUp(
+        find_smallest,
+        lambda end: end.plan.settings.shrink and end.refuted and not (end.seen.sample and end.seen.sample.failures),
+    ),
+    FollowUp(nothing_differs, lambda end: end.passed and isinstance(end.plan.claim, PrivacyClaim)),
+    FollowUp(probe, lambda end: end.passed and end.plan.kind == "pairwise" and end.plan.claim.is_stated),
+    # The exact loss is known over the reals, and says nothing about bits.
+    FollowUp(
+        lambda end, _: replace(end, exact=exact_value(end.plan, end.seen.pair)),
+        lambda end: isinstance(end.seen.found, Evidence) and end.plan.settings.events == (VALUES,),
+        takes_time=False,
+    ),
+    FollowUp(exceptions, lambda end: end.seen.pair is not None, takes_time=False),
+    # Canaries have runs instead of outputs.
+    FollowUp(
+        few_outputs,
+        lambda end: isinstance(end.seen.found, Evidence) and end.plan.kind != "canaries",
+        takes_time=False,
+    ),
 )
-FOLLOW_UPS = (SMALLER_NOISE, SMALLEST, NOTHING_DIFFERS, PLANTED, EXACT, EXCEPTIONS, FEW)
 
 
 # --- The event of an earlier report ---

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Evidence, FollowUp, Outcome
+from auditor.auditing.outcome import Evidence, Outcome
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
@@ -18,7 +18,7 @@ from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
-from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
+from auditor.claims import ApproximateDP, GaussianDP
 from auditor.errors import MechanismError
 from auditor.events.features import varies
 from auditor.methods.guessing import GaussianGuesses
@@ -70,7 +70,8 @@ def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
     return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
 
 
-def _exceptions(end: Outcome, _: Draw) -> Outcome:
+def exceptions(end: Outcome, _: Draw) -> Outcome:
+    """Give an example of the exceptions among outputs, for the case of a violation."""
     pair, sample = end.seen.pair, end.seen.sample
     raised = [side.raised() for side in (sample.left, sample.right)] if sample else []
     example = next((message for _, message in raised if message), "")
@@ -82,9 +83,6 @@ def _exceptions(end: Outcome, _: Draw) -> Outcome:
         f"it is unintended, fix it first{_arrive(end.plan, pair)}"
     )
     return replace(end, if_violated=(warning,))
-
-
-EXCEPTIONS = FollowUp("exceptions among outputs", lambda end: end.seen.pair is not None, _exceptions, takes_time=False)
 
 
 def commonest(sample: Sample) -> float:
@@ -114,11 +112,8 @@ def all_alike(sample: Sample) -> str:
     )
 
 
-def _has_outputs(end: Outcome) -> bool:
-    return isinstance(end.seen.found, Evidence) and end.plan.kind != "canaries"  # which draws runs
-
-
-def _few(end: Outcome, draw: Draw) -> Outcome:
+def few_outputs(end: Outcome, draw: Draw) -> Outcome:
+    """Warn of few outputs, or few that differ, for the case of no violation."""
     plan, settings, spent, warnings = end.plan, end.plan.settings, draw.spent, list[str]()
     if settings.seconds is not None and spent.bound < settings.samples / 10:
         warnings.append(
@@ -136,9 +131,6 @@ def _few(end: Outcome, draw: Draw) -> Outcome:
             f"few others: choose data sets on which outputs vary, or {plan.with_more()}"
         )
     return replace(end, if_passed=tuple(warnings))
-
-
-FEW = FollowUp("few outputs, or few that differ", _has_outputs, _few, takes_time=False)
 
 
 def _arrive(plan: Plan, pair: Pair) -> str:
@@ -172,7 +164,7 @@ def some_pairs(pairs: Sequence[Pair]) -> Sequence[Pair]:
     return pairs[:: -(-len(pairs) // PAIRS)]
 
 
-def _nothing_differs(end: Outcome, _: Draw) -> Outcome:
+def nothing_differs(end: Outcome, _: Draw) -> Outcome:
     """Warn if no loss showed and, with the same randomness, no pair of data sets has different outputs.
 
     These outputs are used for nothing else. However strong the noise, outputs differ with the data that it is added to.
@@ -192,9 +184,6 @@ def _nothing_differs(end: Outcome, _: Draw) -> Outcome:
     return end.warned(f"{same}, for one {pair_words(pair)}: {NO_EFFECT}") if same else end
 
 
-NOTHING_DIFFERS = FollowUp(
-    "outputs that do not differ", lambda end: end.passed and isinstance(end.plan.claim, PrivacyClaim), _nothing_differs
-)
 NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
 
 
@@ -216,7 +205,7 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
     return f"with the same seed, outputs were identical on both data sets of {many}"
 
 
-def _smaller_noise(end: Outcome, draw: Draw) -> Outcome:
+def smaller_noise(end: Outcome, draw: Draw) -> Outcome:
     """Warn where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
 
     With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As
@@ -243,9 +232,6 @@ def _smaller_noise(end: Outcome, draw: Draw) -> Outcome:
         f"Gaussian noise with μ ≤ {allowed:.3g} (this warning is false with probability {plan.alpha:.2g} at most). This does not "
         "prove that the claim is violated. Check the scale of the noise; to test it, claim μ"
     )
-
-
-SMALLER_NOISE = FollowUp("Gaussian noise smaller than promised", lambda end: end.passed, _smaller_noise)
 
 
 def looks_gaussian(sample: Sample) -> bool:

@@ -116,16 +116,6 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUp:
-    """A step after an audit, if it ``applies``. It changes no evidence. If it ``takes_time``, a time limit leaves it out."""
-
-    name: str
-    applies: Callable[[Outcome], bool]
-    do: Callable[[Outcome, Draw], Outcome]
-    takes_time: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Ended:
     """An audit that has ended, and is still to be judged."""
 

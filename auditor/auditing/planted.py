@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import Look, shown_by
-from auditor.auditing.outcome import FollowUp, Outcome
+from auditor.auditing.outcome import Outcome
 from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for
@@ -165,20 +165,14 @@ class KnownFacts:
         return self.found[text]
 
 
-def _probe(end: Outcome, draw: Draw) -> Outcome:
+def probe(end: Outcome, draw: Draw) -> Outcome:
+    """Plant faults in the outputs of a pass, and note which of them the same search finds."""
     plan, sample, looks = end.plan, end.seen.sample, end.seen.looks
     # Planted faults change values, not bits.
     if not (draw.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return end
     found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, looks, draw)))
     return replace(end, planted=Probed(found, missed, (more[0], more[1]) if more else None)) if found or missed else end
-
-
-PLANTED = FollowUp(
-    "planted faults",
-    lambda end: end.passed and end.plan.kind == "pairwise" and end.plan.claim.is_stated,
-    _probe,
-)
 
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:

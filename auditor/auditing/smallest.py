@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.looks import too_few
-from auditor.auditing.outcome import FollowUp, Outcome
+from auditor.auditing.outcome import Outcome
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample
@@ -97,7 +97,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
     return None
 
 
-def _smallest(end: Outcome, _: Draw) -> Outcome:
+def find_smallest(end: Outcome, _: Draw) -> Outcome:
     """Find the smallest pair, or warn that the mechanism stopped the search.
 
     Where a crash can be made an output, the loss of a worker is raised: the same audit is then drawn again, with the same verdict.
@@ -109,14 +109,6 @@ def _smallest(end: Outcome, _: Draw) -> Outcome:
             raise
         end.plan.store.end(str(error))
         return end.warned(f"the search for the smallest pair that breaks the claim stopped early: {error}")
-
-
-SMALLEST = FollowUp(
-    "the smallest pair",
-    # Outputs that crash or hang take too long.
-    lambda end: end.plan.settings.shrink and end.refuted and not (end.seen.sample and end.seen.sample.failures),
-    _smallest,
-)
 
 
 @dataclass(frozen=True, slots=True)
