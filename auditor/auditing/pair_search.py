@@ -14,7 +14,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -67,19 +66,10 @@ class Known:
     found: Found | None = None
     refuted: bool = False
 
-    def promises(self, enough: float) -> bool:
-        """Return whether some look promises enough."""
-        return self.most_promising()[1] >= enough
-
     def judged_by(self, method: AnyMethod) -> "Known":
         """Return what the same looks promise for the claim of another method."""
         seen = {key: look.judged_by(method) for key, look in self.seen.items()}
         return replace(self, claim=method.claim, seen=seen)
-
-    def most_promising(self) -> tuple[Pair, float]:
-        """Return the pair that promises most, and what it promises."""
-        look, promised = self.best()[0]
-        return look.pair, promised
 
     @functools.cached_property
     def prior(self) -> Prior:
@@ -98,29 +88,20 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The input of a stage: its name, its share of the outputs, the outputs of the whole list, and its inner stages."""
-
-    name: str
-    outputs: float
-    whole: int
-    parts: "tuple[SearchStage, ...]"
-
-
-@dataclass(frozen=True, slots=True)
 class SearchStage:
     """A stage of the search.
 
-    ``share`` is its part of the outputs of its list; None means the outputs that the other stages leave. A stage may draw fewer.
-    ``only`` states the condition of the stage, and ``when`` tests it. A stage without these is always carried out.
+    ``share`` is its part of the outputs of its list; None means the outputs that the other stages leave. ``look`` and ``when`` get
+    the number of these outputs, and ``look`` may draw fewer. ``only`` states the condition of the stage, and ``when`` tests it. A
+    stage without these is always carried out.
     """
 
     name: str
     share: float | None
-    look: Callable[[Looks, Known, Given], Known]
+    look: "Callable[[Looks, Known, SearchStage, float], Known]"
     why: str
     only: str = ""
-    when: Callable[[Looks, Known, Given], bool] | None = None
+    when: Callable[[Looks, Known, float], bool] | None = None
     parts: "tuple[SearchStage, ...]" = ()
 
 
@@ -131,9 +112,8 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
         left = max(0, round((1 - later) * outputs) - (looks.spent - before))
         share = left if stage.share is None else stage.share * outputs
-        given = Given(stage.name, share, outputs, stage.parts)
-        if stage.when is None or stage.when(looks, known, given):
-            known = stage.look(looks, known, given)
+        if stage.when is None or stage.when(looks, known, share):
+            known = stage.look(looks, known, stage, share)
     return known
 
 
@@ -152,14 +132,13 @@ def planned_stages(
         yield from planned_stages(stage.parts, share, depth + 1)
 
 
-def look_at(looks: Looks, known: Known, given: Given, pairs: Sequence[Pair], **changes: Any) -> Known:
+def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pairs: Sequence[Pair]) -> Known:
     """Look at pairs, as far as a stage has outputs for them; return what is known then."""
-    outputs = int(given.outputs)
-    pairs = pairs[: max(1, outputs // FIRST_LOOK)]
+    pairs = pairs[: max(1, int(outputs) // FIRST_LOOK)]
     if not pairs:
-        return replace(known, **changes)
-    found = looks.on_pairs(given.name, pairs, outputs // len(pairs), known.claim, known.seen)
-    return replace(known, seen={**known.seen, **{look.pair.key(): look for look in found}}, **changes)
+        return known
+    found = looks.on_pairs(stage.name, pairs, int(outputs) // len(pairs), known.claim, known.seen)
+    return replace(known, seen={**known.seen, **{look.pair.key(): look for look in found}})
 
 
 # --- Outputs with the same noise on both sides of many pairs ---
@@ -194,9 +173,9 @@ def ranks_pairs(looks: Looks) -> bool:
     return sum(distance > ROUNDING for distance in apart) > len(apart) / 2
 
 
-def with_same_noise(looks: Looks, known: Known, given: Given) -> Known:
+def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Look at the pairs on which outputs with the same noise are farthest apart, and name the farthest of all rounds."""
-    domain, outputs = looks.plan.domain, given.outputs
+    domain = looks.plan.domain
     most = min(MOST_COMPARED, int(OF_MANY * outputs / (2 * SIZE)))
     tried = list(itertools.islice(_distinct(looks), most))
     if len(tried) < 8:  # too few to be worth it
@@ -207,12 +186,12 @@ def with_same_noise(looks: Looks, known: Known, given: Given) -> Known:
         near = [domain.mutate(tried[i], looks.rng) for i in best_first(distances)[:climbers] for _ in range(NEAR)]
         tried += near
         distances += looks.draw.compare(near, SIZE)
-    looks.enter(given.name, len(distances), 2 * SIZE, known.claim)
+    looks.enter(stage.name, len(distances), 2 * SIZE, known.claim)
     again = [tried[i] for i in best_first(distances)[: max(1, int(OF_AGAIN * outputs / (2 * AGAIN)))]]
     proposed = [*_of_orders(looks, most), *_farthest(again, looks.draw.compare(again, AGAIN))]
     rest = (1 - OF_MANY - OF_NEAR - OF_AGAIN) * outputs
     proposed = proposed[: max(1, int(rest) // (2 * FIRST_LOOK))]
-    known = look_at(looks, known, replace(given, outputs=min(rest, OUTPUTS_OF_LOOK * len(proposed))), proposed)
+    known = look_at(looks, known, stage, min(rest, OUTPUTS_OF_LOOK * len(proposed)), proposed)
     return replace(known, farthest=_farthest_of_all(looks, known))
 
 
@@ -288,61 +267,62 @@ ROUNDS, COMPARISONS, AROUND = 4, 3, 12
 FINALISTS, CLIMBERS, OF_FINALISTS, OF_BEST = 8, 4, 0.4, 0.24
 
 
-def on_neighbours(looks: Looks, known: Known, given: Given) -> Known:
+def on_neighbours(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Find the neighbours that promise most, after looking at the pairs given and everywhere in the domain."""
-    domain, outputs = looks.plan.domain, round(given.outputs)
-    if has_one_pair(domain, looks.rng) or outputs < 8 * LEAST_LOOK:  # too few for a search
+    domain = looks.plan.domain
+    if has_one_pair(domain, looks.rng) or round(outputs) < 8 * LEAST_LOOK:  # too few for a search
         return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
-    return in_stages(given.parts, looks, known, outputs)
+    return in_stages(stage.parts, looks, known, round(outputs))
 
 
-def _simplest(looks: Looks, known: Known, given: Given) -> Known:
-    return look_at(looks, known, given, [*known.first, *known.along, *looks.plan.domain.simplest()])
+def _simplest(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
+    return look_at(looks, known, stage, outputs, [*known.first, *known.along, *looks.plan.domain.simplest()])
 
 
-def _corners(looks: Looks, known: Known, given: Given) -> Known:
-    domain, outputs = looks.plan.domain, int(given.outputs)
+def _corners(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
+    domain = looks.plan.domain
     corners, crowds = candidates(domain, looks.rng), distinct(domain.crowds())
     # Outputs with the same noise rank many more pairs than these.
-    most = max(MOST_OTHERS, outputs // EACH_OF_OTHERS) if ranks_pairs(looks) else len(corners) + len(crowds)
-    room = min(most, max(1, outputs // FIRST_LOOK))
-    seen = {key for key, look in known.seen.items() if look.outputs >= OF_NEW * outputs / room}
+    most = max(MOST_OTHERS, int(outputs) // EACH_OF_OTHERS) if ranks_pairs(looks) else len(corners) + len(crowds)
+    room = min(most, max(1, int(outputs) // FIRST_LOOK))
+    seen = {key for key, look in known.seen.items() if look.outputs >= OF_NEW * int(outputs) / room}
     corners, crowds = ([pair for pair in pairs if pair.key() not in seen] for pairs in (corners, crowds))
     # Corners are in order of size: most of the small ones, and some of all others.
     of_crowds = spread(crowds, room // 3)
     room -= len(of_crowds)
     small = min(len(corners), 2 * room // 3)
-    return look_at(
-        looks, known, given, distinct([*corners[:small], *of_crowds, *spread(corners[small:], room - small)])
-    )
+    others = distinct([*corners[:small], *of_crowds, *spread(corners[small:], room - small)])
+    return look_at(looks, known, stage, outputs, others)
 
 
-def _closely(looks: Looks, known: Known, given: Given) -> Known:
+def _closely(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)]
     # Each half of a half of a look's outputs is then enough for more than one threshold.
-    return look_at(looks, known, given, looks.plan.domain.closely(best, int(given.outputs) // (4 * FEW_OUTPUTS)))
+    chosen = looks.plan.domain.closely(best, int(outputs) // (4 * FEW_OUTPUTS))
+    return look_at(looks, known, stage, outputs, chosen)
 
 
-def _reactions(looks: Looks, known: Known, given: Given) -> Known:
+def _reactions(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Find a pair at which the order of records shows, by looks at data sets with the same records in another order."""
-    paths, outputs = orders(looks, int(given.outputs / (2 * LEAST_LOOK))), given.outputs / 2
+    paths, half, method = orders(looks, int(outputs / (2 * LEAST_LOOK))), int(outputs / 2), looks.method(known.claim)
     if not paths:
         return known
-    likely = _most_promising(looks, known, paths, int(outputs) // len(paths))[0]
-    each = int(outputs) // (2 * len(likely).bit_length())
-    step = likeliest_step(likely, lambda halves: looks.promised([*map(ends, halves)], each, looks.method(known.claim)))
-    looks.enter(given.name, len(paths), int(outputs) // len(paths), known.claim)
+    promised = looks.promised([*map(ends, paths)], half // len(paths), method)
+    likely = paths[best_first(promised)[0]]
+    each = half // (2 * len(likely).bit_length())
+    step = likeliest_step(likely, lambda halves: looks.promised([*map(ends, halves)], each, method))
+    looks.enter(stage.name, len(paths), half // len(paths), known.claim)
     return replace(known, proposed=(*known.proposed, step))
 
 
-def _edges(looks: Looks, known: Known, given: Given) -> Known:
+def _edges(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     tried = [look.pair for look in known.seen.values()]
     return replace(known, proposed=(*known.proposed, *looks.edges(tried)))
 
 
-def _climb(looks: Looks, known: Known, given: Given) -> Known:
+def _climb(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Look again and again at the pairs that promise most, ever fewer of them, and at pairs near them."""
-    per_round, domain = given.outputs / ROUNDS, looks.plan.domain
+    per_round, domain = outputs / ROUNDS, looks.plan.domain
     if known.refuted:
         worth, pairs, least = None, CLIMBERS, CLIMBERS
     else:
@@ -353,33 +333,29 @@ def _climb(looks: Looks, known: Known, given: Given) -> Known:
         each = max(1, AROUND // len(best)) if number < ROUNDS - 1 else 0
         near = [domain.mutate(pair, looks.rng) for pair in best for _ in range(each)]
         tried = distinct([*known.proposed, *best, *near])
-        known = look_at(looks, known, replace(given, outputs=per_round), tried, proposed=())
+        known = look_at(looks, replace(known, proposed=()), stage, per_round, tried)
         pairs = max(least, math.ceil(pairs * SURVIVORS))
     return known
 
 
-def _last(looks: Looks, known: Known, given: Given) -> Known:
+def _last(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected.
 
     Each round compares those of what is known by then.
     """
     # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
     several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:FINALISTS]]
-    known = look_at(looks, known, replace(given, outputs=OF_FINALISTS * given.outputs), several)
-    again = replace(given, outputs=(1 - OF_FINALISTS) / COMPARISONS * given.outputs)
+    known = look_at(looks, known, stage, OF_FINALISTS * outputs, several)
+    again = (1 - OF_FINALISTS) / COMPARISONS * outputs
     # If what was likeliest was luck, another one is the likeliest then, and is looked at next.
     for _ in range(COMPARISONS):
         likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
         simple = [look for look in likeliest if look.simple]
         surest, _ = known.best()[0]
         finalists = distinct([*(look.pair for look in (*likeliest[:1], *simple[:1], surest)), *known.first])
-        known = look_at(looks, known, again, finalists)
-    return replace(known, found=Found(*known.most_promising()))
-
-
-def _most_promising(looks: Looks, known: Known, paths: Sequence[Sequence[Pair]], outputs: int) -> list[Sequence[Pair]]:
-    """Return paths by what outputs at their ends promise, the best first."""
-    return [paths[i] for i in best_first(looks.promised([*map(ends, paths)], outputs, looks.method(known.claim)))]
+        known = look_at(looks, known, stage, again, finalists)
+    look, promised = known.best()[0]
+    return replace(known, found=Found(look.pair, promised))
 
 
 ON_NEIGHBOURS = (
@@ -389,7 +365,7 @@ ON_NEIGHBOURS = (
         with_same_noise,
         "two calls tell how far a pair moves the outputs",
         only="if all randomness is the auditor's",
-        when=lambda looks, known, given: has_same_noise(looks),
+        when=lambda looks, known, outputs: has_same_noise(looks),
     ),
     SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
     SearchStage(
@@ -404,7 +380,7 @@ ON_NEIGHBOURS = (
         _reactions,
         "a mechanism may depend on the order of records",
         only="if the mechanism has randomness of its own",
-        when=lambda looks, known, given: not has_same_noise(looks),
+        when=lambda looks, known, outputs: not has_same_noise(looks),
     ),
     SearchStage(
         "where the kind of output changes",
@@ -412,7 +388,7 @@ ON_NEIGHBOURS = (
         _edges,
         "a mechanism that refuses small data sets leaks most at the smallest accepted size",
         only="only if its share is enough for a bisection; it uses far less than its share",
-        when=lambda looks, known, given: given.outputs > FIRST_LOOK * MOST_EDGES * MOST_HALVINGS,
+        when=lambda looks, known, outputs: outputs > FIRST_LOOK * MOST_EDGES * MOST_HALVINGS,
     ),
     SearchStage(
         "the most promising of these, and pairs near them",
@@ -477,13 +453,13 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     return FoundPair(middle, known.claim, far, looks=all_looks)
 
 
-def _says_not_where_to_look(looks: Looks, known: Known, given: Given) -> bool:
-    return _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, given.whole)
+def _says_not_where_to_look(looks: Looks, known: Known, outputs: float) -> bool:
+    return _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, looks.now.search)
 
 
-def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
+def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Look for what the mechanism loses, which says how large a loss is to be looked for."""
-    seen = on_neighbours(looks, known, given)
+    seen = on_neighbours(looks, known, stage, outputs)
     # A domain with one pair is not searched.
     if not looks.spent or seen.found is None:
         return known
@@ -493,8 +469,8 @@ def _what_is_lost(looks: Looks, known: Known, given: Given) -> Known:
     return replace(known.judged_by(method), first=(*known.first, pair))
 
 
-def _of_the_size(looks: Looks, known: Known, given: Given) -> Known:
-    return in_stages(given.parts, looks, known, round(given.outputs))
+def _of_the_size(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
+    return in_stages(stage.parts, looks, known, round(outputs))
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
@@ -554,20 +530,20 @@ def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
     return pairs if pairs >= MOST_PAIRS * SURVIVORS else 0
 
 
-def _small_loss(looks: Looks, known: Known, given: Given) -> Known:
+def _small_loss(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Look for a small violation of a small claim: at a distance, or on few pairs with many outputs each."""
-    claim, domain, outputs = known.claim, looks.plan.domain, round(given.outputs)
+    claim, domain = known.claim, looks.plan.domain
     if _has_paths(domain):
-        steps, budget = steps_apart(claim), Budget(outputs, most_pairs=MOST_PAIRS)
+        steps, budget = steps_apart(claim), Budget(round(outputs), most_pairs=MOST_PAIRS)
         best = search_pairs(domain, lambda pairs, each: _at_distance(looks, claim, pairs, each), budget, looks.rng)
         return replace(known, along=tuple(path(domain, best.pair, steps)), by_step=best.score)
-    few = affordable_pairs(claim, outputs)
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
         seen = looks.on_pairs("few pairs, for a small violation", pairs, each, claim, {})
         return Promised.of([look.prospects for look in seen], claim.value).utilities()
 
-    best = search_pairs(domain, evaluate, Budget(outputs, most_pairs=few), looks.rng)
+    budget = Budget(round(outputs), most_pairs=affordable_pairs(claim, round(outputs)))
+    best = search_pairs(domain, evaluate, budget, looks.rng)
     return replace(known, along=(best.pair,), by_step=best.score)
 
 
@@ -584,9 +560,9 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
     return Promised.of(by_step, claim.value).utilities()
 
 
-def _most_lossy_step(looks: Looks, known: Known, given: Given) -> Known:
+def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     """Find the step of the path on which most is lost, by bisection: all may be lost on a single one."""
-    each = round(given.outputs) // (2 * len(known.along).bit_length())
+    each = round(outputs) // (2 * len(known.along).bit_length())
     method = looks.method(known.claim)
     step = likeliest_step(known.along, lambda halves: looks.promised([*map(ends, halves)], each, method))
     return replace(known, first=(*known.first, step))
@@ -599,7 +575,7 @@ OF_THE_SIZE = (
         _small_loss,
         "a small loss takes too many outputs to show on each pair of neighbours",
         only="if the claim or the observed loss is small",
-        when=lambda looks, known, given: _small_is_searched(looks.plan.domain, known.claim, round(given.outputs)),
+        when=lambda looks, known, outputs: _small_is_searched(looks.plan.domain, known.claim, round(outputs)),
     ),
     SearchStage(
         "the step of a path with the largest loss",
@@ -607,7 +583,7 @@ OF_THE_SIZE = (
         _most_lossy_step,
         "a loss seen at a distance may come from a single step",
         only="if data sets far apart were searched",
-        when=lambda looks, known, given: len(known.along) > 1,
+        when=lambda looks, known, outputs: len(known.along) > 1,
     ),
     SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
 )
