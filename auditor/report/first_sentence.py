@@ -3,6 +3,7 @@
 Other reports begin with ``finding`` (:mod:`auditor.report.phrases`).
 """
 
+import bisect
 import math
 from collections import Counter
 from itertools import accumulate
@@ -39,7 +40,7 @@ def first_sentence(audit: AuditResult) -> str:
     proved = bound_words(audit).replace("≥", "is at least").replace("≤", "is at most")
     claim = str(audit.claim)
     claim = claim if len(claim) <= 2 * MOST else f"{claim[:MOST]} …"
-    cause = _cause(audit.pair, audit.event, audit)
+    cause = _cause(audit, audit.event)
     if audit.verdict is Verdict.VIOLATION:
         return f"{cause}: {proved}, claimed {claim}."
     if audit.verdict is Verdict.MEASURED:
@@ -56,15 +57,16 @@ def unit_words(pair: Pair) -> str:
     how = {Relation.ADD_REMOVE: "added or removed", Relation.SUBSTITUTE: "replaced by another"}.get(pair.relation)
     if how is None or not are_lists or not all(isinstance(row, dict) for row in (*left, *right)):
         return relation_words(pair.relation)
-    gone, come = _alone(left, right)
-    rows = max((gone, come), key=len)
+    gone = _alone(left, right)
+    rows = max(gone, _alone(right, left), key=len)
     owner = _owner(rows, [row for row in left if row not in gone]) if rows else None
     return f"one {owner} with all rows, {how}" if owner else relation_words(pair.relation)
 
 
-def _cause(pair: Pair | None, event: Observed, audit: AuditResult) -> str:
+def _cause(audit: AuditResult, event: Observed) -> str:
     if isinstance(event, ObservedCanaries):
         return canary_words(event)[0]
+    pair = audit.pair
     assert pair is not None  # canaries alone have none
     if isinstance(event, ObservedReport):
         hits, trials = event.counts.left
@@ -114,16 +116,13 @@ def _shift(audit: AuditResult, is_right: bool) -> str:
 
 
 def _median(histogram: Histogram, counts: tuple[int, ...]) -> float:
-    """Return the middle of one side's outputs, NaN if it lies in an open cell."""
-    half, before = sum(counts) / 2, 0
-    for cell, total in enumerate(accumulate(counts)):
-        if total >= half and total > 0:
-            if cell in (0, len(histogram.edges)):
-                return math.nan
-            low, high = histogram.edges[cell - 1], histogram.edges[cell]
-            return low + (high - low) * (half - before) / max(1, counts[cell])
-        before = total
-    return math.nan
+    """Return the middle of one side's outputs, NaN if there are none, or if it lies in an open cell."""
+    half, reached = sum(counts) / 2, list(accumulate(counts))
+    cell = bisect.bisect_left(reached, half)
+    if cell in (0, len(histogram.edges)):
+        return math.nan
+    low, high = histogram.edges[cell - 1 : cell + 1]
+    return low + (high - low) * (half - reached[cell - 1]) / counts[cell]
 
 
 # --- The change ---
@@ -142,7 +141,7 @@ def _change(pair: Pair) -> tuple[str, bool]:
 
 
 def _records_changed(left: list[Any], right: list[Any]) -> tuple[str, bool]:
-    gone, come = _alone(left, right)
+    gone, come = _alone(left, right), _alone(right, left)
     is_right = len(come) >= len(gone)
     more, fewer, others = (come, gone, left) if is_right else (gone, come, right)
     if not more:
@@ -158,12 +157,11 @@ def _records_changed(left: list[Any], right: list[Any]) -> tuple[str, bool]:
 def _moved(left: dict[Any, Any], right: dict[Any, Any]) -> tuple[str, bool]:
     """Say what a person changes of numbers by key or place, and whether the right side has more."""
     keys = [key for key in {**left, **right} if left.get(key, 0) != right.get(key, 0)]
-    steps = [(key, _number(right.get(key, 0)) - _number(left.get(key, 0))) for key in keys]
-    is_right = sum(step for _, step in steps) >= 0
-    steps = steps if is_right else [(key, -step) for key, step in steps]
-    parts = [f"{_shown(key)} by {step:g}" for key, step in steps]
-    if all(isinstance(key, int) for key in left):
-        parts = [f"number {key + 1} by {step:g}" for key, step in steps]
+    steps = [_number(right.get(key, 0)) - _number(left.get(key, 0)) for key in keys]
+    is_right = sum(steps) >= 0
+    are_places = all(isinstance(key, int) for key in left)
+    names = [f"number {key + 1}" if are_places else _shown(key) for key in keys]
+    parts = [f"{name} by {step if is_right else -step:g}" for name, step in zip(names, steps, strict=True)]
     return f"One person, who changes {_listed(parts)},", is_right
 
 
@@ -171,25 +169,21 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _alone(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the records that only one side has, whatever their order."""
-    counts = Counter(map(repr, left)), Counter(map(repr, right))
-    found: list[list[Any]] = []
-    for side, more in ((left, counts[0] - counts[1]), (right, counts[1] - counts[0])):
-        found.append([])
-        for record in side:
-            if more[repr(record)] > 0:
-                more[repr(record)] -= 1
-                found[-1].append(record)
-    return found[0], found[1]
+def _alone(side: list[Any], other: list[Any]) -> list[Any]:
+    """Return the records of a side that the other side lacks, whatever their order."""
+    more, found = Counter(map(repr, side)) - Counter(map(repr, other)), []
+    for record in side:
+        if more[repr(record)] > 0:
+            more[repr(record)] -= 1
+            found.append(record)
+    return found
 
 
 def _added(rows: list[Any], others: list[Any]) -> str:
-    """Say which records are more on one side."""
     if all(isinstance(row, dict) for row in rows):
         words = _rows(rows, others)
         if words.startswith("one row"):
-            return f"One more row{words.removeprefix('one row')}"
+            return f"One more{words[3:]}"
         return f"O{words[1:]}" if words.startswith("one ") else f"Adding {words}"
     if len(rows) == 1:
         return f"One more record ({_shown(rows[0])})"
