@@ -214,5 +214,5 @@ class CanaryEvidence(Evidence):
             self.p_value(),
             alpha,
             self.share,
-            illustration=Illustration(profile=tuple(zip(epsilons, self.looks.deltas(epsilons, own), strict=True))),
+            illustration=Illustration(profile=tuple((each, self.looks.delta(each, own)) for each in epsilons)),
         )
