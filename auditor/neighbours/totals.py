@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -298,15 +298,6 @@ class TotalsInCells(VectorWithinReach):
         return Pair(vector, moved, Relation.AS_GIVEN, Arrays())
 
 
-class CellTotals(TypedDict, total=False):
-    """The second form of Totals: a vector of numbers, each in a range, and how far one person moves it."""
-
-    cells: int
-    values: Sequence[Number]
-    contribution: dict[str, Number]
-    integer: bool
-
-
 if TYPE_CHECKING:
     # To type checkers, a domain that has all methods.
     _Totals = TotalsInCells
@@ -321,12 +312,10 @@ class Totals(_Totals):
         contributions: the vectors one person can add, all of one length.
         people: [low, high], how many people of each kind there may be.
         relation: "add_remove" or "substitute" (a person of another kind instead).
-
-    Keyword Args:
-        cells (int): instead, the length of a vector of totals,
-        values (Sequence[int | float]): the [low, high] of each of its numbers,
-        contribution (dict[str, int | float]): and how far one person moves it, {"l1": s}, {"l2": s} or {"linf": s}.
-        integer (bool): whether those numbers are integers, as they are by default.
+        cells: instead, the length of a vector of totals,
+        values: the [low, high] of each of its numbers,
+        contribution: and how far one person moves it, {"l1": s}, {"l2": s} or {"linf": s}.
+        integer: whether those numbers are integers, as they are by default.
 
     Raises InvalidInputError if the two forms are mixed, a range is empty, or no pair is possible.
 
@@ -340,12 +329,17 @@ class Totals(_Totals):
         people: Sequence[int] | None = None,
         *,
         relation: str = Relation.ADD_REMOVE,
-        **second: Unpack[CellTotals],
+        cells: int | None = None,
+        values: Sequence[Number] | None = None,
+        contribution: dict[str, Number] | None = None,
+        integer: bool | None = None,
     ) -> "Totals":
-        if contributions is not None and people is not None and not second:
+        no_people = contributions is None and people is None
+        no_cells = all(given is None for given in (cells, values, contribution, integer))
+        if contributions is not None and people is not None and no_cells:
             return cast(Totals, TotalsOfPeople(contributions, people, relation))
-        if contributions is None and people is None and second.keys() >= {"cells", "values", "contribution"}:
-            return cast(Totals, TotalsInCells(**second))
+        if no_people and cells is not None and values is not None and contribution is not None:
+            return cast(Totals, TotalsInCells(cells, values, contribution, integer is None or integer))
         raise InvalidInputError(
             "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
         )
