@@ -485,7 +485,7 @@ class TotalsByKey(VectorOfTotals):
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
 
     def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
-        # Checked on what came out, since a sum of floats is rounded: then no pair ends where another begins.
+        # A sum of floats is rounded. So the change that came out is checked, and a step back must lead here again.
         change = [Fraction(b) - Fraction(a) for a, b in zip(vector, moved, strict=True)]
         is_move = moved == self._moved(vector, move) and self._allows(change)  # type: ignore[arg-type]
         return super()._made(vector, moved, move) if is_move else None
