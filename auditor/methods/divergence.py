@@ -250,16 +250,15 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         order, values = order[usable], values[usable]
         if not len(order):
             return None, NOTHING_SHOWN
-        # So that E_P[u] is about 1, where the tangent touches.
+        # So that E_P[u] is 1, where the tangent touches.
         power = np.where(order > 1, order - 1, 1.0)
         shift = np.log(np.exp(power[:, None] * values) @ weights_p) / power
         values = values - np.where(order > 1, shift, 0.0)[:, None]
         first, below = values @ weights_p - np.expm1(values) @ weights_q, np.exp(order[:, None] * values) @ weights_q
-        above = np.exp(power[:, None] * values) @ weights_p
 
         def estimates(margin: Floats) -> Floats:
             """Return the divergence at which the mean of each payoff is ``margin``."""
-            left, right = np.maximum(0.0, above - 1 / order - margin), below * (1 - 1 / order)
+            left, right = np.maximum(0.0, 1 - 1 / order - margin), below * (1 - 1 / order)
             with np.errstate(divide="ignore"):
                 of_higher = np.log(np.where(right > 0, left / np.where(right > 0, right, 1.0), 0.0))
             return np.asarray(np.where(order > 1, of_higher, first - margin))
