@@ -323,7 +323,7 @@ class Method(ABC, Generic[K, T, C]):
         return {}
 
     def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
-        """Return points (ε, δ). The probability that δ exceeds the true δ at any ε is at most alpha. None if not known.
+        """Return points (ε, δ). The probability that δ exceeds the true δ at any ε is at most alpha. Empty if not known.
 
         They hold together with the bound, except for a divergence.
         """

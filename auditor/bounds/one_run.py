@@ -210,8 +210,8 @@ class GuessLooks:
 
     def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
         """Return the look that proves the largest bound."""
-        alone = {one: GuessLooks((one,), self.apart).bound(claim, alpha / len(self.seen)) for one in self.seen}
-        return max(alone, key=lambda one: alone[one])
+        share = alpha / len(self.seen)
+        return max(self.seen, key=lambda one: GuessLooks((one,), self.apart).bound(claim, share))
 
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return a lower bound on δ at ε (nats), to within a factor 1.05; those at all ε hold together."""

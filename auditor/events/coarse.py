@@ -90,9 +90,9 @@ class CoarseBlocks:
         first = up_to - (up_to - seen)[:, self.begin][:, self.owner]
         rest = first[:, last][:, self.owner] - first
         # As many blocks from the end as from the start.
-        mirror = last[self.owner] - (np.arange(len(order)) - self.begin[self.owner])
-        mirrored = (rest + seen)[:, mirror]
-        overlap = 2 * (np.arange(len(order)) - self.begin[self.owner] + 1) > (last - self.begin + 1)[self.owner]
+        rank = np.arange(len(order)) - self.begin[self.owner]
+        mirrored = (rest + seen)[:, last[self.owner] - rank]
+        overlap = 2 * (rank + 1) > (last - self.begin + 1)[self.owner]
         none = np.zeros(len(order))
         rules = [
             (first[0], first[1], none, none),

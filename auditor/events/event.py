@@ -68,11 +68,7 @@ class Event:
         return rule.describe(feature.name, side, longest=longest)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
-        """Return the event with its counts.
-
-        The event is the event that speaks for the left side or, without such an event, for the right side. Its
-        opposite, guessed for the other side, is next to it if there are both.
-        """
+        """Return the event that speaks for the left side, with its opposite for the right side; of one event, that event alone."""
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:
             sides = [side for side in sides if side.description != "never"]

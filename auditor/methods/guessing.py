@@ -261,7 +261,7 @@ class Guesses(_EpsilonMethod):
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
         # δ allows a share of all outputs; the fewer guesses, the more it is of these. So their number is estimated low.
         fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
-        free = directions * self.claim.delta / 2 * trials / max(fewest, 1e-300)
+        free = self._free(directions, trials, max(fewest, 1e-300))
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
 
 
