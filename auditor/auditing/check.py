@@ -1,27 +1,22 @@
-"""A first look at a mechanism: can it be had, what does it return, and is all its randomness the auditor's?"""
+"""One output from each side of a pair, as `auditor check` draws them: can the mechanism be had, and what does it return?"""
 
 import time
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from auditor.auditing.draw import Draw
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import isolated
 from auditor.blackbox.process import ProcessFailure, TimedOut
-from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer
-from auditor.blackbox.sampling import Sampler
+from auditor.blackbox.sample import SIDES, TRIAL
 from auditor.door import text_of
-from auditor.errors import MechanismError, duration, how_many
+from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
 
 # For an output where no timeout is set, and for pairs on which outputs may differ: whoever checks, waits.
 CHECK_SECONDS, ALIKE_SECONDS = 30.0, 3.0
-# An output of more seconds is slow: a trial of many would let a person wait without a word.
-SLOW = 0.05
 ALL_EQUAL = (
     "every call gives the same output: if the mechanism adds noise, draw all of it from `rng`, and seed nothing inside"
 )
@@ -129,70 +124,3 @@ def _outcome(output: object) -> str:
 def raised_words(error: BaseException) -> str:
     """Return the kind of an exception and its message."""
     return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else text_of(error)}"
-
-
-# --- Before an audit draws ---
-
-
-@dataclass(frozen=True, slots=True)
-class FirstLook:
-    """Whether all randomness comes from the auditor. If every call failed, the failure."""
-
-    reproducible: bool = True
-    failure: str = ""
-
-
-def first_look(plan: Plan, draw: Draw) -> FirstLook:
-    """Look at a mechanism for the first time, or recall that look."""
-    return FirstLook(**plan.store.recall("start", lambda: asdict(_look(plan, draw))))
-
-
-def _look(plan: Plan, draw: Draw) -> FirstLook:
-    if plan.kind == "canaries":
-        return FirstLook(plan.drawer().takes_rng)
-    sampler, pair = draw.sampler(), plan.domain.corners()[0]
-    origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
-    if is_program:
-        with suppress(MechanismError):  # of which the next lines say more
-            one = _timed(sampler, pair, draw)
-    repeats = plan.drawer().repeats_itself(pair)
-    failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
-    if failure is not None:
-        return FirstLook(repeats or not is_program, failure.message())
-    draw.reproducible = repeats
-    if not is_program:
-        one = _timed(sampler, pair, draw)
-    if one.seconds > SLOW and (is_program or not repeats):
-        return FirstLook(repeats)
-    trial = sampler.trial(pair, _in_time(plan, one.seconds))
-    draw.foretell(trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
-    return FirstLook(repeats and (is_program or trial.same))
-
-
-def _in_time(plan: Plan, each: float) -> int:
-    """Return how many outputs a trial draws twice. It takes at most a twentieth of a time limit, and then a coin may pass it."""
-    limit = plan.settings.seconds
-    return TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * max(each, 1e-9)))))
-
-
-def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
-    """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
-    one = sampler.trial(pair, 1)
-    if one.seconds > SLOW and one.numbers:  # a failure may be that a program takes long to start
-        draw.foretell(one)
-    return one
-
-
-def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
-    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
-
-    This is checked first, since each output of the search would take as long as the limit.
-    """
-    rng = rng_at(plan.settings.seed, Phase.CHECK)
-    failure = None
-    for _ in range(ALWAYS):
-        for side in SIDES:
-            failure = drawer.call_once(pair, side, rng)
-            if not isinstance(failure, ProcessFailure):
-                return None
-    return failure

@@ -1,17 +1,19 @@
-"""The effects of one audit: outputs are drawn, counted and kept, time passes, and the listener hears of it."""
+"""The effects of one audit: a first look at its mechanism, outputs that are drawn, counted and kept, time, and the listener."""
 
 import contextlib
 import functools
 import math
+import operator
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
 
 from auditor.auditing.plan import LONG, Listener, Plan, Progress
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, rng_at
+from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sample import Sample, join_samples
+from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Sample, join_samples
 from auditor.blackbox.sampling import Pace, Sampler
 from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError
@@ -27,16 +29,6 @@ STATE = (
     "Draw all randomness anew for each output; or leave `size` out of the signature: then each output has a call of its own, and "
     "a state does no harm"
 )
-
-
-class Addable(Protocol):
-    """Counts of batches, which add up."""
-
-    def __add__(self, other: Self) -> Self:
-        """Return the counts of both."""
-
-    def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return the counts by side and kind."""
 
 
 # Counts are kept apart for up to this number of spans, to compare each with the next, and early with late ones. Then neighbouring
@@ -63,7 +55,7 @@ class Tally:
     lost: int = 0
     time_is_up: bool = False
 
-    def add(self, parts: Sequence[tuple[int, Addable]], lost: int, in_calls: bool) -> None:
+    def add(self, parts: Sequence[tuple[int, Any]], lost: int, in_calls: bool) -> None:
         """Enter the next batch: the outputs and the counts of its parts."""
         for outputs, counts in parts:
             if self.parts % self.width == 0:
@@ -85,17 +77,9 @@ class Tally:
         return [span.tables() for span in self.spans]
 
     @property
-    def depends_on_calls(self) -> bool:
-        """Whether calls gave many outputs each, and those of one call are more alike than those of two."""
-        return self.in_calls and depends_on_calls(self.tables)
-
-    @property
     def counts(self) -> Any:
         """The sum of all counts; None without any."""
-        total = None
-        for span in self.spans:
-            total = span if total is None else total + span
-        return total
+        return functools.reduce(operator.add, self.spans) if self.spans else None
 
 
 @dataclass
@@ -178,13 +162,8 @@ class Draw:
         Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
         at most FALSE_WARNING.
         """
-        sampler, observe, phase, samples = (
-            self.sampler(),
-            functools.partial(counted, test),
-            batches.first.phase,
-            list[Sample](),
-        )
-        tally, first = Tally(), batches[: math.ceil(kept / batches.first.size)]
+        sampler, observe, phase = self.sampler(), functools.partial(counted, test), batches.first.phase
+        tally, samples, first = Tally(), list[Sample](), batches[: math.ceil(kept / batches.first.size)]
 
         def goes_on() -> bool:
             if tally.outputs < batches.outputs and self.time_is_up(batches.first, tally.outputs):
@@ -214,7 +193,7 @@ class Draw:
                 if not more:
                     break
         self.spend(phase, tally.outputs)
-        if tally.depends_on_calls:
+        if tally.in_calls and depends_on_calls(tally.tables):
             raise MechanismError(STATE)
         return tally, samples
 
@@ -246,12 +225,6 @@ class Draw:
         """Report the progress of a phase to the listener."""
         self.listener(Progress(self.plan.name, phase, done, planned))
 
-    def foretell(self, trial: Trial, *, again: bool = False) -> None:
-        """Tell the listener how long the audit may take, by the cost of an output, if that is long or was told otherwise."""
-        seconds = self.plan.may_take(trial, 0 if self.reproducible else 1)
-        if seconds > LONG or again:
-            self.listener(Progress(self.plan.name, Phase.CHECK, 0, 0, seconds=seconds))
-
     def drawn_by(self) -> str:
         """Return who drew the outputs."""
         return self.plan.store.recall("drawn by", self.pace.drawn_by)
@@ -279,3 +252,80 @@ def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...
     lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
     parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
     return tuple((part.size, test.count(part)) for part in parts), lost, sample.calls > 0
+
+
+# --- The first look at a mechanism ---
+
+# An output of more seconds is slow: a trial of many would let a person wait without a word.
+SLOW = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """Whether all randomness comes from the auditor. If every call failed, the failure."""
+
+    reproducible: bool = True
+    failure: str = ""
+
+
+def first_look(plan: Plan, draw: Draw) -> FirstLook:
+    """Look at a mechanism for the first time, or recall that look."""
+    return FirstLook(**plan.store.recall("start", lambda: asdict(_look(plan, draw))))
+
+
+def _look(plan: Plan, draw: Draw) -> FirstLook:
+    if plan.kind == "canaries":
+        return FirstLook(plan.drawer().takes_rng)
+    sampler, pair = draw.sampler(), plan.domain.corners()[0]
+    origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
+    if is_program:
+        with contextlib.suppress(MechanismError):  # of which the next lines say more
+            one = _timed(sampler, pair, draw)
+    repeats = plan.drawer().repeats_itself(pair)
+    failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
+    if failure is not None:
+        return FirstLook(repeats or not is_program, failure.message())
+    draw.reproducible = repeats
+    if not is_program:
+        one = _timed(sampler, pair, draw)
+    if one.seconds > SLOW and (is_program or not repeats):
+        return FirstLook(repeats)
+    trial = sampler.trial(pair, _in_time(plan, one.seconds))
+    _foretell(draw, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
+    return FirstLook(repeats and (is_program or trial.same))
+
+
+def _in_time(plan: Plan, each: float) -> int:
+    """Return how many outputs a trial draws twice. It takes at most a twentieth of a time limit, and then a coin may pass it."""
+    limit = plan.settings.seconds
+    return TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * max(each, 1e-9)))))
+
+
+def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
+    """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
+    one = sampler.trial(pair, 1)
+    if one.seconds > SLOW and one.numbers:  # a failure may be that a program takes long to start
+        _foretell(draw, one)
+    return one
+
+
+def _foretell(draw: Draw, trial: Trial, *, again: bool = False) -> None:
+    """Tell the listener how long the audit may take, by the cost of an output, if that is long or was told otherwise."""
+    seconds = draw.plan.may_take(trial, 0 if draw.reproducible else 1)
+    if seconds > LONG or again:
+        draw.listener(Progress(draw.plan.name, Phase.CHECK, 0, 0, seconds=seconds))
+
+
+def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
+    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
+
+    This is checked first, since each output of the search would take as long as the limit.
+    """
+    rng = rng_at(plan.settings.seed, Phase.CHECK)
+    failure = None
+    for _ in range(ALWAYS):
+        for side in SIDES:
+            failure = drawer.call_once(pair, side, rng)
+            if not isinstance(failure, ProcessFailure):
+                return None
+    return failure

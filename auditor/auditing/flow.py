@@ -6,15 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from auditor.auditing.canary_flow import audit_one_run
-from auditor.auditing.check import first_look
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, first_look
 from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.pairwise_flow import audit_pairwise
-from auditor.auditing.plan import Listener, Plan
+from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
@@ -128,6 +127,13 @@ def stop_all() -> None:
 
 # --- One audit ---
 
+FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
+    "query": audit_query,
+    "canaries": audit_one_run,
+    "probability": audit_probability,
+    "pairwise": audit_pairwise,
+}
+
 
 def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> Ended:
     """Carry out a plan.
@@ -180,22 +186,14 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
 
 def _seen(plan: Plan, draw: Draw, proof: ProofJob) -> Seen:
     """Look at the mechanism first, and then run the flow for the plan's kind of audit."""
-    if plan.kind == "query":
-        return audit_query(plan, draw)
-    start = first_look(plan, draw)
-    proof.begin()
-    draw.reproducible = start.reproducible
-    if start.failure:
-        why = f"the mechanism failed on every call: {start.failure}"
-        return no_answer(why, plan.domain.corners()[0])
-    match plan.kind:
-        case "canaries":
-            return audit_one_run(plan, draw)
-        case "probability":
-            return audit_probability(plan, draw)
-        case "pairwise":
-            return audit_pairwise(plan, draw)
-    assert_never(plan.kind)
+    if plan.kind != "query":
+        start = first_look(plan, draw)
+        proof.begin()
+        draw.reproducible = start.reproducible
+        if start.failure:
+            why = f"the mechanism failed on every call: {start.failure}"
+            return no_answer(why, plan.domain.corners()[0])
+    return FLOWS[plan.kind](plan, draw)
 
 
 def exact_value(plan: Plan, pair: Pair | None) -> ExactValue | None:

@@ -14,7 +14,6 @@ from auditor.auditing.sizes import OF_LAST
 from auditor.bounds.bisection import beginning
 from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
 from auditor.claims import PrivacyClaim
-from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 from auditor.verdict import refuting_side
 
@@ -50,10 +49,10 @@ def foresee(plan: Plan) -> list[Foresight]:
             )
             for _, chance in CHANCES
         ]
-    method = method_for(plan.claim, plan.settings.method, plan.alpha, plan.settings.samples)
+    shares = SHARES if plan.method(plan.settings.samples).may_abstain else SHARES[:1]
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
-        for share in (SHARES if method.may_abstain else SHARES[:1])
+        for share in shares
         for _, chance in CHANCES
     ]
 
@@ -87,8 +86,7 @@ def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float =
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
     """Return the smallest value of the claim's quantity that the plan's outputs refute with this chance."""
-    method = method_for(plan.claim, plan.settings.method, OF_LAST * plan.alpha, plan.settings.samples)
-    return method.foreseen(share, chance)
+    return plan.method(plan.settings.samples, share=OF_LAST).foreseen(share, chance)
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:

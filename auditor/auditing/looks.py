@@ -43,8 +43,7 @@ class Looks:
     one_by_one: bool = False
 
     def __post_init__(self) -> None:
-        address = Phase.SEARCH, self.now.number
-        self.rng = rng_at(self.plan.settings.seed, *address)
+        self.rng = rng_at(self.plan.settings.seed, Phase.SEARCH, self.now.number)
         self.before = self.draw.spent.search
         self.simple = {pair.key() for pair in self.plan.domain.simplest()[:CLOSELY]}
 
@@ -62,7 +61,8 @@ class Looks:
     ) -> "tuple[Look, ...]":
         """Look at pairs for a claim of some size; ``name`` is that of the stage, and ``known`` has earlier looks by pair."""
         method = self.method(claim)
-        seen = self.on(pairs, pairs, outputs_each, functools.partial(_pair_look, method))
+        self.draw.pairs.update(pair.key() for pair in pairs)
+        seen = self.on(pairs, outputs_each, functools.partial(_pair_look, method))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises says nothing about its other outputs, and may raise on the next look or not.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
@@ -76,7 +76,7 @@ class Looks:
 
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
         """Return what outputs on pairs of data sets promise that are no pairs of the search, such as the ends of a path."""
-        seen = self.on([], drawn_on, outputs_each, functools.partial(shown_by, method))
+        seen = self.on(drawn_on, outputs_each, functools.partial(shown_by, method))
         return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
@@ -88,28 +88,23 @@ class Looks:
         """Return pairs on either side of where the kind of output changes."""
         return find_edges(self.plan.domain, self.kinds, pairs, self.kinds(pairs)) if pairs else []
 
-    def on(
-        self, pairs: Sequence[Pair], drawn_on: Sequence[Pair], outputs_each: int, observe: Callable[[Sample], T]
-    ) -> list[T]:
-        """Return the observations of outputs on each pair of ``drawn_on``. Each counts as one pair searched."""
-        self.draw.pairs.update(pair.key() for pair in pairs)
-        number, self.rounds = self.rounds, self.rounds + 1
-        return self._observe(drawn_on, outputs_each, (number, 0), observe)
-
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """Return the kind of each pair. An unknown kind is found with a few outputs."""
         new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
-            kinds = self._observe(new, FIRST_LOOK, (EDGES, len(self.known_kinds)), kind_of_outputs)
+            kinds = self.on(new, FIRST_LOOK, kind_of_outputs, (EDGES, len(self.known_kinds)))
             self.known_kinds.update(zip((pair.key() for pair in new), kinds, strict=True))
         return [self.known_kinds[pair.key()] for pair in pairs]
 
-    def _observe(
-        self, pairs: Sequence[Pair], outputs_each: int, address: tuple[int, int], observe: Callable[[Sample], T]
+    def on(
+        self, pairs: Sequence[Pair], each: int, observe: Callable[[Sample], T], address: tuple[int, int] | None = None
     ) -> list[T]:
+        """Return the observations of outputs on each pair, drawn at an address in the search, by default at that of a new round."""
+        if address is None:
+            address, self.rounds = (self.rounds, 0), self.rounds + 1
         number, since = address
         batches = [
-            Batch(pair, outputs_each, Phase.SEARCH, (self.now.number, number, since + i), one_by_one=self.one_by_one)
+            Batch(pair, each, Phase.SEARCH, (self.now.number, number, since + i), one_by_one=self.one_by_one)
             for i, pair in enumerate(pairs)
         ]
         return self.draw.draw_each(batches, observe, self.before + self.now.search)

@@ -551,7 +551,8 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
     """Return what the ends of a path through each pair promise, by step."""
     steps, exponent = steps_apart(claim), claim.group_exponent or 1
     method, paths = looks.method(claim, steps), [path(looks.plan.domain, pair, steps) for pair in pairs]
-    seen = looks.on(pairs, [*map(ends, paths)], outputs_each, functools.partial(shown_by, method))
+    looks.draw.pairs.update(pair.key() for pair in pairs)
+    seen = looks.on([*map(ends, paths)], outputs_each, functools.partial(shown_by, method))
     looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each, claim)
     by_step = [
         [one.of_steps(len(along) ** exponent) for one in method.prospects(evidence)]

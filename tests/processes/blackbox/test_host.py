@@ -171,7 +171,7 @@ def test_a_batch_whose_process_ends_is_this_failure() -> None:
 def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.check.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
     before = hosts()
     result = auditor.audit(
         function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.3, batch=100
