@@ -85,8 +85,8 @@ class FirstOutputs:
 
     def _received(self, data: object) -> str:
         """Write a data set, with the word "array" if the mechanism receives an array."""
-        is_array = self.pair.form and not self.plan.source.is_program
-        return f"{self.pair.form.mark if self.pair.form and is_array else ''}{data_words(plain(data))}"
+        form = None if self.plan.source.is_program else self.pair.form
+        return f"{form.mark if form else ''}{data_words(plain(data))}"
 
     def doubt(self) -> str:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""

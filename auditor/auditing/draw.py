@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
-from auditor.auditing.plan import LONG, Listener, Plan, Progress
+from auditor.auditing.plan import Listener, Plan, Progress
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, rng_at
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.repeats import RepeatGuard
@@ -46,7 +46,6 @@ class Tally:
     """
 
     spans: list[Any] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)  # outputs of each
     width: int = 1
     parts: int = 0
     batches: int = 0
@@ -60,14 +59,11 @@ class Tally:
         for outputs, counts in parts:
             if self.parts % self.width == 0:
                 self.spans.append(counts)
-                self.sizes.append(outputs)
             else:
                 self.spans[-1] += counts
-                self.sizes[-1] += outputs
             self.parts, self.outputs = self.parts + 1, self.outputs + outputs
             if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
                 self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
-                self.sizes = [early + late for early, late in zip(self.sizes[::2], self.sizes[1::2], strict=True)]
                 self.width *= 2
         self.batches, self.lost, self.in_calls = self.batches + 1, self.lost + lost, self.in_calls or in_calls
 
@@ -256,8 +252,8 @@ def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...
 
 # --- The first look at a mechanism ---
 
-# An output of more seconds is slow: a trial of many would let a person wait without a word.
-SLOW = 0.05
+# An output of more seconds is slow: a trial of many would let a person wait without a word. An audit of more seconds is foretold.
+SLOW, LONG = 0.05, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +286,12 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
         one = _timed(sampler, pair, draw)
     if one.seconds > SLOW and (is_program or not repeats):
         return FirstLook(repeats)
-    trial = sampler.trial(pair, _in_time(plan, one.seconds))
+    limit, each = plan.settings.seconds, max(one.seconds, 1e-9)
+    # A trial draws its outputs twice. It takes at most a twentieth of a time limit, and then a coin may pass it.
+    size = TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * each))))
+    trial = sampler.trial(pair, size)
     _foretell(draw, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
     return FirstLook(repeats and (is_program or trial.same))
-
-
-def _in_time(plan: Plan, each: float) -> int:
-    """Return how many outputs a trial draws twice. It takes at most a twentieth of a time limit, and then a coin may pass it."""
-    limit = plan.settings.seconds
-    return TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * max(each, 1e-9)))))
 
 
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:

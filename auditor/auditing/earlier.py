@@ -1,4 +1,4 @@
-"""What was red comes first: the event of an earlier violation is counted again, on its own pair, before anything is searched.
+"""The event of an earlier violation is counted again, on its own pair, before the search.
 
 **The error budget.** An audit beside a red report gives OF_EARLIER of its level to the earlier event, and the rest to its rounds,
 whatever comes of the event. Both were fixed before an output of this audit was drawn. The address of all its outputs holds a digest

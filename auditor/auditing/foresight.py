@@ -1,9 +1,9 @@
 """Before any sampling: what violation a number of outputs would catch, and how many outputs a violation needs.
 
-What is not known before is on how many outputs the best event has something to say. The figures are given for a share of
-them: all (as for randomised response), a tenth, a hundredth. For the event of a share they are exact, by the power of the
-test; for divergences they are of a Gaussian mechanism whose log-ratio is known, by the normal approximation, and a score that
-has to be learned needs more.
+It is not known before on which share of the outputs the best event speaks. So the figures are given for some shares: all (as for
+randomised response), a tenth, a hundredth. For the event of a share they are exact, by the power of the test. For divergences
+they are those of a Gaussian mechanism whose log-ratio is known, by the normal approximation. A score that has to be learned needs
+more outputs.
 """
 
 import math

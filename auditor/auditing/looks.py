@@ -20,7 +20,7 @@ from auditor.bounds.prospect import UNLIKE_IF_SIMPLE, Promised, Prospect
 from auditor.claims import PrivacyClaim
 from auditor.interfaces import CLOSELY, AnyMethod, ManyNumbers
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import FIRST_LOOK, find_edges
+from auditor.neighbours.search import FIRST_LOOK
 from auditor.results.result import Stage
 
 T = TypeVar("T")
@@ -83,10 +83,6 @@ class Looks:
         """Note what a stage looked at."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
         self.draw.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
-
-    def edges(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Return pairs on either side of where the kind of output changes."""
-        return find_edges(self.plan.domain, self.kinds, pairs, self.kinds(pairs)) if pairs else []
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """Return the kind of each pair. An unknown kind is found with a few outputs."""

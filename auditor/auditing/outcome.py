@@ -72,11 +72,6 @@ class Seen:
     looks: Mapping[str, Look] = field(default_factory=dict)
     earlier: str | None = None
 
-    def refutes(self, alpha: float) -> bool:
-        """Whether the claim is refuted at a level."""
-        found = self.found
-        return found.refutes(alpha) if isinstance(found, Evidence) else found.verdict is Verdict.VIOLATION
-
 
 def no_answer(reason: str, pair: Pair | None = None, drawn_by: str = "") -> Seen:
     """Return the ``Seen`` of an audit without an answer."""
@@ -103,7 +98,8 @@ class Outcome:
     @property
     def refuted(self) -> bool:
         """Whether the claim is refuted at the plan's own level; what only Holm's larger level refutes is not."""
-        return self.seen.refutes(self.plan.alpha)
+        found = self.seen.found
+        return found.refutes(self.plan.alpha) if isinstance(found, Evidence) else found.verdict is Verdict.VIOLATION
 
     @property
     def passed(self) -> bool:
@@ -125,15 +121,13 @@ class Ended:
     @classmethod
     def of(cls, outcome: Outcome, draw: Draw) -> "Ended":
         """Close an audit."""
-        plan, seen = outcome.plan, outcome.seen
-        settings = plan.settings
-        stages = _by_name(draw.stages)
-        looked_at, pairs = str(plan.neighbours), max(1, len(draw.pairs))
+        plan, settings = outcome.plan, outcome.plan.settings
+        stages, looked_at, pairs = _by_name(draw.stages), str(plan.neighbours), max(1, len(draw.pairs))
         # As a report has them, so that they can be compared with those of a report.
         limits = with_significant_digits(plan.neighbours.limits())
         tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe, limits)
         spent, seconds = draw.spent, draw.elapsed()
-        return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, seen.drawn_by))
+        return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, outcome.seen.drawn_by))
 
     @property
     def name(self) -> str:

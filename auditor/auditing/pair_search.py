@@ -1,11 +1,11 @@
 """The search for a pair, by the bound that a method forecasts for it; a list of stages, which is data.
 
 A large loss shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
-pairs. So where a small loss is looked for, most outputs go to data sets k moves apart, where by group privacy losses add up; or to
-few pairs, where the domain has no such paths.
+pairs. So the search for a small loss spends most outputs on data sets k moves apart, where by group privacy losses add up. If the
+domain has no such paths, it spends them on few pairs.
 
-How large a loss to look for is what the claim says, if that is near the truth. Where the claim is small, or so large that it says
-nothing, a first search on neighbours shows how much the mechanism loses there.
+The claim says how large a loss to look for, if it is near the truth. If it is small, or so large that it says nothing, a first
+search on neighbours shows how much the mechanism loses there.
 """
 
 import functools
@@ -39,6 +39,7 @@ from auditor.neighbours.search import (
     Found,
     best_first,
     candidates,
+    find_edges,
     has_one_pair,
     path,
     search_pairs,
@@ -317,7 +318,8 @@ def _reactions(looks: Looks, known: Known, stage: SearchStage, outputs: float) -
 
 def _edges(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     tried = [look.pair for look in known.seen.values()]
-    return replace(known, proposed=(*known.proposed, *looks.edges(tried)))
+    edges = find_edges(looks.plan.domain, looks.kinds, tried, looks.kinds(tried)) if tried else []
+    return replace(known, proposed=(*known.proposed, *edges))
 
 
 def _climb(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
@@ -438,10 +440,9 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     kinds, claim = {key: look.kind for key, look in seen.items() if look.kind}, plan.claim
     assert isinstance(claim, PrivacyClaim)
     looks = Looks(plan, now, draw, known_kinds=kinds)
-    method = looks.method(claim)
-    before = {key: look.judged_by(method) for key, look in seen.items()}
-    stages = FROM_THE_BEST if refuted and before and steps_apart(claim) == 1 else SEARCH
-    known = in_stages(stages, looks, Known(claim, seen=before, refuted=refuted), now.search)
+    stages = FROM_THE_BEST if refuted and seen and steps_apart(claim) == 1 else SEARCH
+    before = Known(claim, seen=seen, refuted=refuted).judged_by(looks.method(claim))
+    known = in_stages(stages, looks, before, now.search)
     assert known.found is not None
     all_looks = {**seen, **known.seen}
     if not known.along or known.found.score > max(known.by_step, LIKELY):
@@ -451,10 +452,6 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     # The path's total says most about its middle step.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
     return FoundPair(middle, known.claim, far, looks=all_looks)
-
-
-def _says_not_where_to_look(looks: Looks, known: Known, outputs: float) -> bool:
-    return _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, looks.now.search)
 
 
 def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
@@ -596,7 +593,9 @@ SEARCH = (
         _what_is_lost,
         "the claim does not say how large a loss to look for",
         only="if the claim is small, or so large that it says nothing",
-        when=_says_not_where_to_look,
+        when=lambda looks, known, outputs: (
+            _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, looks.now.search)
+        ),
         parts=ON_NEIGHBOURS,
     ),
     SearchStage("a violation of that size", None, _of_the_size, "the search itself", parts=OF_THE_SIZE),

@@ -1,7 +1,7 @@
 """The flow for privacy claims: rounds, each of which searches for a pair, learns rules, and counts them on fresh outputs.
 
-What a round counted is what later rounds learn from. The pair and the rules of a round are frozen before its outputs are drawn. So
-what was searched and learned cannot bias what is proved.
+Later rounds learn from what a round counted. The pair and the rules of a round are frozen before its outputs are drawn. So search
+and learning cannot bias what is proved.
 """
 
 import functools
@@ -80,8 +80,19 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         refuted = best.refutes(plan)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
-    seen = _seen(plan, draw, best, counted, drawn(rounds, draw.spent.bound, refuted=refuted) + note)
-    return replace(seen, looks=known.looks, earlier=earlier)
+    pair, sample, last = best.found.pair, best.sample, counted[-1].tally
+    reason = drawn(rounds, draw.spent.bound, refuted=refuted) + note
+    return Seen(
+        CountEvidence(plan.claim, best, counted, best.test.histograms(sample), reason, turns(pair, sample)),
+        pair,
+        sample,
+        # Most outputs are those of the last round. A batch that raises is one accident, and no change of all its outputs.
+        () if last.lost else last.tables,
+        functools.partial(shrink, plan, draw, pair, cheap=best.tally.in_calls, sample=sample),
+        draw.drawn_by(),
+        looks=known.looks,
+        earlier=earlier,
+    )
 
 
 def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Counted], str]":
@@ -152,7 +163,7 @@ def best_of(plan: Plan, counted: Sequence[Counted]) -> Counted:
 
 @dataclass
 class _Known:
-    """What all rounds so far have seen: looks of the search, and outputs to learn from, by pair."""
+    """The results of all rounds so far: looks of the search, and outputs to learn from, by pair."""
 
     plan: Plan
     draw: Draw
@@ -229,20 +240,6 @@ class _Known:
 
     def _at_distance(self, found: FoundPair) -> bool:
         return bool(found.path) and self.plan.method(self.plan.settings.samples).learns_at_distance
-
-
-def _seen(plan: Plan, draw: Draw, best: Counted, counted: Sequence[Counted], reason: str) -> Seen:
-    pair, sample, tally, last = best.found.pair, best.sample, best.tally, counted[-1].tally
-    histograms = best.test.histograms(sample)
-    return Seen(
-        CountEvidence(plan.claim, best, counted, histograms, reason, turns(pair, sample)),
-        pair,
-        sample,
-        # Most outputs are those of the last round. A batch that raises is one accident, and no change of all its outputs.
-        () if last.lost else last.tables,
-        functools.partial(shrink, plan, draw, pair, cheap=tally.in_calls, sample=sample),
-        draw.drawn_by(),
-    )
 
 
 @dataclass(frozen=True, slots=True)

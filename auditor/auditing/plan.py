@@ -42,8 +42,6 @@ from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
 CHANCES = (("80%", 0.80), ("95%", 0.95))
-# Seconds of an audit from which on it is told.
-LONG = 10.0
 
 AuditKind = Literal["query", "canaries", "probability", "pairwise"]
 

@@ -1,8 +1,8 @@
 """Faults that are planted after a pass, in outputs that exist, to see which of them the search would have seen.
 
-What code treats apart is a fact of the data set (:mod:`auditor.neighbours.facts`). A fault shows on data sets with that fact and on
-no others. The search is replayed without a draw: each pair on which the fault shows has as many outputs as the search had there,
-taken from those of the pair that the audit ended with, and the fault is planted in them.
+A fault shows on data sets with some fact (:mod:`auditor.neighbours.facts`), and on no others. The search is replayed without a
+draw: each pair on which the fault shows has as many outputs as the search had there. They are taken from those of the pair that
+the audit ended with, and the fault is planted in them.
 """
 
 import math
@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,12 +130,15 @@ class PlantedFault:
     def __str__(self) -> str:
         return f"{self.effect.words} on data with {self.fact.kind}"
 
-    def touched(self, pair: Pair, known: "KnownFacts") -> tuple[bool, bool]:
-        """Return on which sides of a pair the fault shows."""
+    def touched(self, pair: Pair, known: dict[str, frozenset[Fact]]) -> tuple[bool, bool]:
+        """Return on which sides of a pair the fault shows. ``known`` keeps the facts of data sets, by their texts."""
         if self.fact is ANY:
             return True, False
         left, right = pair.texts()
-        return self.fact in known.of(pair.left, left), self.fact in known.of(pair.right, right)
+        for dataset, text in ((pair.left, left), (pair.right, right)):
+            if text not in known:
+                known[text] = facts_of(dataset)
+        return self.fact in known[left], self.fact in known[right]
 
     def planted_in(self, sample: Sample, sides: tuple[bool, bool]) -> Sample:
         """Return the outputs as if the fault were in the mechanism, and showed on these sides."""
@@ -150,19 +152,6 @@ class PlantedFault:
         hit = np.random.default_rng(seed).random(outputs.size) < share
         changed = self.effect.change(outputs, hit) if hit.any() else outputs
         return outputs if changed is None else changed
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFacts:
-    """The facts of data sets, by their texts. Those of each are found once, for all faults."""
-
-    found: dict[str, frozenset[Fact]] = field(default_factory=dict)
-
-    def of(self, dataset: Any, text: str) -> frozenset[Fact]:
-        """Return the facts of a data set."""
-        if text not in self.found:
-            self.found[text] = facts_of(dataset)
-        return self.found[text]
 
 
 def probe(end: Outcome, draw: Draw) -> Outcome:
@@ -234,9 +223,9 @@ class _Replay:
     known: Known
     compared: Sequence[Pair]
     sample: Sample
-    facts: KnownFacts
     least: float
     times: int = 1
+    facts: dict[str, frozenset[Fact]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], draw: Draw) -> "_Replay":
@@ -247,7 +236,7 @@ class _Replay:
         known = Known(plan.claim, seen=looks).judged_by(method)
         last = known.best(WORTH_TO_EXPLORE)[:FINALISTS]
         compared = [pair for key, pair in draw.compared.items() if key not in looks]
-        return cls(plan, now, method, known, compared, sample, KnownFacts(), last[-1][1] if last else -math.inf)
+        return cls(plan, now, method, known, compared, sample, last[-1][1] if last else -math.inf)
 
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and with a good chance to refute the claim on it.

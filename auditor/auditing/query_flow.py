@@ -84,11 +84,9 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
         small = seen[path[-1].key()]
         return Smallest(small.pair, small.event, small.bound(claim, "difference found"))
 
-    search = plan.settings.search
-    if search is None:
-        search = search_of(plan.settings.samples)
-    rng = rng_at(plan.settings.seed)
-    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, search), least_each=1), rng)
+    asked = plan.settings.search
+    search = search_of(plan.settings.samples) if asked is None else asked
+    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, search), least_each=1), rng_at(plan.settings.seed))
     if not seen:
         evaluate(plan.domain.corners()[:1], 1)
     found = max(seen.values(), key=lambda difference: difference.excess)

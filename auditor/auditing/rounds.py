@@ -15,7 +15,7 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import has_one_pair
 
-# Of the time that is left: what a trial takes, what the first round is planned for, and what the last one is.
+# Shares of the time left: for a trial, for the first round, and for a later one.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
 # A round is the last one if the time after it is too short for a round with WORTH_MORE times its outputs. The last round may have
 # fewer outputs than the one before, down to the share WORTH_ENDING, since it has most of the level.

@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.flow import carry_out
-from auditor.auditing.planted import EFFECTS, KnownFacts, PlantedFault, effects_for, planted_faults
+from auditor.auditing.planted import EFFECTS, PlantedFault, effects_for, planted_faults
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
@@ -62,7 +62,7 @@ def test_outputs_of_texts_can_only_be_null() -> None:
 
 
 def test_a_fault_shows_on_data_with_the_fact_only() -> None:
-    known = KnownFacts()
+    known: dict[str, frozenset[Fact]] = {}
     assert EMPTY.touched(Pair([], [1]), known) == (True, False)
     assert EMPTY.touched(Pair([1], []), known) == (False, True)
     assert EMPTY.touched(Pair([2], [1]), known) == (False, False)
@@ -82,7 +82,7 @@ def test_faults_tell_neighbours_apart_and_are_the_same_for_a_seed() -> None:
     assert len(set(faults[0])) == 12
     rng = np.random.default_rng(4)
     pairs = [*PEOPLE.corners(), *(PEOPLE.random(rng) for _ in range(1000))]
-    facts = KnownFacts()
+    facts: dict[str, frozenset[Fact]] = {}
     for fault in faults[0]:
         assert any(left != right for left, right in (fault.touched(pair, facts) for pair in pairs)), fault
 
