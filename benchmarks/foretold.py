@@ -22,7 +22,7 @@ from scipy.stats import spearmanr
 
 import auditor
 from auditor import auditing
-from auditor.auditing.looks import CHANCE
+from auditor.auditing.pair_search import CHANCE
 from auditor.auditing.plan import Plan
 from auditor.blackbox.mechanism import PythonSource, signature_of
 from auditor.config.load import load_configuration

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import Look
+from auditor.auditing.pair_search import Look
 from auditor.auditing.plan import Plan
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits

@@ -13,9 +13,8 @@ from typing import Any
 from auditor.auditing.draw import Draw, Tally
 from auditor.auditing.earlier import OF_EARLIER
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
-from auditor.auditing.looks import Look, ends, outputs_at_distance
 from auditor.auditing.outcome import Evidence, Seen, no_answer
-from auditor.auditing.pair_search import FoundPair, affordable_pairs, find_pair
+from auditor.auditing.pair_search import FoundPair, Look, affordable_pairs, ends, find_pair, outputs_at_distance
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.rounds import LEAST_IN_TIME, Rounds, outputs_at_first
 from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from, selection_of, sharpening

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import Look, shown_by
 from auditor.auditing.outcome import Outcome
-from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known
+from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known, Look, shown_by
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.blackbox.batches import Phase, rng_at
@@ -65,7 +64,11 @@ class Effect:
 
 
 def _is_null(outputs: Outputs, hit: Mask) -> Outputs:
-    return _replaced(outputs, hit, from_list([None] * int(hit.sum())))
+    nulls = from_list([None] * int(hit.sum()))
+    # Each row stays in its place, since halves are cut by place.
+    rows = np.arange(outputs.size)
+    rows[hit] = outputs.size + np.arange(nulls.size)
+    return concatenate([outputs, nulls])[rows]
 
 
 def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
@@ -297,11 +300,3 @@ def _first_numbers(outputs: Outputs) -> OutputColumn | None:
 def _with(outputs: Outputs, column: OutputColumn) -> Outputs:
     columns = tuple(column if one.name == column.name else one for one in outputs.columns)
     return Outputs(outputs.size, columns)
-
-
-def _replaced(outputs: Outputs, hit: Mask, others: Outputs) -> Outputs:
-    """Return outputs of which some rows are others; each stays in its place, since halves are cut by place."""
-    both = concatenate([outputs, others])
-    rows = np.arange(outputs.size)
-    rows[hit] = outputs.size + np.arange(others.size)
-    return both[rows]

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import too_few
 from auditor.auditing.outcome import Outcome
+from auditor.auditing.pair_search import too_few
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
 from auditor.blackbox.sample import Sample

@@ -9,8 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.draw import Draw
-from auditor.auditing.looks import ends
-from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, find_pair, steps_apart
+from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, ends, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
 from auditor.blackbox.mechanism import PythonSource
