@@ -8,7 +8,7 @@ import functools
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -42,7 +42,6 @@ FRAMES = "FrameDomain"
 NUMBERS = {name[0] + re.sub(r"\D", "", name): name for name in (*FLOATS, *INTEGERS)}
 DATE = {"low": "2024-01-01", "high": "2024-12-31"}
 BY_ID = re.compile(r"identifier: col\(\"(?P<id>.*?)\"\)")
-Ends = Callable[[Any], tuple[Number, Number]]
 
 
 def from_opendp(
@@ -245,9 +244,38 @@ class _Space:
     def _frames(self) -> tuple[Domain, Any]:
         d_in = 1 if self._said["d_in"] is None else self._said["d_in"]
         rows = int(_rows_in_all(d_in)) if isinstance(d_in, list) else int(d_in)
-        size = self._said_or("size", SIZE)
-        domain = _frames_of(self._thing, size, self._ends, self._texts, rows)
-        return domain, _as_bounds(rows) if self._metric == BY_FRAMES else rows
+        low, high = self._said_or("size", SIZE)
+        found = BY_ID.search(str(self._thing.input_metric))
+        owner = found["id"] if found else None
+        series = {name: self._domain.get_series_domain(name) for name in self._domain.columns if name != owner}
+        most = getattr(self._domain.get_margin([]), "max_length", None)
+        domain = Frame(
+            {name: self._column(one) | ({"null": True} if one.nullable else {}) for name, one in series.items()},
+            size=(low, high) if most is None else (min(low, most), min(high, most)),
+            id=owner,
+            rows_per_person=(1, 3) if owner else None,
+            relation="substitute" if "ChangeOne" in str(self._thing.input_metric) else "add_remove",
+            order="shuffled",
+            distance=rows,
+            form="lazy",
+        )
+        if self._metric == BY_FRAMES:  # rows, or persons, in all of the frame
+            return domain, [import_module("opendp.extras.polars").Bound(by=[], per_group=rows)]
+        return domain, rows
+
+    def _column(self, series: Any) -> dict[str, Any]:
+        kind = str(series).rpartition(", ")[2].rstrip(")")
+        if kind in NUMBERS:
+            low, high = self._ends(series.element_domain)
+            dtype = NUMBERS[kind]
+            return {"type": "number" if dtype in FLOATS else "integer", "low": low, "high": high, "dtype": dtype}
+        if kind == "str":
+            return {"type": "categorical", "choices": self._texts()}
+        if kind == "bool":
+            return {"type": "boolean"}
+        if kind == "date":
+            return {"type": "date", **DATE}
+        raise InvalidInputError(f"OpenDP's column {series} is not supported; give `neighbours`")
 
     def _record(self, element: Any) -> dict[str, Any]:
         """Return what a record may be, as keywords of Records."""
@@ -265,8 +293,8 @@ class _Space:
         cells = self._domain.size or self._said_or("cells", CELLS)
         integer = not str(atom.carrier_type).startswith("f")
         values, norm = self._ends(atom, d_in), NORMS[self._metric]
-        reach = int(d_in) if integer else d_in
-        return Totals(cells=cells, values=values, contribution={norm: reach}, integer=integer), d_in
+        contribution = {norm: int(d_in) if integer else d_in}
+        return Totals(cells=cells, values=values, contribution=contribution, integer=integer), d_in
 
     def _by_key(self) -> tuple[Domain, tuple[Number, ...]]:
         key, number = re.findall(r"HashMap<(.*), (.*)>", str(self._domain.carrier_type))[0]
@@ -343,76 +371,15 @@ def _categories(thing: Any) -> list[Any]:
         made = json.loads(_opendp().serialize(thing))
     except Exception:  # some objects have no JSON
         return []
-    return next((list(found) for found in _lists_named("categories", made)), [])
+    return next(_lists_named("categories", made), [])
 
 
 def _lists_named(key: str, data: Any) -> Iterator[list[Any]]:
     """Yield the lists below a key, anywhere in JSON."""
-    if isinstance(data, dict):
-        if isinstance(data.get(key), list):
-            yield data[key]
-        for inner in data.values():
-            yield from _lists_named(key, inner)
-    elif isinstance(data, list):
-        for inner in data:
-            yield from _lists_named(key, inner)
-
-
-def _frames_of(thing: Any, size: Sequence[int], ends: Ends, texts: Callable[[], list[Any]], distance: int) -> Domain:
-    """Return the frames of a domain, as lazy frames.
-
-    Args:
-        thing: a measurement or a transformation.
-        size: [low, high], how many rows a frame has; fewer if the margin says so.
-        ends: returns the ends of the numbers of an atomic domain.
-        texts: returns the texts to try.
-        distance: how many rows, or persons, neighbours are apart.
-
-    Raises InvalidInputError for a column of another type.
-    """
-    domain, metric = thing.input_domain, str(thing.input_metric)
-    found = BY_ID.search(metric)
-    owner = found["id"] if found else None
-    columns = {}
-    for name in domain.columns:
-        series = domain.get_series_domain(name)
-        if name != owner:
-            columns[name] = _column_of(series, ends, texts) | ({"null": True} if series.nullable else {})
-    whole = domain.get_margin([])
-    most = getattr(whole, "max_length", None)
-    low, high = size
-    changed = "ChangeOne" in metric
-    return Frame(
-        columns,
-        size=(min(low, most), min(high, most)) if most is not None else (low, high),
-        id=owner,
-        rows_per_person=(1, 3) if owner else None,
-        relation="substitute" if changed else "add_remove",
-        order="shuffled",
-        distance=distance,
-        form="lazy",
-    )
-
-
-def _column_of(series: Any, ends: Ends, texts: Callable[[], list[Any]]) -> dict[str, Any]:
-    kind = str(series).rpartition(", ")[2].rstrip(")")
-    atom = series.element_domain
-    if kind in NUMBERS:
-        low, high = ends(atom)
-        dtype = NUMBERS[kind]
-        return {"type": "number" if dtype in FLOATS else "integer", "low": low, "high": high, "dtype": dtype}
-    if kind == "str":
-        return {"type": "categorical", "choices": texts()}
-    if kind == "bool":
-        return {"type": "boolean"}
-    if kind == "date":
-        return {"type": "date", **DATE}
-    raise InvalidInputError(f"OpenDP's column {series} is not supported; give `neighbours`")
-
-
-def _as_bounds(distance: int) -> list[Any]:
-    """Return a distance as FrameDistance takes it: rows, or persons, in all of the frame."""
-    return [import_module("opendp.extras.polars").Bound(by=[], per_group=distance)]
+    if isinstance(data, dict) and isinstance(data.get(key), list):
+        yield data[key]
+    for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from _lists_named(key, inner)
 
 
 def _rows_in_all(bounds: Sequence[Any]) -> float:
@@ -432,30 +399,23 @@ def _claim(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
     inner = re.fullmatch(r"Approximate\((.*)\)", whole)
     measure, delta = (inner[1], min(1.0, d_out[1])) if inner else (whole, 0.0)
     value = d_out[0] if inner else d_out
-    claim: Claim
     match measure, inner is not None:
         case "MaxDivergence", True:
-            claim = ApproximateDP(value, delta)
+            return ApproximateDP(value, delta)
         case "MaxDivergence", False:
-            claim = PureDP(value)
+            return PureDP(value)
         case "SmoothedMaxDivergence", _:
-            claim = _profile(value, delta)
+            points = [(value.epsilon(at), min(1.0, at + delta)) for at in DELTAS]
+            return PrivacyProfile([point for point in points if point[0] < float("inf")])
         case "ZeroConcentratedDivergence", True:
-            claim = _claim(_opendp().c.make_zCDP_to_approxDP(measurement), d_in, noted)
+            return _claim(_opendp().c.make_zCDP_to_approxDP(measurement), d_in, noted)
         case "ZeroConcentratedDivergence", False:
-            claim = ZeroConcentratedDP(value)
+            return ZeroConcentratedDP(value)
         case "RenyiDivergence", False:
             noted.append(f"OpenDP claims a curve of Rényi divergences; order {ORDER:g} was put to the test")
-            claim = RenyiDP(ORDER, value(ORDER))
+            return RenyiDP(ORDER, value(ORDER))
         case _:
             raise InvalidInputError(f"OpenDP's measure {whole} is not supported; give a `claim`")
-    return claim
-
-
-def _profile(profile: Any, more: float) -> Claim:
-    """Return some points of a profile. ``more`` is added to each δ."""
-    points = [(profile.epsilon(delta), min(1.0, delta + more)) for delta in DELTAS]
-    return PrivacyProfile([(epsilon, delta) for epsilon, delta in points if epsilon < float("inf")])
 
 
 def _sensitivity(transformation: Any, d_in: Any) -> Claim:

@@ -20,17 +20,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
-from auditor.events.observed import (
-    Observed,
-    ObservedCanaries,
-    ObservedProfile,
-    ObservedRule,
-    ObservedScore,
-    QueryAnswers,
-)
+from auditor.events.observed import ObservedCanaries, ObservedProfile, ObservedRule, ObservedScore, QueryAnswers
 from auditor.interfaces import Interval
 from auditor.methods import method_for
 from auditor.neighbours.limits import has_all
@@ -145,11 +139,10 @@ def _claim(old: AuditResult, new: AuditResult) -> _Found:
     if old.claim == new.claim:
         return
     was = f"claim changed from {old.claim} to {new.claim}"
-    if not old.claim.is_stated:
+    if not old.claim.is_stated or new.claim.implies(old.claim):
         yield ChangeKind.BETTER, f"{was}, which promises more"
-        yield ChangeKind.NOT_COMPARED, "the loss: before, there was no claim"
-    elif new.claim.implies(old.claim):
-        yield ChangeKind.BETTER, f"{was}, which promises more"
+        if not old.claim.is_stated:
+            yield ChangeKind.NOT_COMPARED, "the loss: before, there was no claim"
     elif old.claim.implies(new.claim):
         yield ChangeKind.WORSE, f"{was}, which promises less"
     else:
@@ -273,31 +266,23 @@ def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> t
 
 
 def _question(audit: AuditResult) -> str | None:
-    """Write the pair of an audit, and the rule that was counted on it; None without a rule."""
-    rule = _rule(audit.event)
-    if audit.pair is None or rule is None:
-        return None
-    return to_json({"pair": audit.pair.to_dict(), "rule": rule})
-
-
-def _rule(event: Observed | None) -> object:
-    match event:
-        case ObservedRule():
-            return event.rule
-        case ObservedProfile():
-            rules = [point.rule for point in event.points]
-            return None if None in rules else rules
-        case ObservedScore():
-            return event.rule and [event.rule, event.order, event.swapped, event.values]
-        case _:
-            return event and type(event).__name__
+    """Write the pair of an audit, and the rules that were counted on it; None if a report cannot hold them."""
+    match audit.event:
+        case ObservedRule(rule=rule):
+            rules: list[Any] = [rule]
+        case ObservedProfile(points=points):
+            rules = [point.rule for point in points]
+        case ObservedScore(rule=rule, order=order, swapped=swapped, values=values):
+            rules = [rule, order, swapped, values]
+        case event:
+            rules = [event and type(event).__name__]
+    return None if audit.pair is None or None in rules else to_json([audit.pair.to_dict(), *rules])
 
 
 def _bounds(old: AuditResult, new: AuditResult) -> str:
     """Write both bounds, and in what the audits differ."""
-    other = "on a different pair"
     same = old.pair is not None and new.pair is not None and to_json(old.pair.to_dict()) == to_json(new.pair.to_dict())
-    return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else other}"
+    return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else 'on a different pair'}"
 
 
 def _moved(old: AuditResult, before: Interval, after: Interval) -> str:

@@ -39,7 +39,7 @@ from auditor.report.phrases import (
     verdict_words,
 )
 from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
-from auditor.results.result import AuditResult, RunResult, Smallest, Stage
+from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
 # From this number of audits on, a list of them stands next to the cards if there is room.
@@ -79,11 +79,10 @@ def environment() -> jinja2.Environment:
         guess_words,
         planted_words,
         run_headline,
-        in_columns,
         verdict_words,
     )
-    parts = (facts, facts_of_smallest, figures, not_tried, pair_or_data_set, any_table, share, style, tone, tried)
-    made.globals |= {function.__name__: function for function in (*words, *parts)}
+    parts = (facts, facts_of_smallest, figures, in_columns, not_tried, pair_or_data_set, share, style, tone, tried)
+    made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
 
@@ -138,9 +137,7 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
         dashed = "" if not audit.claim.is_stated else "; the dashed line is the claim"
         caption = f"The bound of each round{dashed}.{exact} All of them hold together; the largest is the result."
         yield (growth_plot(f"{name}-growth", audit), "How the bound grew", caption)
-    if not audit.claim.is_stated:
-        return
-    if shown.profile and isinstance(audit.claim, PrivacyClaim):
+    if shown.profile and audit.claim.is_stated and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield (plot, "Privacy profile", _profile_caption(audit.claim))
 
@@ -215,7 +212,11 @@ def tried(audit: AuditResult) -> list[str]:
         looked_at = "Data sets" if isinstance(audit.claim, Probability) else "Pairs"
         lines.append(f"{looked_at} looked at: {audit.tried.pairs:,}, chosen by forecast bound.")
     if isinstance(audit.claim, PrivacyClaim):
-        lines += [stage_words(stage, audit.claim) for stage in audit.tried.stages]
+        lines += [
+            f"{stage.name[:1].upper()}{stage.name[1:]}: {how_many(stage.pairs, 'look')}, {how_many(stage.outputs, 'output')}. "
+            f"Detects {audit.claim.symbol} = {number(stage.caught)} with 95 % probability, if all outputs of a pair show it."
+            for stage in audit.tried.stages
+        ]
     if BITS in audit.tried.events:
         lines.append("Events on floating-point representations, too.")
     if audit.tried.observed:
@@ -228,13 +229,6 @@ def tried(audit: AuditResult) -> list[str]:
     elif isinstance(audit.claim, QueryClaim) and audit.bound is not None:
         lines.append("On each pair looked at, the audit would have found a violation.")
     return lines
-
-
-def stage_words(stage: Stage, claim: PrivacyClaim) -> str:
-    """Say what a stage of the search looked at."""
-    looked_at = f"{stage.name[:1].upper()}{stage.name[1:]}: {how_many(stage.pairs, 'look')}, {how_many(stage.outputs, 'output')}"
-    detected = f"{claim.symbol} = {number(stage.caught)} with 95 % probability, if all outputs of a pair show it"
-    return f"{looked_at}. Detects {detected}."
 
 
 def not_tried(audit: AuditResult) -> list[str]:

@@ -146,11 +146,9 @@ def weak_words(audit: AuditResult) -> str:
     reasons = [warning.removeprefix("weak: ") for warning in audit.warnings if warning.startswith("weak: ")]
     told = "; ".join(reasons) or finding(audit)
     most = max(RAISED.finditer(told), key=lambda found: int(found[2].replace(",", "")), default=None)
-    return (
-        told
-        if most is None
-        else RAISED.sub(lambda found: found[0] if found[2] == most[2] else f"raise {most[1]} to {most[2]}", told)
-    )
+    if most is None:
+        return told
+    return RAISED.sub(lambda found: found[0] if found[2] == most[2] else f"raise {most[1]} to {most[2]}", told)
 
 
 def planted_words(audit: AuditResult) -> str | None:
@@ -280,8 +278,13 @@ def event_lines(event: Observed) -> list[str]:
     ['the mechanism reports the event: 75 of 100 outputs']
     """
     match event:
-        case ObservedRule() | ObservedProfile() | ObservedReport():
-            return [f"{words}: {_seen(*counts)}" for words, counts in counted_events(event)]
+        case ObservedRule() | ObservedProfile():
+            return [
+                f"{words}: {left[0]:,} of {left[1]:,} outputs on the left, {right[0]:,} of {right[1]:,} on the right"
+                for words, (left, right) in counted_events(event)
+            ]
+        case ObservedReport(description=words, counts=counts):
+            return [f"{words}: {counts.left[0]:,} of {counts.left[1]:,} outputs"]
         case ObservedScore(description=words, counts=cells):
             left, right = sum(cells.left), sum(cells.right)
             sides = f"{how_many(left, 'output')} on the left and {right:,} on the right"
@@ -291,11 +294,6 @@ def event_lines(event: Observed) -> list[str]:
         case QueryAnswers(description=words):
             return [words]
     assert_never(event)
-
-
-def _seen(*counts: tuple[int, int]) -> str:
-    left, *right = (f"{hits:,} of {trials:,}" for hits, trials in counts)
-    return f"{left} outputs on the left, {right[0]} on the right" if right else f"{left} outputs"
 
 
 def _rule_words(event: ObservedRule) -> str:

@@ -270,24 +270,23 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
 def _rows(audit: AuditResult) -> list[_Row]:
     """Return what is claimed, what is proved, and what else is known of the quantity."""
     assert audit.bound is not None
-    claimed, found, colour = audit.claim.value, audit.bound.value, _colour(audit)
-    is_query = isinstance(audit.claim, QueryClaim)
-    side = "lower" if refuting_side(audit.claim) == "upper" else "upper"
-    rows = [] if not audit.claim.is_stated else [_Row("claimed", *_beyond(claimed, side), CLAIM)]
-    if not is_query:
-        rows.append(_Row("proved", *_beyond(found, audit.bound.side), colour))
+    found, colour, rows = audit.bound.value, _colour(audit), list[_Row]()
+    if audit.claim.is_stated:
+        rows.append(_from_or_to(audit.claim.value, refuting_side(audit.claim) == "lower", "claimed", CLAIM))
+    if not isinstance(audit.claim, QueryClaim):
+        rows.append(_from_or_to(found, audit.bound.side == "upper", "proved", colour))
     if audit.exact is not None:
         rows.append(_Row("exact here", audit.exact.value, audit.exact.value, INK))
-    if is_query:
+    if isinstance(audit.claim, QueryClaim):
         # What a query does on a pair is one number, and not at least that.
         rows.append(_Row("largest found", found, found, colour))
     caught = (audit.power or {}).get("95%", math.inf)
     return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
 
 
-def _beyond(value: float, side: str) -> tuple[float, float]:
-    """Return the ends of the values that a lower or an upper bound leaves possible."""
-    return (-math.inf, value) if side == "upper" else (value, math.inf)
+def _from_or_to(value: float, is_upper: bool, label: str, colour: str) -> _Row:
+    """Return the row of all values up to an upper bound, or from a lower one on."""
+    return _Row(label, -math.inf, value, colour) if is_upper else _Row(label, value, math.inf, colour)
 
 
 def _colour(audit: AuditResult) -> str:

@@ -31,6 +31,8 @@ KEYS = (
 )
 # These may be left out.
 OPTIONAL = frozenset({"proof", "earlier"})
+# Of a field that report.json leaves out if it is empty.
+UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Smallest:
     pair: PairField
     event: EventField
     bound: BoundField
-    dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
+    dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Probed:
 
     found: Sequence[str]
     missed: Sequence[str]
-    with_more: Annotated[tuple[Count, Count] | None, Field(exclude_if=lambda more: more is None)] = None
+    with_more: Annotated[tuple[Count, Count] | None, UNLESS_EMPTY] = None
 
     def __post_init__(self) -> None:
         if not self.all:
@@ -156,10 +158,10 @@ class Tried:
     neighbours: str
     pairs: Count
     events: Sequence[str]
-    stages: Annotated[Sequence[Stage], Field(exclude_if=lambda stages: not stages)] = ()
-    planted: Annotated[Probed | None, Field(exclude_if=lambda planted: planted is None)] = None
-    observed: Annotated[Sequence[str], Field(exclude_if=lambda observed: not observed)] = ()
-    limits: Annotated[Mapping[str, Any], Field(exclude_if=lambda limits: not limits)] = field(default_factory=dict)
+    stages: Annotated[Sequence[Stage], UNLESS_EMPTY] = ()
+    planted: Annotated[Probed | None, UNLESS_EMPTY] = None
+    observed: Annotated[Sequence[str], UNLESS_EMPTY] = ()
+    limits: Annotated[Mapping[str, Any], UNLESS_EMPTY] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class Illustration:
     histograms: Sequence[Histogram] = ()
     growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
-    dialogue: Annotated[Sequence[Turn], Field(exclude_if=lambda turns: not turns)] = ()
+    dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +275,7 @@ class AuditResult:
     alpha = _Of[float | None]("judgement", "The chance of a false alarm that was allowed; None if nothing is random.")
     illustration = _Of[Illustration]("judgement", "The data of the plots.")
     outputs = _Of[OutputsSpent]("provenance", "How many outputs went into each phase.")
-    seconds = _Of[float | None](
-        "provenance",
-        "How long the audit took; None in a report that was read.",
-    )
+    seconds = _Of[float | None]("provenance", "How long the audit took; None in a report that was read.")
     reproducible = _Of[bool]("provenance", "Whether the seed draws the same outputs again.")
     seed = _Of[int]("provenance", "The root of all randomness.")
     drawn_by = _Of[str]("provenance", 'The workers that drew the outputs of the bound; "" in a report that was read.')
