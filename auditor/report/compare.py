@@ -122,11 +122,9 @@ def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
     found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
     if new.claim.implies(old.claim):
         found += [*loss, *_power(old, new), *_proof(old, new)]
-    if old.passed and not new.passed and not any(kind is ChangeKind.WORSE for kind, _ in found):
-        expected = verdict_words(new.expected)
-        found.append(
-            (ChangeKind.WORSE, f"ended as expected before; now {verdict_words(new.verdict)}, expected: {expected}")
-        )
+    if old.passed and not new.passed and all(kind is not ChangeKind.WORSE for kind, _ in found):
+        ends = f"now {verdict_words(new.verdict)}, expected: {verdict_words(new.expected)}"
+        found.append((ChangeKind.WORSE, f"ended as expected before; {ends}"))
     return [Change(kind, new.name, what) for kind, what in found]
 
 
@@ -216,10 +214,8 @@ def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error
         return  # nothing was counted otherwise
     before = shown(old, error)
     if before is None:
-        yield (
-            ChangeKind.NOT_COMPARED,
-            f"{_bounds(old, new)}: the earlier run has no event that was fixed before its outputs were drawn",
-        )
+        why = "the earlier run has no event that was fixed before its outputs were drawn"
+        yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why}"
         return
     today, why_not = _today(old, new, remeasure)
     # Of two claims of one kind, the loss is that of the earlier one.

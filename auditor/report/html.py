@@ -187,10 +187,8 @@ def _bound_caption(audit: AuditResult) -> str:
 
 def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
     """Return the facts about the smallest pair, by name."""
-    return [
-        ("Event", small.event.description),
-        (f"Proved on this {pair_or_data_set(small.pair).lower()}", smallest_proved(claim, small)),
-    ]
+    where = pair_or_data_set(small.pair).lower()
+    return [("Event", small.event.description), (f"Proved on this {where}", smallest_proved(claim, small))]
 
 
 def pair_or_data_set(pair: Pair) -> str:

@@ -62,12 +62,11 @@ def _rows(audit: AuditResult) -> list[str]:
     """Return tables of pairs of frames; rows that differ are bold."""
     found = list[str]()
     for caption, table in pair_tables(audit):
-        lines = [("", table.columns), *table.lines]
-        words = [[escape(cell) for cell in (mark, *cells)] for mark, cells in lines]
-        for line, (mark, _) in zip(words, lines, strict=True):
-            if mark in DIFFERS:
-                line[:] = [f"**{cell}**" for cell in line]
-        heading, *body = (f"| {' | '.join(line)} |" for line in words)
+        lines = list[str]()
+        for mark, cells in (("", table.columns), *table.lines):
+            bold = "**" if mark in DIFFERS else ""
+            lines.append(f"| {' | '.join(f'{bold}{escape(cell)}{bold}' for cell in (mark, *cells))} |")
+        heading, *body = lines
         found += [f"{caption[:1].upper()}{caption[1:]}:", "", heading, "|-" * (1 + len(table.columns)) + "|", *body, ""]
     return found
 

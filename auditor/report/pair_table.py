@@ -57,9 +57,7 @@ def pair_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | 
 
 
 def any_table(pair: Pair | None, dialogue: Sequence[Turn] = ()) -> PairTable | None:
-    """Return the table of any pair: of records, of numbers by key or place, or of two values; as ``pair_table`` where there is
-    one.
-    """
+    """Return ``pair_table`` if there is one, and otherwise a table of records, of numbers by key or place, or of two values."""
     table = pair_table(pair, dialogue)
     if pair is None or table is not None:
         return table
@@ -120,9 +118,9 @@ def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple
     for kind, a, b, c, d in blocks:
         if kind == "equal":
             yield from _shortened(left[a:b])
-            continue
-        yield from ((LEFT, row) for row in left[a:b])
-        yield from ((RIGHT, row) for row in right[c:d])
+        else:
+            yield from ((LEFT, row) for row in left[a:b])
+            yield from ((RIGHT, row) for row in right[c:d])
 
 
 def _shortened(rows: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:

@@ -120,7 +120,7 @@ def proof_words(audit: AuditResult) -> str | None:
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
-        return f"{'Proved' if proof.proved else 'Proved for pairs only'}: {bound}. {ASSUMED}"
+        return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
     return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
 
 
@@ -215,10 +215,10 @@ def smallest_proved(claim: Claim, small: Smallest) -> str:
 
 
 def _query_finding(audit: AuditResult, answered: str) -> str:
-    moves = f"n {pair_words(audit.pair)} {answered}"
+    moves = f"{pair_words(audit.pair)} {answered}"
     if audit.verdict is Verdict.VIOLATION:
-        return f"O{moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
-    return f"No counterexample among {audit.stop_reason}; the nearest: o{moves}."
+        return f"On {moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
+    return f"No counterexample among {audit.stop_reason}; the nearest: on {moves}."
 
 
 def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) -> str:

@@ -30,8 +30,7 @@ def print_result(result: RunResult, console: Console) -> None:
     for audit in urgent_first(result.audits):
         name = f"[bold]{escaped(audit.name)}[/]"
         if audit.verdict != "no_violation_found" or not audit.passed:
-            console.print()
-            console.print(f"{name}: {escaped(finding(audit))}")
+            console.print(f"\n{name}: {escaped(finding(audit))}")
             _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", markup=False, soft_wrap=True)
@@ -40,8 +39,7 @@ def print_result(result: RunResult, console: Console) -> None:
         if not audit.reproducible:
             console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.")
         for warning in audit.warnings:
-            console.print()
-            console.print(f"{name}: [yellow]warning[/]: {escaped(warning)}.")
+            console.print(f"\n{name}: [yellow]warning[/]: {escaped(warning)}.")
     console.print()
     style = "green" if result.passed else "bold red"
     console.print(visible(closing_line(result, timed=True)), style=style, markup=False)
