@@ -207,12 +207,12 @@ def test_what_breaks_the_protocol_is_an_error_with_the_line(folder: Path, body: 
 )
 def test_a_wrong_number_of_lines_is_told_before_an_audit_waits_for_more(folder: Path, body: str, told: str) -> None:
     with pytest.raises(MechanismError, match=f"answered two requests of size 32 with {told}"):
-        program(folder, body, 0.5).repeats_itself(PAIR)
+        program(folder, body, 0.3).repeats_itself(PAIR)
 
 
 def test_a_program_that_does_not_flush_is_told(folder: Path) -> None:
-    made = program(folder, "import atexit; atexit.register(print, '1\\n' * size, end='')", 0.5)
-    with pytest.raises(MechanismError, match=r"gave 0 of 64 lines in 0.5 s.*it must flush its standard output"):
+    made = program(folder, "import atexit; atexit.register(print, '1\\n' * size, end='')", 0.3)
+    with pytest.raises(MechanismError, match=r"gave 0 of 64 lines in 0.3 s.*it must flush its standard output"):
         made.repeats_itself(PAIR)
 
 
@@ -235,9 +235,9 @@ def test_a_program_that_answers_nothing_is_told_what_it_must_do(
 
 
 def test_a_program_that_is_silent_on_one_side_or_under_a_limit_is_audited_as_that(folder: Path) -> None:
-    one_side = program(folder, "if data == 0: sys.exit(len(sys.stdin.read()))\nfor i in range(size): print(1)", 2.0)
+    one_side = program(folder, "if data == 0: sys.exit(len(sys.stdin.read()))\nfor i in range(size): print(1)", 1.0)
     assert one_side.repeats_itself(PAIR)
-    assert not program(folder, "time.sleep(60)", 0.3).repeats_itself(PAIR)
+    assert not program(folder, "time.sleep(60)", 0.1).repeats_itself(PAIR)
     fails = program(folder, "sys.exit(3 if data else len(sys.stdin.read()))", 0.3)
     assert not fails.repeats_itself(PAIR)
 
@@ -399,7 +399,7 @@ COUNTING = (
 def test_a_death_on_one_side_is_a_violation_whatever_draws(end: str, verdict: str, workers: int, backend: str) -> None:
     command = Command(["sh", "-c", COUNTING % end])
     result = auditor.audit(
-        command, auditor.PureDP(1.0), [(0, 1)], samples=400, seed=1, workers=workers, backend=backend, batch=100
+        command, auditor.PureDP(1.0), [(0, 1)], samples=200, seed=1, workers=workers, backend=backend, batch=50
     )
     assert result.verdict == verdict
     assert result.reproducible
@@ -430,7 +430,7 @@ def example(name: str, tmp_path: Path) -> int:
         (tmp_path / name / ".venv" / "bin" / "python").symlink_to(sys.executable)
     file = str(tmp_path / name / "audit.yaml")
     assert main(["check", file]) == 0
-    return main(["run", file, "--out", str(tmp_path / "reports"), "--samples", "30000"])
+    return main(["run", file, "--out", str(tmp_path / "reports"), "--samples", "10000"])
 
 
 @pytest.mark.parametrize(
@@ -467,20 +467,20 @@ def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "limit", "why"),
     [
-        ("while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)", "no answer within the time limit"),
-        ("while True: os.write(1, b'1')", "no answer within the time limit"),
-        ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", "no answer within the time limit"),
-        ("while True: os.write(2, b'x' * 65536)", "no answer within the time limit"),
-        ("os.write(1, b'1'); time.sleep(60)", "no answer within the time limit"),
-        ("os.write(1, b'1'); os._exit(0)", "ended with exit status 0"),
-        ("os.kill(os.getpid(), signal.SIGSTOP)", "no answer within the time limit"),
+        ("while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)", 0.2, "no answer within the time limit"),
+        ("while True: os.write(1, b'1')", 0.2, "no answer within the time limit"),
+        ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", 0.2, "no answer within the time limit"),
+        ("while True: os.write(2, b'x' * 65536)", 0.2, "no answer within the time limit"),
+        ("os.write(1, b'1'); time.sleep(60)", 0.2, "no answer within the time limit"),
+        ("os.write(1, b'1'); os._exit(0)", 5.0, "ended with exit status 0"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", 0.2, "no answer within the time limit"),
     ],
 )
-def test_a_batch_has_one_deadline_whatever_is_written(folder: Path, body: str, why: str) -> None:
+def test_a_batch_has_one_deadline_whatever_is_written(folder: Path, body: str, limit: float, why: str) -> None:
     begun = time.monotonic()
-    assert message_of(draw(program(folder, body, 0.5), 9)) == (repr(why),)
+    assert message_of(draw(program(folder, body, limit), 9)) == (repr(why),)
     assert time.monotonic() - begun < 10
 
 
