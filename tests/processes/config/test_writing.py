@@ -320,18 +320,18 @@ def test_a_mechanism_that_never_answers_is_told_with_the_limit_and_tried_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for module in (sys.modules["auditor.auditing.check"], scaffold):
-        monkeypatch.setattr(module, "CHECK_SECONDS", 1.0)
+        monkeypatch.setattr(module, "CHECK_SECONDS", 0.4)
     Path("slow.py").write_text(
         # The process that runs it may have been started in another folder.
         f"import time\ndef f(records, rng):\n    open({str(Path('calls').resolve())!r}, 'a').write('x')\n    time.sleep(60)\n",
         encoding="utf-8",
     )
     assert main(["init", "slow.py:f"]) == 2
-    told = "on a first data set the mechanism gave no answer in 1 s; if it only needs longer, set `execution: {timeout: seconds}`"
+    told = "on a first data set the mechanism gave no answer in 0.4 s; if it only needs longer, set `execution: {timeout: seconds}`"
     assert told in capsys.readouterr().out
     assert len(Path("calls").read_text(encoding="utf-8")) <= 2  # of one pair
     assert main(["check", "audit.yaml"]) == 3
-    assert "; the limit was 1 s; `execution: {timeout: seconds}` sets another" in capsys.readouterr().err
+    assert "; the limit was 0.4 s; `execution: {timeout: seconds}` sets another" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
