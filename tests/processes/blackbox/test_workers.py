@@ -66,7 +66,7 @@ def test_closed_workers_interrupt_whoever_waits(kind: str) -> None:
 
     def wait() -> None:
         try:
-            list(workers.run(iter([(nap, (2.0,))] * 100), 6))
+            list(workers.run(iter([(nap, (0.6,))] * 100), 6))
         except BaseException as error:
             caught.append(error)
 
