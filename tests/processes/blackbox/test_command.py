@@ -469,9 +469,17 @@ def test_a_line_that_never_ends_and_lines_without_end_are_cut(folder: Path, monk
 @pytest.mark.parametrize(
     ("body", "limit", "why"),
     [
-        ("while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)", 0.2, "no answer within the time limit"),
+        (
+            "while True: sys.stdout.write('1'); sys.stdout.flush(); time.sleep(0.01)",
+            0.2,
+            "no answer within the time limit",
+        ),
         ("while True: os.write(1, b'1')", 0.2, "no answer within the time limit"),
-        ("while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')", 0.2, "no answer within the time limit"),
+        (
+            "while True: os.write(1, b'1\\n' if time.sleep(0.1) is None else b'')",
+            0.2,
+            "no answer within the time limit",
+        ),
         ("while True: os.write(2, b'x' * 65536)", 0.2, "no answer within the time limit"),
         ("os.write(1, b'1'); time.sleep(60)", 0.2, "no answer within the time limit"),
         ("os.write(1, b'1'); os._exit(0)", 5.0, "ended with exit status 0"),
