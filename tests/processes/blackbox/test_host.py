@@ -174,7 +174,7 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
     before = hosts()
     result = auditor.audit(
-        function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.3, batch=100
+        function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.2, batch=100
     )
     assert result.verdict == "inconclusive"
     assert result.stop_reason == f"the mechanism failed on every call: {told}"
@@ -182,12 +182,16 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
 
 
 @pytest.mark.parametrize(("backend", "workers"), EVERYWHERE)
-def test_what_a_mechanism_started_ends_with_its_process(backend: str, workers: int, tmp_path: Path) -> None:
+def test_what_a_mechanism_started_ends_with_its_process(
+    backend: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.auditing.check.ALWAYS", 1)
+
     def leaves_a_child(value: float, rng: np.random.Generator) -> None:
         subprocess.Popen([sys.executable, "-S", "-c", "while True: pass", str(tmp_path)])
         os._exit(3)
 
-    result = auditor.audit(leaves_a_child, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend)
+    result = auditor.audit(leaves_a_child, auditor.PureDP(1.0), [(0, 1)], samples=100, workers=workers, backend=backend)
     assert result.verdict == "inconclusive"
     assert gone(tmp_path)
 
@@ -198,7 +202,8 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
     assert "a worker process ended" in result.stop_reason
 
 
-def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -> None:
+def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditor.auditing.check.ALWAYS", 1)
     source = PythonSource("m", function=crashes)
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
     left = draw_once(plan).left
@@ -218,7 +223,7 @@ def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor() -
             *(60.0, "loky", 2),
         ),
         ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV", 60.0, "threading", 1),
-        ("while True: pass", "no answer within the time limit", 0.5, "threading", 1),
+        ("while True: pass", "no answer within the time limit", 0.2, "threading", 1),
     ],
 )
 def test_an_import_that_ends_or_holds_its_process_is_told(
