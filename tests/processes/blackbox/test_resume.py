@@ -36,7 +36,8 @@ def noisy(dataset, size, rng):
 CONFIG = """
 version: 1
 seed: 5
-samples: 2_000
+samples: 1_000
+planted: 1
 execution: {{workers: {workers}, isolate: false}}
 audits:
   - {{name: searched, mechanism: m.py:noisy, claim: {{epsilon: 1.0}}, expect: violation,
