@@ -256,7 +256,7 @@ def test_an_audit_that_ended_otherwise_fails_its_test_wherever_it_ran(pytester: 
 
 
 def test_workers_of_xdist_lose_no_audit_either(pytester: pytest.Pytester) -> None:
-    assert run(pytester, hiding("under suppress"), "-n", "2").ret == pytest.ExitCode.TESTS_FAILED
+    assert run(pytester, hiding("under suppress"), "-n", "1").ret == pytest.ExitCode.TESTS_FAILED
 
 
 LATE = """
