@@ -1,5 +1,6 @@
 """A column in rising order, and its partition into cells (intervals and atoms) with a number for each."""
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -120,16 +121,27 @@ class Cells:
 
     def count(self, entries: OutputColumn | SortedColumn) -> dict[float, int]:
         """Count the entries in the cells of each value, as ``look_up`` gives them."""
-        worths = {*self.values, *self.atoms.values(), self.otherwise}
-        if isinstance(entries, OutputColumn):
+        if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
-            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in worths}
-        found = dict.fromkeys(worths, 0)
-        for value, seen in zip(self.values, entries.count(self.edges).tolist(), strict=True):
+            return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
+        found = dict.fromkeys(self.worths, 0)
+        if isinstance(entries, OutputColumn):
+            # Comparisons with a few edges take a tenth of the time of a search for each entry.
+            numbers = entries.numbers
+            below = [0, *(int(np.count_nonzero(numbers <= edge)) for edge in self.edges), len(numbers)]
+            counts = [more - fewer for fewer, more in itertools.pairwise(below)]
+        else:
+            counts = entries.count(self.edges).tolist()
+            for atom, seen in entries.atoms.items():
+                found[self.atoms.get(atom, self.otherwise)] += seen
+        for value, seen in zip(self.values, counts, strict=True):
             found[value] += seen
-        for atom, seen in entries.atoms.items():
-            found[self.atoms.get(atom, self.otherwise)] += seen
         return found
+
+    @property
+    def worths(self) -> set[float]:
+        """The values that any entry can have."""
+        return {*self.values, *self.atoms.values(), self.otherwise}
 
     def describe(self, name: str, value: float, threshold: str = "{:.12g}", longest: int = 0) -> str:
         """Say in words where the cells of that value lie; thresholds are written in that format.

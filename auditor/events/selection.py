@@ -40,7 +40,8 @@ from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
 
-# Events may look at the sum of the answers of a session as well.
+# What events may look at.
+# The sum of the answers of a session as well.
 ANSWERS = "answers"
 
 # This number of outputs of a half screens all features, and all outputs decide between the best few.
