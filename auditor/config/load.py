@@ -83,7 +83,10 @@ def load_configuration(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
     known = claims or {}
-    parts = [_part(audit, i, document, runs_code, known.get(audit.name)) for i, audit in enumerate(config.audits)]
+    parts = [
+        _with_object(_Part(audit, i, document, runs_code, known.get(audit.name)))
+        for i, audit in enumerate(config.audits)
+    ]
     each = [_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several.values())
     confidence = overrides.get("confidence", config.confidence)
@@ -173,28 +176,25 @@ class _Part:
         return self.runs_code or needs_none
 
 
-def _part(
-    audit: schema.Audit, number: int, document: Document, runs_code: bool, known: Mapping[str, Any] | None
-) -> _Part:
-    """Return an audit of a file. Its object is imported where the file leaves out what an object says itself."""
-    part = _Part(audit, number, document, runs_code, known)
+def _with_object(part: _Part) -> _Part:
+    """Return the part with what its object says, if the file leaves that out. The object is imported for it."""
+    audit = part.audit
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
     if not isinstance(audit.mechanism, schema.ObjectKeys):
         if "neighbours" in missing:
-            raise InvalidInputError(
-                f'{document.at("audits", number, "neighbours")}: audits needs the key "neighbours"; {_EXAMPLES["neighbours"]}'
-            )
+            with part.naming("neighbours"):
+                raise InvalidInputError(f'audits needs the key "neighbours"; {_EXAMPLES["neighbours"]}')
         if missing and "expect" in audit.model_fields_set:
-            raise InvalidInputError(
-                f"{document.at('audits', number, 'expect')}: expect is {audit.expect}, but the audit has no claim and "
-                "ends as measured; leave out expect, or add a claim"
-            )
+            with part.naming("expect"):
+                raise InvalidInputError(
+                    f"expect is {audit.expect}, but the audit has no claim and ends as measured; leave out expect, or add a claim"
+                )
         return part
-    if not missing or (known is not None and not runs_code):
+    if not missing or (part.known is not None and not part.runs_code):
         return part
     with part.naming("mechanism"):
         name = audit.mechanism.object
-        if not runs_code:
+        if not part.runs_code:
             raise InvalidInputError(
                 f"{' and '.join(missing)} come from the object {name}, which is not imported here; "
                 "write these keys into the file, or add `--run-code` to a replay"
@@ -225,8 +225,7 @@ def _claims(part: _Part) -> dict[str, Claim]:
             each = enumerate(audit.claim, start=1)
             return {f"{name}, contribution {i}": claim_from_dict(numbers) for i, numbers in each}
         if most := _by_distance(audit):
-            claims = {distance: {**audit.claim, "sensitivity": number} for distance, number in most.items()}
-            return {f"{name}, distance {i}": claim_from_dict(numbers) for i, numbers in claims.items()}
+            return {f"{name}, distance {i}": claim_from_dict(audit.claim | {"sensitivity": s}) for i, s in most.items()}
         return {name: claim_from_dict(audit.claim)}
 
 

@@ -6,7 +6,7 @@ JSON Schema has these from the kinds of claims.
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -27,7 +27,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
-from auditor.defaults import CONFIDENCE, About, EventKind, ExecutionKeywords, ObserveKind, SettingsKeywords, settings
+from auditor.defaults import CONFIDENCE, About, ExecutionKeywords, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
@@ -431,16 +431,17 @@ Neighbours = Annotated[
 # --- Audits and files ---
 
 
-def with_settings(
-    declared: type[Any], key: str = "file", but: Container[str] = (), **written: Any
-) -> Callable[[type[M]], type[M]]:
-    """Add the settings that are declared for such keys; ``written`` are types of those that YAML writes in its own way."""
+def with_settings(declared: type[Any], key: str = "file", but: Container[str] = ()) -> Callable[[type[M]], type[M]]:
+    """Add the settings that are declared for such keys. A sequence is a list in YAML."""
 
     def made(model: type[M]) -> type[M]:
         fields: dict[str, Any] = {}
         for name, kind, about in settings(declared):
             if about.key == key and name not in but:
-                fields[name] = written.get(name, Number | None if kind == float | None else kind | None), _field(about)
+                written: Any = Number | None if kind == float | None else kind | None
+                if get_origin(kind) is Sequence:
+                    written = cast(Any, list)[get_args(kind)]
+                fields[name] = written, _field(about)
         named: Any = {"__base__": model, "__module__": model.__module__, "__doc__": model.__doc__}
         extended: type[M] = create_model(model.__name__, **named, **fields)
         return extended
@@ -481,18 +482,17 @@ class ProgramKeys(Strict):
     """The program and its arguments; it speaks JSON lines."""
 
 
-def _mechanism_form(given: Any) -> str:
-    if not isinstance(given, dict | Strict):
-        return "a function"
-    is_object = isinstance(given, ObjectKeys) or (isinstance(given, dict) and "object" in given)
-    return "an object" if is_object else "a program"
-
-
 class ObjectKeys(Strict):
     """An object of a library, which says its claim and neighbours itself."""
 
     object: str
     """module:name or file.py:name of the object, such as a measurement of OpenDP. It is imported when the file is read."""
+
+
+def _mechanism_form(given: Any) -> str:
+    if not isinstance(given, dict):
+        return "a function"
+    return "an object" if "object" in given else "a program"
 
 
 # Distinguished before they are checked. Otherwise an error in one is also reported for the other.
@@ -504,7 +504,7 @@ MechanismKey = Annotated[
 ]
 
 
-@with_settings(SettingsKeywords, "audit", events=list[EventKind], observe=list[ObserveKind])
+@with_settings(SettingsKeywords, "audit")
 class Audit(Shared):
     """One mechanism against one claim; the keys of the file may be set anew for it."""
 

@@ -22,9 +22,8 @@ KeyPath = tuple[str | int, ...]
 MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _MERGE = "<<"
-_PLAIN = {
-    f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")
-}  # the tags of nodes for which the file states none
+# The tags of nodes for which the file states none.
+_PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _WORDS |= {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
 
