@@ -105,22 +105,21 @@ def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection)
         return
     end.send("")
     for constructor, module in modules.items():
-        examples = table.examples.get(constructor)
-        made = (
-            _by_examples(constructor, examples, names) if examples else _by_arguments(table, constructor, module, names)
-        )
-        end.send(made)
+        if examples := table.examples.get(constructor):
+            end.send(_by_examples(constructor, examples, names))
+        else:
+            end.send(_by_arguments(table, constructor, module, names))
 
 
 def _by_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
     """Return all examples, each with the reason against it if there is one."""
     built: Built = []
-    for i, example in enumerate(examples):
-        _, reason = _tried(example, names)
-        name = constructor if i == 0 else f"{constructor}, {i + 1}"
-        built.append(
-            NotBuilt(constructor, f"{example.object}: {reason}") if reason else SweptObject(name, constructor, example)
-        )
+    for number, example in enumerate(examples, start=1):
+        name = constructor if number == 1 else f"{constructor}, {number}"
+        if reason := _tried(example, names)[1]:
+            built.append(NotBuilt(constructor, f"{example.object}: {reason}"))
+        else:
+            built.append(SweptObject(name, constructor, example))
     return built
 
 

@@ -58,18 +58,14 @@ class LibraryTable(Strict):
             return "unknown"
 
     @property
-    def modules(self) -> list[str]:
-        """The modules of the patterns, each once."""
-        return list(dict.fromkeys(pattern.partition(":")[0] for pattern in self._patterns))
-
-    @property
     def _patterns(self) -> list[str]:
         return self.constructors or [f"{self.library}:*"]
 
     @property
     def beginning(self) -> str:
         """The Python that runs before the expressions: imports, then ``setup``."""
-        return "".join(f"import {module}\n" for module in self.modules) + self.setup
+        modules = dict.fromkeys(pattern.partition(":")[0] for pattern in self._patterns)
+        return "".join(f"import {module}\n" for module in modules) + self.setup
 
     def found(self) -> dict[str, str]:
         """Return the modules of the public constructors, by their names.

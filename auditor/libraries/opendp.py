@@ -302,14 +302,10 @@ class _Space:
         one = int if integer else float
         keys, total, each = self._said_or("d_in", (1, one(1), one(1)))
         d_in = (int(keys), one(total), one(each))
-        ends = self._said_or("range", (0, RANGE))
+        low, high = self._said_or("range", (0, RANGE))
         names = self._texts() if key == "String" else list(self._said["choices"] or (0, 1, 2))
-        domain = TotalsByKey(
-            names,
-            (one(ends[0]), one(ends[1])),
-            contribution={"l0": d_in[0], KEYED[self._metric]: d_in[1], "linf": d_in[2]},
-        )
-        return domain, d_in
+        contribution = {"l0": d_in[0], KEYED[self._metric]: d_in[1], "linf": d_in[2]}
+        return TotalsByKey(names, (one(low), one(high)), contribution=contribution), d_in
 
     def _one_of_all(self, kind: str) -> Domain:
         if kind == "BitVectorDomain":

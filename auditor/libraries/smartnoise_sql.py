@@ -70,9 +70,8 @@ def _from_mechanism(thing: Any, range: Sequence[float] | None) -> Adapted:
     far = max(RANGE[1], 10 * apart)
     low, high = range or chosen.setdefault("range", (-far, far))
     domain = OneNumber((float(low), float(high)), apart)
-    return Adapted(
-        Released(thing), dp_claim(thing.epsilon, thing.delta), domain, what_was_chosen("smartnoise-sql", chosen)
-    )
+    claim = dp_claim(thing.epsilon, thing.delta)
+    return Adapted(Released(thing), claim, domain, what_was_chosen("smartnoise-sql", chosen))
 
 
 @dataclass(frozen=True, slots=True)

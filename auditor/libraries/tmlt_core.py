@@ -90,8 +90,6 @@ class MeasurementOf:
 
 def _claim(measure: Any, promised: Any) -> Claim:
     """Return the claim of a distance of outputs, with its numbers rounded up."""
-    name = type(measure).__name__
-    epsilon, *delta = (
-        one.to_float(round_up=True) for one in (promised if isinstance(promised, tuple) else (promised,))
-    )
-    return ZeroConcentratedDP(epsilon) if name == "RhoZCDP" else dp_claim(epsilon, *delta)
+    numbers = promised if isinstance(promised, tuple) else (promised,)
+    epsilon, *delta = (one.to_float(round_up=True) for one in numbers)
+    return ZeroConcentratedDP(epsilon) if type(measure).__name__ == "RhoZCDP" else dp_claim(epsilon, *delta)
