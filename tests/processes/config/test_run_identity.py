@@ -26,7 +26,7 @@ def noisy(dataset, size, rng, data, long):
     with open(HERE / 'log', "ab", buffering=0) as file:
         file.write(b"1\\n")
     time.sleep(0.003)
-    return dataset + noise(0.8, size, rng)
+    return dataset + noise(0.3, size, rng)
 """,
     "helper.py": """
 import deeper
@@ -44,7 +44,7 @@ def noise(scale, size, rng):
     "audits.yaml": """
 version: 1
 seed: 5
-samples: 5_000
+samples: 2_000
 prove: false
 execution: {workers: WORKERS, isolate: ISOLATE}
 audits:
