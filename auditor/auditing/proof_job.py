@@ -84,13 +84,14 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
     The mechanism is read in a process of its own, or here if it must not be sent to one. There is no brief attempt under
     ``seconds``, and none in this process.
     """
-    settings, source, asked = plan.settings, plan.source, prover()
+    settings, source = plan.settings, plan.source
     is_brief, isolate = settings.prove == "briefly", settings.execution.isolate
-    if not settings.prove or asked is None or source.is_program:
+    if not settings.prove or source.is_program:
         return None
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None
-    if not plan.claim.is_stated or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
+    asked = prover()  # imported only if it may be asked
+    if asked is None or not plan.claim.is_stated or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
         return None
     seconds = SECONDS[settings.prove]
     question = asked.attempt, plan.claim, plan.domain, seconds

@@ -58,7 +58,7 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
-    found = auditor.audit(noisy, neighbours=PEOPLE, samples=200_000, **ONCE)
+    found = auditor.audit(noisy, neighbours=PEOPLE, samples=50_000, **ONCE)
     assert found.bound is not None
     assert (found.verdict, found.passed, found.planted, found.power) == ("measured", True, None, None)
     assert 0.75 * true < found.bound.value <= true
