@@ -159,7 +159,7 @@ def _moved(left: dict[Any, Any], right: dict[Any, Any]) -> tuple[str, bool]:
     keys = [key for key in {**left, **right} if left.get(key, 0) != right.get(key, 0)]
     steps = [_number(right.get(key, 0)) - _number(left.get(key, 0)) for key in keys]
     is_right = sum(steps) >= 0
-    are_places = all(isinstance(key, int) for key in left)
+    are_places = all(isinstance(key, int) for key in keys)
     names = [f"number {key + 1}" if are_places else _shown(key) for key in keys]
     parts = [f"{name} by {step if is_right else -step:g}" for name, step in zip(names, steps, strict=True)]
     return f"One person, who changes {_listed(parts)},", is_right

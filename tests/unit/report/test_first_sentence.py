@@ -64,6 +64,7 @@ CHANGES = {
     "another order": (Pair([1, 2], [2, 1]), "Another order of the records"),
     "numbers of totals": (Pair([3, 5], [4, 5], MORE), "One person, who changes number 1 by 1,"),
     "numbers by key": (Pair({"a": 1}, {"a": 2, "b": 1}, MORE), "One person, who changes 'a' by 1 and 'b' by 1,"),
+    "the first key": (Pair({}, {"a": 1}, MORE), "One person, who changes 'a' by 1,"),
     "a value": (Pair(0, 1, SUBSTITUTE), "The value 1 in place of 0"),
     "a text": (Pair("no", "yes", SUBSTITUTE), "The value 'yes' in place of 'no'"),
 }  # fmt: skip
