@@ -182,7 +182,7 @@ class Draw:
                     tally.add(*one.seen)
                 waiting += group if remembers else ()
                 more, remembers = goes_on(), self.guard.remembers
-                # All that was counted is written anew each time. A run that is killed loses no more than half a second of it.
+                # Each write holds the whole tally. So it is written at most twice a second, and a killed run loses half a second.
                 if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > 0.5:
                     self._keep(batches.first, waiting, tally)
                     waiting, kept_at = [], time.monotonic()

@@ -214,7 +214,7 @@ def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
         # The smallest violation caught exceeds the claim by about a multiple of 1/√outputs.
         excess = (judgement.power or {}).get("95%", math.inf) / claim.value - 1
         return plan.with_more((excess / (WEAK - 1)) ** 2) if excess < math.inf else plan.with_more()
-    # A run that gives all canaries away with probability δ is within the claim. So no p-value is below δ.
+    # The claim allows a run to reveal all canaries with probability δ. So no p-value is below δ.
     allowed = judgement.alpha or 0
     if not event.apart and isinstance(claim, ApproximateDP) and claim.delta * len(event.guesses) >= allowed:
         return "δ is at least the error allowed per look; without `apart`, no number of canaries can refute this claim"

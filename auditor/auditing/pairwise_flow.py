@@ -220,7 +220,7 @@ class _Known:
     def count(
         self, found: FoundPair, learned: Learned[Any], sample: Sample, now: Round, *, last: bool
     ) -> "list[Counted]":
-        """Count rules on fresh outputs. Those of a round that is not the last are kept to learn from."""
+        """Count rules on fresh outputs. Later rounds learn from these outputs, so they are kept unless the round is the last."""
         plan, pair = self.plan, found.pair
         tests = learned.test, *learned.others
         whole = now.share * (1 - OF_EARLIER if plan.earlier else 1)
@@ -308,7 +308,7 @@ MOST_FAILURES = 100
 
 
 def _few_failures(sample: Sample) -> int:
-    """Return how many outputs hold MOST_FAILURES that end their process or are late, by a sample with some."""
+    """Return how many outputs are expected to have MOST_FAILURES failures, by the share of failures in a sample."""
     return max(100, round(MOST_FAILURES * sample.size / sample.failures))
 
 

@@ -91,7 +91,11 @@ def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
     if is_brief and (settings.seconds is not None or not isolate or plan.kind == "canaries"):
         return None
     asked = prover()  # imported only if it may be asked
-    if asked is None or not plan.claim.is_stated or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim):
+    if (
+        asked is None
+        or not plan.claim.is_stated
+        or not isinstance(plan.claim, asked.CLAIMS if is_brief else PrivacyClaim)
+    ):
         return None
     seconds = SECONDS[settings.prove]
     question = asked.attempt, plan.claim, plan.domain, seconds

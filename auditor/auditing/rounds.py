@@ -113,7 +113,7 @@ class Rounds:
         self.began.append(self.draw.elapsed())
         fixed, each = self._cost()
         left = PLANNED * (seconds - self.began[-1]) - fixed
-        # What the round before counted is learned from too.
+        # The round also learns from the outputs that the round before counted.
         takes = each * (one.search + max(0, one.selection - self.done[-1].bound) + one.bound)
         times = min(1.0, left / takes)
         if times * one.bound < WORTH_ENDING * self.done[-1].bound:

@@ -5,7 +5,7 @@ candidate's own simpler pairs are tried next. The last one is confirmed: a test 
 its forecast allows, frozen, and counted on fresh outputs once. A claim about single data sets is shrunk in the same way: its pairs
 have one side, and its test is given. Queries, in which nothing is random, need the descent only.
 
-What may go wrong, and how often. The verdict, its bound and its p-value rest on the outputs drawn before shrinking begins. So
+Error rates: the verdict, its bound and its p-value rest on the outputs drawn before shrinking begins. So
 shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of its own.
 Pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are fresh. So given
 all that went before, it exceeds the truth with probability at most alpha. That the audit ended in
@@ -42,8 +42,8 @@ from auditor.verdict import Verdict, judge
 # smaller one could not show. Together they are never more than all.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
 # Shares of the forecast excess over the claim that must be kept: by a smaller pair, of that of the first one; by a simpler event,
-# of that of the best event on the smallest pair. More would keep large pairs and many digits. Less would report what is hardly
-# above the claim.
+# of that of the best event on the smallest pair. More would keep large pairs and many digits. With less, the pair that is
+# reported would hardly exceed the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # Outputs to screen a candidate: the fewest that show the violation on the pair found, and as many again. From fewer than 128 an
 # event that is learned is mostly luck; one that is given needs no such floor.
@@ -126,7 +126,7 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
-        # One standard error on the safe side. A forecast that fails costs outputs only; a violation that is not tried is not found.
+        # The forecast is raised by one standard error: a wrong one costs outputs only, but a violation that is not tried is lost.
         excess = claim.excess(_forecast(method.with_margin(1.0), sample))
         if excess > 0:
             return _Strategy(method, KEPT_BY_PAIR * excess, confirming)

@@ -295,7 +295,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
             columns.append(
                 _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
-    # Smaller integers than those of 64 bits are floats.
+    # A float holds each integer of NumPy's smaller types exactly.
     elif values.dtype.itemsize == flatten.LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]

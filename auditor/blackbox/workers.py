@@ -131,7 +131,8 @@ def _work(search_path: list[str], task: bytes) -> Any:
 @functools.cache
 def _freeze() -> None:
     """Keep Python's collector from the libraries that the first task imported: it would walk through them again and again, for a
-    tenth of the time of a mechanism that returns dicts. To ask if it was done would count all frozen objects each time.
+    tenth of the time of a mechanism that returns dicts. `gc.get_freeze_count` would count
+    all frozen objects at each call, so this is called once.
     """
     gc.freeze()
 

@@ -39,7 +39,7 @@ def with_significant_digits(data: Any) -> Any:
 
 
 def shown_above(bound: Fraction | float | None) -> str:
-    """Write a bound to four decimals, rounded up. An excess over a decimal by no more than the rounding of parameters is dropped.
+    """Write a bound to four decimals, rounded up. A tiny excess over a decimal is the rounding of a parameter, and is dropped.
 
     >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
     ('1.0000', '1.0000', '0.6667')

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
-# The chance that outputs of one distribution are said to have two.
+# The probability that outputs of one distribution are reported to have two.
 FALSE_WARNING = 1e-9
 # How alike the two rates of a cell are under the alternatives, as the size of a Beta prior: from any two rates to nearly one.
 ALIKE = 8.0 ** np.arange(7)

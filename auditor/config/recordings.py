@@ -69,7 +69,7 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
 def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configuration]:
     """Return the recordings in a folder, by name. Their plans take outputs from an open store, one for each recording.
 
-    Without ``runs_code`` nothing that a recording names is imported, and stand-ins are in the place of domains that need that.
+    Without ``runs_code`` no code that a recording names is imported. A stand-in replaces each domain that needs such code.
 
     Raises InvalidInputError if there is nothing to replay.
     """

@@ -241,7 +241,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
     for at in range(len(lows)):
         low, high = float(lows[at]), float(highs[at])
         if is_once[at] and 0 < at < len(lows) - 1:
-            # Among values seen once, an edge may move by a tenth of its cell's width.
+            # If the value was seen once, its edges may move by a tenth of the gap to the next value.
             low -= 0.1 * (low - float(lows[at - 1]))
             high += 0.1 * (float(lows[at + 1]) - high)
         edge = shortest_decimal(low, high)

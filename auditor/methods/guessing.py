@@ -91,7 +91,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
     def _held_out(
         self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
     ) -> tuple[HeldOut, HeldOut, HeldOut]:
-        """Return what each kind of rule won.
+        """Return how many guesses each kind of rule won.
 
         Each half of the outputs judges the frequent rules that are learned from the other: one threshold if these are fewer than
         ``few``, and one tail as the bold rule. A rare rule judges itself.

@@ -200,7 +200,7 @@ class Table(Domain):
             unit = units[(min(int(move.at * len(units)), len(units) - 1) + i) % len(units)]
             new = [(rows[unit[0]][0], *row) for row in move.rows] if self._owned else list(move.rows)
             here, spread = (new, []) if move.to is None else ([], new)
-            # More rows than before follow the last one.
+            # If there are more new rows than old ones, the rest follows the last row.
             rows[unit[-1] + 1 : unit[-1] + 1] = here[len(unit) :]
             for place, row in zip(unit, here, strict=False):
                 rows[place] = row

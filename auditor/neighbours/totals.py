@@ -299,7 +299,7 @@ class TotalsInCells(VectorWithinReach):
 
 
 if TYPE_CHECKING:
-    # To type checkers, a domain that has all methods.
+    # Type checkers need a base class that is not abstract.
     _Totals = TotalsInCells
 else:
     _Totals = Domain
@@ -431,7 +431,7 @@ class TotalsByKey(VectorOfTotals):
     def _list_corners(self) -> list[Pair]:
         n, marks = len(self.keys), self.values.ladder()
         zero = self._zero
-        # Nothing but what one person brings comes first, then few keys, then all keys alike.
+        # First all keys are zero, then one key has a value, then all keys have the same.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
         tried = itertools.product(dict.fromkeys(bases), self._moves())
         return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)

@@ -220,7 +220,7 @@ class Dialogues(Domain):
 
     def simplest(self) -> list[Pair]:
         bases, scripts = self.base.simplest(), self._first_scripts()
-        # Two pairs first, which move either end of a range, on the first scripts; what is far down in both lists comes last.
+        # The first two pairs, which move the ends of a range, come first, each with the first scripts.
         both = itertools.product(range(len(bases)), range(len(scripts)))
         ranked = sorted(both, key=lambda at: ((at[0] // 2 + 1) * (at[1] + 2), at[1]))
         return [self.asked(bases[i], scripts[j]) for i, j in ranked[:MOST_SIMPLE]]
