@@ -31,8 +31,8 @@ def to_markdown(result: RunResult) -> str:
 def escape(text: str) -> str:
     """Keep text from being read as Markdown or HTML, in one line.
 
-    >>> escape("a|b <i>")
-    'a\\\\|b \\\\<i\\\\>'
+    >>> escape("a|b_c <i>")
+    'a\\\\|b\\\\_c \\\\<i\\\\>'
     """
     return visible(text).translate({ord(c): "\\" + c for c in "\\`*_[]|<>&~$"})
 

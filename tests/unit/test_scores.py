@@ -136,7 +136,7 @@ def test_files_of_every_kind_hold_the_same(tmp_path: Path) -> None:
     scores = np.array([0.5, -1.25, 3e-9])
     np.save(tmp_path / "a.npy", scores)
     (tmp_path / "a.json").write_text(json.dumps(scores.tolist()))
-    (tmp_path / "b.json").write_text(json.dumps({"loss": scores.tolist(), "id": [1, 2, 3]}))
+    (tmp_path / "b.json").write_text(json.dumps({"id": [1, 2, 3], "loss": scores.tolist()}))
     (tmp_path / "a.csv").write_text("\n".join(map(repr, scores.tolist())))
     (tmp_path / "b.csv").write_text("id,loss\n" + "\n".join(f"{i},{s!r}" for i, s in enumerate(scores.tolist())) + "\n")
     for place in ("a.npy", "a.json", "b.json:loss", "a.csv", "b.csv:loss"):

@@ -352,6 +352,7 @@ def test_a_profile_of_rare_outputs_is_on_a_logarithmic_scale(delta: float, is_lo
     drawn = profile_plot("some", PureDP(1.0), [(0.0, delta), (1.0, delta), (2.0, delta / 2)])
     assert (">0.001<" in drawn and ">0.0001<" in drawn) == is_log
     assert "mathdefault" not in drawn
+    assert f"At ε = 1, the distance is largest: δ is at least {delta:g} and the claim allows 0." in drawn
 
 
 def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_results import event_of
 from made_results import violation as result
 from rich.console import Console
 
@@ -287,3 +288,13 @@ def test_one_thing_is_no_plural() -> None:
 def test_infinite_bounds_are_told() -> None:
     assert number(math.inf) == "∞"
     assert bound_words(result(bound=Bound("epsilon", math.inf, 0.999, "m"))) == "ε ≥ ∞"
+
+
+def test_an_event_about_bits_is_said_to_be_one_if_its_side_is_the_one_that_tells() -> None:
+    bits = {"description": "exponent of the lowest bit of output ≤ -60", "guess": "left"}
+    other = {"description": "output has no bits", "guess": "right", "counts": {"left": [0, 100], "right": [1, 100]}}
+    event = event_of({**bits, "counts": {"left": [90, 100], "right": [5, 100]}, "opposite": other})
+    assert "the floating-point representation tells the sides apart" in finding(result(event=event))
+    likelier = {**other, "counts": {"left": [0, 100], "right": [90, 100]}}
+    event = event_of({**bits, "counts": {"left": [5, 100], "right": [4, 100]}, "opposite": likelier})
+    assert "floating-point" not in finding(result(event=event))

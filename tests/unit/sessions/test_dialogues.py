@@ -121,6 +121,14 @@ def test_scripts_get_shorter_plainer_and_simpler_and_so_do_data() -> None:
     assert any(len(one.left["data"]) < 3 for one in tried)
 
 
+def test_a_question_of_parts_gets_simpler_part_by_part() -> None:
+    domain = Dialogues([(0, 1)], {"parts": {"of": {"range": [0, 9]}, "at": {"range": [0, 9]}}}, 1)
+    pair = domain.asked(domain.base.corners()[0], script_of([{"ask": {"of": 7, "at": 5}}]))
+    asked = [one.left["ask"][0]["ask"] for one in domain.simpler(pair) if one.left["ask"]]
+    assert {"of": 0, "at": 5} in asked
+    assert {"of": 7, "at": 0} in asked
+
+
 def test_a_fixed_script_is_asked_as_it_is_and_shrunk_by_leaving_out() -> None:
     script = [{"ask": "a"}, {"ask": "b", "if": "answered"}]
     domain, stream = Dialogues(Value([0, 1, 2]), {"script": script}), rng()

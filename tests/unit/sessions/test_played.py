@@ -170,6 +170,14 @@ def test_a_meter_of_a_part_of_questions_is_known_before_they_are_asked() -> None
     assert said_to(session, script, Meter(1.0, "epsilon")) == [0.4, 0.6, PAST_METER]
     assert len(asked) == 2
 
+    class Charged:
+        spent = 9.0  # which this meter does not read
+
+        def __call__(self, question: Any) -> Any:
+            return question["epsilon"]
+
+    assert said_to(Charged, script, Meter(1.0, "epsilon"))["answers"] == [0.4, 0.6, PAST_METER]
+
 
 def test_rounding_does_not_pass_a_meter() -> None:
     assert said_to(Costly, script_of([0.1] * 10), Meter(1.0))["answers"] == [0.1] * 10
