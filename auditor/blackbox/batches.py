@@ -121,6 +121,7 @@ def stream(seed: int, audit: str, batch: Batch, use: int) -> np.random.Generator
     return rng_at(seed, _key(audit), batch.phase, *batch.number, use)
 
 
+@functools.cache  # it is asked for each stream of each batch
 def _key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 

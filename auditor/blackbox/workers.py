@@ -131,8 +131,7 @@ def _work(search_path: list[str], task: bytes) -> Any:
 @functools.cache
 def _freeze() -> None:
     """Keep Python's collector from the libraries that the first task imported: it would walk through them again and again, for a
-    tenth of the time of a mechanism that returns dicts. `gc.get_freeze_count` would count
-    all frozen objects at each call, so this is called once.
+    tenth of the time of a mechanism that returns dicts. It does so once: `gc.get_freeze_count` would count all frozen objects.
     """
     gc.freeze()
 

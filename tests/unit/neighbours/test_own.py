@@ -51,7 +51,11 @@ def read_back(data: Any) -> Any:
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
 def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
-    pairs = with_simpler(domain) if len(domain.corners()) > 2 else domain.corners()
+    # One walk may hold 29 of 250 pairs whose moves meet, and eight hold less than one in ten.
+    walks = 8 if getattr(domain, "distance", 1) > 1 else 1
+    pairs = domain.corners()
+    if len(pairs) > 2:
+        pairs = [pair for seed in range(walks) for pair in with_simpler(domain, seed)]
     known = 0
     for pair in pairs:
         written = pair.to_dict()
@@ -64,7 +68,7 @@ def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
         if known % 8 == 1:  # frames of pandas take long to write
             assert [repr(own.dataset(side)) for side in SIDES] == [repr(pair.dataset(side)) for side in SIDES]
     # Infinities in text columns, and moves that meet, may be refused. That only costs a second look.
-    assert known > 0.85 * len(pairs)
+    assert known > 0.9 * len(pairs)
 
 
 NOT_OWN: list[tuple[str, Any, Any]] = [
