@@ -6,7 +6,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
@@ -80,7 +80,7 @@ class Tally:
 
 @dataclass
 class Draw:
-    """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods change it.
+    """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods and the first look change it.
 
     ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
     """
@@ -256,22 +256,18 @@ def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...
 SLOW, LONG = 0.05, 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class FirstLook:
-    """Whether all randomness comes from the auditor. If every call failed, the failure."""
+def first_look(plan: Plan, draw: Draw) -> str:
+    """Look at a mechanism for the first time, or recall that look, and enter in ``draw`` whether all randomness is the auditor's.
 
-    reproducible: bool = True
-    failure: str = ""
-
-
-def first_look(plan: Plan, draw: Draw) -> FirstLook:
-    """Look at a mechanism for the first time, or recall that look."""
-    return FirstLook(**plan.store.recall("start", lambda: asdict(_look(plan, draw))))
+    Return the failure if every call failed; "" otherwise.
+    """
+    draw.reproducible, failure = plan.store.recall("start", lambda: _look(plan, draw))
+    return str(failure)
 
 
-def _look(plan: Plan, draw: Draw) -> FirstLook:
+def _look(plan: Plan, draw: Draw) -> tuple[bool, str]:
     if plan.kind == "canaries":
-        return FirstLook(plan.drawer().takes_rng)
+        return plan.drawer().takes_rng, ""
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
     if is_program:
@@ -280,18 +276,18 @@ def _look(plan: Plan, draw: Draw) -> FirstLook:
     repeats = plan.drawer().repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
     if failure is not None:
-        return FirstLook(repeats or not is_program, failure.message())
+        return repeats or not is_program, failure.message()
     draw.reproducible = repeats
     if not is_program:
         one = _timed(sampler, pair, draw)
     if one.seconds > SLOW and (is_program or not repeats):
-        return FirstLook(repeats)
+        return repeats, ""
     limit, each = plan.settings.seconds, max(one.seconds, 1e-9)
     # A trial draws its outputs twice. It takes at most a twentieth of a time limit, and then a coin may pass it.
     size = TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * each))))
     trial = sampler.trial(pair, size)
     _foretell(draw, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
-    return FirstLook(repeats and (is_program or trial.same))
+    return repeats and (is_program or trial.same), ""
 
 
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:

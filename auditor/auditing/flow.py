@@ -1,5 +1,6 @@
 """One audit from its plan to its end, or several at once; and the event of an earlier report in outputs of today."""
 
+import contextlib
 import queue
 import signal
 import threading
@@ -141,59 +142,46 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
     that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
     """
-    plan.settings.execution.reach(plan.source)
-    with held(plan.source):
-        proof = ProofJob(plan)
-        try:
-            return _sampled(plan, listener, proof, refuse)
-        finally:
-            proof.dropped = True
-
-
-def _sampled(plan: Plan, listener: Listener, proof: ProofJob, refuse: bool) -> Ended:
-    """Carry out a plan. If a worker process ends meanwhile, start again where each mechanism has a process of its own."""
-    draw, how = Draw(plan, listener), plan.settings.execution
-    try:
-        with plan.store.blamed():
-            return Ended.of(_outcome(plan, draw, proof), draw)
-    except MechanismError as error:
-        is_lost = isinstance(error, WorkerLostError)
-        if is_lost and how.isolate:
+    how = plan.settings.execution
+    how.reach(plan.source)
+    with held(plan.source), contextlib.closing(ProofJob(plan)) as proof:
+        while True:
+            draw = Draw(plan, listener)
+            try:
+                with contextlib.closing(plan.source), plan.store.blamed():
+                    return Ended.of(_outcome(plan, draw, proof), draw)
+            except MechanismError as error:
+                is_lost, why = isinstance(error, WorkerLostError), str(error)
+                if not (is_lost or refuse):
+                    raise
+            if not is_lost or not how.isolate or plan.settings.execution.lost:
+                break
             # Start again where a crash is an output, and keep nothing. Batches that did not crash are drawn again as they were,
             # since their addresses are the same. So this is one audit, and no second chance for an alarm.
-            return _sampled(plan.with_settings(execution=replace(how, lost=True)), listener, proof, refuse)
+            plan = plan.with_settings(execution=replace(how, lost=True))
         if is_lost:
-            plan.store.end(str(error))
-        elif not refuse:
-            raise
-        return Ended.of(Outcome(plan, no_answer(str(error))), draw)
-    finally:
-        plan.source.close()
+            plan.store.end(why)
+        return Ended.of(Outcome(plan, no_answer(why)), draw)
 
 
 def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
-    """Carry out the flow of a plan, and then the steps of FOLLOW_UPS that apply; or only wait for the proof."""
+    """Look at the mechanism first; then carry out the flow of the plan, and the steps of FOLLOW_UPS that apply. Or only wait for
+    the proof.
+    """
     if plan.settings.prove == "only":
         found = proof.result()
         return Outcome(plan, proof_alone(found), proof=found)
-    seen = _seen(plan, draw, proof)
+    failure = "" if plan.kind == "query" else first_look(plan, draw)
+    proof.begin()
+    if failure:
+        seen = no_answer(f"the mechanism failed on every call: {failure}", plan.domain.corners()[0])
+    else:
+        seen = FLOWS[plan.kind](plan, draw)
     outcome = Outcome(plan, seen, warnings=(*plan.assumptions, *drift(seen.tables), *seen.warnings))
     for one in FOLLOW_UPS:
         if one.applies(outcome) and not (one.takes_time and plan.settings.seconds):
             outcome = one.do(outcome, draw)
     return replace(outcome, proof=proof.result())
-
-
-def _seen(plan: Plan, draw: Draw, proof: ProofJob) -> Seen:
-    """Look at the mechanism first, and then run the flow for the plan's kind of audit."""
-    if plan.kind != "query":
-        start = first_look(plan, draw)
-        proof.begin()
-        draw.reproducible = start.reproducible
-        if start.failure:
-            why = f"the mechanism failed on every call: {start.failure}"
-            return no_answer(why, plan.domain.corners()[0])
-    return FLOWS[plan.kind](plan, draw)
 
 
 def exact_value(plan: Plan, pair: Pair | None) -> ExactValue | None:

@@ -33,9 +33,12 @@ class ProofJob:
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._found = plan, dict[str, Any]()
-        self.dropped = False  # nobody waits for the result
         self._thread: threading.Thread | None = None
-        self._begun = False
+        self._begun = self._closed = False
+
+    def close(self) -> None:
+        """Begin no more: nobody waits for the result."""
+        self._closed = True
 
     def begin(self) -> None:
         """Begin, if it was not done: best when the process that has the mechanism is idle."""
@@ -51,7 +54,7 @@ class ProofJob:
 
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
-            if not self.dropped:
+            if not self._closed:
                 found = outcome(attempt)  # or an error: of the mechanism, of its process or of the prover
                 self._found = _failed(found) if isinstance(found, BaseException) else found
 
