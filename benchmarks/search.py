@@ -2,6 +2,8 @@
 
 - Quantiles by an exponential mechanism without its ½, so that they lose up to twice their claim. "found" counts seeds at which
   ε ≥ 1.3 is proved.
+- Columns of 60, 91 and 365 values of which one or two count twice, and means whose clip comes after the sum: how many seeds
+  find it.
 - Sound mechanisms: the bound from the domain, over the best bound on 300 written pairs of the domain. Each has few outputs,
   and the best three of them as many as the audit.
 - Faults by where they are from, at the defaults: what the audit says of each, and of its sound twin.
@@ -13,7 +15,8 @@ Figures are yielded after each row, so a long run can be stopped.
 
 import itertools
 import statistics
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ import auditor
 from auditor.auditing.flow import carry_out
 from auditor.auditing.plan import Plan
 from auditor.config.load import load_configuration
+from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import distinct
 from auditor.neighbours.search import spread
@@ -41,6 +45,8 @@ LEVELS, PEOPLE, RELATIONS = (0.5, 0.75, 0.95), (20, 60, 200), ("add_remove", "su
 QUANTILE_SEEDS, SEEDS, REFUTED = range(10), range(1, 4), 1.3
 PAIRS, FEW, BEST = 300, 20_000, 3
 TWIN_SEEDS, MISSED_AT = range(1, 6), 20_000
+SIZES, COLUMN_SEEDS = (60, 91, 365), range(20)
+DAYS = [str(day) for day in np.arange("2024-01-01", "2024-12-31", dtype="datetime64[D]")]
 # Each from the domain, with its own claim and outputs.
 SOUND = {
     "000-private-ratio": ("naive ratio", "local sensitivity, corrected by Theorem 2", "KSW under add/remove"),
@@ -87,6 +93,83 @@ def quantiles() -> Iterator[tuple[str, Any]]:
             bounds.append(round(result.bound.value, 2) if result.bound else 0.0)
         found = sum(bound >= REFUTED for bound in bounds)
         yield f"level {level:g}, up to {most}, {relation}", {"found": found, "bounds": bounds}
+
+
+def column(kind: str, size: int, form: str) -> tuple[Callable[..., Any], Domain]:
+    """Return a count that counts one value of ``size`` twice, or two values where that is odd, and its domain."""
+    choices: list[Any] = DAYS[:size] if kind == "dates" else [f"k{i:03}" for i in range(size)]
+    columns = {
+        "numbers": {"type": "integer", "low": 1, "high": size},
+        "dates": {"type": "date", "low": choices[0], "high": choices[-1]},
+    }
+    domain: Domain
+    if form != "records":
+        domain = auditor.Frame({"value": columns.get(kind, {"type": "categorical", "choices": choices})}, form=form)
+    elif kind == "numbers":
+        domain = auditor.Records((1, size), integer=True, size=(0, 20))
+    else:
+        domain = auditor.Records(choices=choices, size=(0, 20))
+    values = [*range(1, size + 1)] if kind == "numbers" else choices
+    twice = {values[2 * size // 3], values[size // 3]} if size % 2 else {values[2 * size // 3]}
+    joined = Counter([*values, *twice])  # a table with a key more than once
+
+    def count(data: Any, size: int, rng: np.random.Generator) -> Any:
+        rows = data.to_dict("records") if form == "pandas" else data
+        each = [row["value"] if form != "records" else row for row in rows]
+        each = [str(value)[:10] if kind == "dates" else value for value in each]
+        number = sum(joined[value] for value in each) if kind == "keys" else len(each) + sum(v in twice for v in each)
+        return number + rng.laplace(size=size)
+
+    return count, domain
+
+
+def columns() -> Iterator[tuple[str, Any]]:
+    """Yield for each column how many seeds find the values that count twice."""
+    forms = itertools.cycle(("records", "rows", "pandas"))
+    for size in SIZES:
+        next(forms)  # so that each kind has each form
+        for kind in ("numbers", "texts", "dates", "keys"):
+            form = next(forms)
+            yield f"{size} {kind}, {form}", _found(*column(kind, size, form), COLUMN_SEEDS)
+
+
+def late_clip(library: str) -> tuple[Callable[..., Any], Domain]:
+    """Return the mean of each group, or of all, whose sum is clipped in place of its records, and its domain."""
+    cities = ["Bern", "Lima", "Oslo", "Rome"]
+
+    def sums(data: Any) -> Any:
+        if library == "NumPy":
+            return np.array([[np.sum(data), len(data)]], float)
+        if library == "pandas":
+            by_city = data.assign(income=data["income"].astype(float)).groupby("city")["income"]
+            return np.array([by_city.sum().reindex(cities), by_city.size().reindex(cities)]).T
+        import polars as pl
+
+        found = data.group_by("city").agg(pl.col("income").sum(), pl.len().alias("n")).rows()
+        return np.array([{city: (income, n) for city, income, n in found}.get(city, (0, 0)) for city in cities], float)
+
+    def means(data: Any, size: int, rng: np.random.Generator) -> Any:
+        total, number = np.nan_to_num(sums(data)).T
+        number = number + rng.laplace(0, 2, (size, len(total)))
+        total = np.clip(total, 0, 100 * np.maximum(number, 1)) + rng.laplace(0, 200, number.shape)
+        return total / np.maximum(number, 1)
+
+    if library == "NumPy":
+        return means, auditor.Records((0, 1000), size=(0, 30))
+    income = {"type": "number", "low": 0, "high": 1000}
+    city = {"type": "categorical", "choices": cities}
+    return means, auditor.Frame({"city": city, "income": income}, size=(0, 30), form=library)
+
+
+def late_clips() -> Iterator[tuple[str, Any]]:
+    """Yield for each library how many seeds find a clip that comes after the sum."""
+    for library in ("NumPy", "pandas", "polars"):
+        yield library, _found(*late_clip(library), QUANTILE_SEEDS)
+
+
+def _found(mechanism: Callable[..., Any], domain: Domain, seeds: Iterable[int]) -> int:
+    audits = (auditor.audit(mechanism, auditor.PureDP(1.0), domain, seed=seed, planted=0, **ALONE) for seed in seeds)
+    return sum(audit.verdict == "violation" for audit in audits)
 
 
 def sharpness() -> Iterator[tuple[str, Any]]:
@@ -136,7 +219,14 @@ def words() -> Iterator[tuple[str, Any]]:
         yield name, {"weak twins": twins, "missed": len(passes), "weak and missed": sum(one.weak for one in passes)}
 
 
-PARTS = {"quantiles": quantiles, "sharpness": sharpness, "everyday faults": everyday, "words": words}
+PARTS = {
+    "quantiles": quantiles,
+    "columns": columns,
+    "late clips": late_clips,
+    "sharpness": sharpness,
+    "everyday faults": everyday,
+    "words": words,
+}
 
 
 def measure() -> Iterator[dict[str, Any]]:
