@@ -1,9 +1,9 @@
 """The task of a worker: draw batches from the streams at their addresses, and observe them.
 
 The address of a batch is a name (the plan's ``stream_name``; for canaries, the audit's name), its phase and its number.
-``stream`` makes one stream for the sides of outputs, and another for the mechanism. So the outputs of a batch depend on the root
-seed and the address alone, if the mechanism has no randomness and no memory of its own. Other streams: health checks have no
-name in their addresses, queries get ``default_rng(0)``, and ``Hosted.each`` derives a stream after each failure of its process.
+``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
+the address alone, unless the mechanism has randomness or a memory of its own. There are three exceptions: health checks
+have no name in the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.
 """
 
 import functools
@@ -117,7 +117,7 @@ def rng_at(seed: int, *address: int) -> np.random.Generator:
 
 
 def stream(seed: int, audit: str, batch: Batch, use: int) -> np.random.Generator:
-    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN. ``audit`` is the name in the address."""
+    """Return a batch's stream for one use: COIN, NOISE or AGAIN. ``audit`` is the name in the address."""
     return rng_at(seed, _key(audit), batch.phase, *batch.number, use)
 
 
@@ -177,7 +177,7 @@ LONG_CALL = 5.0
 
 
 class Trial(NamedTuple):
-    """Whether two draws from one stream are the ``same``, and what an output costs: ``seconds``, and ``numbers`` (columns).
+    """Whether two draws from one stream are the ``same``, and the cost of an output: seconds and columns (``numbers``).
 
     ``values`` counts the columns of plain values. ``constant`` says that outputs of a side are equal but have decimals.
     """
@@ -192,7 +192,7 @@ class Trial(NamedTuple):
 def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
     """Draw twice from one stream. Draws count as equal if the mechanism raises, since an exception shows no difference.
 
-    The time is that of the second draw, since the first may include the start of a program. A long call is not repeated.
+    The time is that of the second draw, since the first may include the start of a program. A long call is not redone.
     """
     mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []

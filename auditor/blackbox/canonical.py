@@ -1,7 +1,7 @@
 """Outputs of any kind in one canonical form: a table of columns. Nothing is dropped.
 
-The row of an output depends on that output alone. If it depended on other outputs of the batch, an honest mechanism could
-appear to violate its claim.
+The row of an output depends on that output alone. If it depended on other outputs of the batch, an honest mechanism
+could appear to violate its claim.
 
 ``flatten`` says what each kind of output holds. This module takes outputs of one type and form apart together, place by
 place, which is several times as fast as one output after the other.
@@ -24,13 +24,13 @@ _Values = Sequence[Any]
 
 # The most levels of nesting. Each level adds a bracket or a point to the place.
 DEEPEST = 500
-# NUMBERS are the types whose values an array of NumPy holds exactly. OF_NUMPY are the scalars without an exact Python type.
+# NUMBERS are the types whose values an array of NumPy holds exactly. OF_NUMPY are the scalars without a type of Python.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
 
 def from_batch(batch: Any, size: int) -> Outputs:
-    """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError if the axis is of another length."""
+    """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError for any other length."""
     with flatten.READING:
         try:
             length = len(batch)
@@ -156,7 +156,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_parts(place: str, values: _Values) -> Columns:
-    """Return the columns of values of one type: their own leaves, computed once for each form, and those of their parts."""
+    """Return the columns of values of one type: of own leaves, computed once for each form, and of parts."""
     kind = flatten.output_kind(values[0])
     forms = kind.forms(values)
     examples = dict(zip(forms, values, strict=True))
@@ -184,7 +184,7 @@ def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
 def _of_forms(
     places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: flatten.OutputKind
 ) -> Columns:
-    """Return the columns of the parts of values. ``which`` is the form of each value, ``places`` are those of each form."""
+    """Return the columns of the parts of values. ``which`` is the form of each value, ``places`` those of each form."""
     found: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, names in zip(by_form, places, strict=True):

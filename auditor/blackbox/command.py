@@ -131,7 +131,7 @@ class Program(Drawer):
         close_idle(self.command)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
-        # If a request fails, the batch fails: output is buffered, so the lines received do not show which output failed.
+        # If a request fails, the batch fails: output is buffered, so the last line does not show which output failed.
         calls = calls_of(labels, least)
         requests = [
             (label, asked, min(LARGEST, size - at))
@@ -168,8 +168,8 @@ class Program(Drawer):
     def repeats_itself(self, pair: Pair) -> bool:
         """Whether a new process of the program answers one request twice with equal outputs. False if it always fails.
 
-        The request is on the left data set or, if the program fails there, on the right. Then the input ends. This shows
-        two faults for which an audit would wait forever: too few lines, and lines that stay in a buffer. Raises
+        The request is on the left data set or, if the program fails there, on the right. Then the input ends. This
+        shows two faults for which an audit would wait forever: too few lines, and lines that stay in a buffer. Raises
         MechanismError if the program breaks the protocol, and NoAnswerError if it is silent on both sides.
         """
         if pair.form is not None and not pair.form.is_json:
@@ -217,7 +217,7 @@ class Program(Drawer):
                 f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others after its '
                 f"input ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
-        # A program that does not end with its input hangs. With a limit this is an output; without, the audit would not end.
+        # A program that does not end with its input hangs. With a limit this is an output; without, the audit hangs.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor after its input ended"
             raise NoAnswerError(
@@ -248,7 +248,7 @@ class Program(Drawer):
         return answer
 
     def _wrong(self, what: str, process: Process, lines: Sequence[bytes]) -> MechanismError:
-        """Return an error with the first line that is not a JSON value, such as a line of a log, or else the last line."""
+        """Return an error with the first line that is not a JSON value, such as a line of a log, or else the last."""
         errors = process.standard_error()
         no_value = next((line for line in lines if isinstance(outcome(value_of, line, 1), MechanismError)), None)
         shown = _shown(lines[-1] if lines else b"") if no_value is None else f"{_shown(no_value)} is not a JSON value"

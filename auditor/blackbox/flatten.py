@@ -1,4 +1,4 @@
-"""Take an output apart into leaves: numbers and texts, each named by its place. ``OUTPUT_KINDS`` lists kinds of values."""
+"""Take an output apart into leaves: numbers or texts, each named by its place. ``OUTPUT_KINDS`` has the rules."""
 
 import functools
 import inspect
@@ -36,7 +36,7 @@ WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of 
 
 
 class _Reading(Door):
-    """The block in which an output is read, which may call the user's code. MemoryError passes: the machine is to blame."""
+    """The block in which an output is read, which may call the user's code. A MemoryError passes unchanged."""
 
     __slots__ = ()
 
@@ -61,9 +61,9 @@ def require_few(places: Collection[Any]) -> None:
 class OutputKind:
     """A kind of value: how to take a value apart into leaves of its own, and parts that are values themselves.
 
-    ``own(place, value)`` returns the own leaves, ``places(place, value)`` the places of the parts. ``forms`` returns the form
-    of each of several values of one type. Values of one form have equal own leaves and equal places, and are taken apart
-    together. ``parts`` takes values of one form: it yields all parts of the first value, then of the second, and so on.
+    ``own(place, value)`` returns the own leaves, ``places(place, value)`` the places of the parts. ``forms`` returns
+    the form of each of several values of one type. Values of one form have equal own leaves and equal places, and are
+    taken apart together. ``parts`` takes such values: it yields all parts of the first, then all of the second, etc.
     """
 
     holds: Callable[[Any], bool]
@@ -115,7 +115,7 @@ def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
 
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
-    """Return the length of a dict. If its keys are not sorted (by number, or else by text), also return their positions."""
+    """Return the length of a dict, and the positions of its keys unless they are sorted (by number, or by text)."""
     keys = list(value)
     words = [spelled(key) for key in keys]
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
@@ -184,7 +184,7 @@ def type_name(value: Any) -> str:
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
-    """Return the nearest float, the rounding error of a large integer or long double, and the sign of a negative zero."""
+    """Return the nearest float, the rounding error of a large integer or long double, and the sign of −0."""
     rounded = f"rounded off {place}"
     if isinstance(number, int) and abs(number) > EXACT:
         try:
@@ -208,7 +208,7 @@ def leaves_of_number(place: str, number: Any) -> Leaves:
 
 
 def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
-    """Return the nearest float and the rounding error. A Decimal also has its exponent, and the sign of a negative zero."""
+    """Return the nearest float, the rounding error and, for a Decimal, the exponent and the sign of −0."""
     if isinstance(value, Decimal) and not value.is_finite():
         return {place: "NaN" if value.is_nan() else float(value)}
     try:
@@ -226,7 +226,7 @@ def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
 
 
 def _time_leaves(place: str, value: Any) -> Leaves:
-    """Return a date in days since 1970, a time in microseconds (NumPy: in its unit); also zone, fold and nanoseconds."""
+    """Return a date in days since 1970, a time in microseconds (NumPy: in its unit), zone, fold and nanoseconds."""
     if str(value) == "NaT":
         return {place: "NaT"}
     leaves: Leaves = {}
@@ -286,7 +286,7 @@ def _field_leaves(place: str, text: str) -> Leaves:
 
 
 def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Return the text of an object, by default its repr. If this raises, return the names of the type and the exception.
+    """Return the text of an object, by default its repr. If this raises, return the names of type and exception.
 
     Raises MechanismError if the repr is an address in memory, since the audit could not see the content of the object.
     """

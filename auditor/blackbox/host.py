@@ -46,14 +46,14 @@ IMPORT_SECONDS = 60.0
 def isolated(source: Source, limit: float | None) -> Drawer:
     """Return a mechanism that runs outside this process.
 
-    ``limit`` is the most seconds for a batch, or for an output that is drawn alone. Raises MechanismError if the mechanism
-    cannot be imported or started, or cannot be sent to another process.
+    ``limit`` is the most seconds for a batch, or for an output that is drawn alone. Raises MechanismError if the
+    mechanism cannot be imported or started, or cannot be sent to another process.
     """
     return source.drawer(limit) if source.is_program else hosted(source, limit)
 
 
 def hosted(source: Source, limit: float | None) -> "Hosted":
-    """Return a Python mechanism that is imported only in processes of its own. Raises MechanismError as ``isolated``."""
+    """Return a Python mechanism that only processes of its own import. Raises MechanismError as ``isolated``."""
     pickled = _pickled(source)
     try:
         with _host(pickled, limit) as process:
@@ -65,7 +65,7 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Keep the processes of ``source`` for it alone. A mechanism that is loaded again would repeat its own randomness."""
+    """Keep the processes of ``source`` for it alone. A mechanism loaded again would repeat its own randomness."""
     # An error is not raised here, since running the mechanism raises it again.
     pickled = None if source.is_program else outcome(_pickled, source)
     _HELD.append(pickled)
@@ -155,7 +155,7 @@ class Hosted(Drawer):
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return ``function(mechanism, *arguments)``, called in a fork of the process, so that the process does not change.
+        """Return ``function(mechanism, *arguments)``, called in a fork of the process, so the process does not change.
 
         Raises ProcessFailure if the fork ends or passes the time limit, and whatever pickle raises.
         """
@@ -165,7 +165,7 @@ class Hosted(Drawer):
     def _answers(
         self, method: str, *arguments: Any, outputs: int = 1, streams: bool = False
     ) -> Generator[Any, None, None]:
-        """Yield the answers to a question, each within ``outputs`` times the limit. Closing it early kills the process."""
+        """Yield the answers to a question, each within ``outputs`` times the limit. Closing early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process, PAUSE if streams else 0.0)
@@ -300,7 +300,7 @@ def _answer(answers: BinaryIO, answer: Any) -> None:
 
 
 class _Known(pickle.Unpickler):
-    """Reads objects of Python, NumPy and the auditor only, since the auditor's process does not import the mechanism."""
+    """Reads only objects of Python, NumPy and the auditor, since the auditor does not import the mechanism."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "auditor"} or module == "__main__":

@@ -30,9 +30,9 @@ from auditor.neighbours.pair import Pair
 class PythonSource:
     """A mechanism in Python: a name that any process can import, or a callable that is pickled by value.
 
-    ``name`` is "module:attribute" or "path/to/file.py:attribute". ``search_path`` lists folders that are searched for modules
-    before Python's own. If there is ``adapt``, the name leads to an object, from which ``adapt`` makes the callable. The wrappers
-    in ``through`` are applied to the callable in the process that loads it.
+    ``name`` is "module:attribute" or "path/to/file.py:attribute". ``search_path`` lists folders that are searched for
+    modules before Python's own. If there is ``adapt``, the name leads to an object, from which ``adapt`` makes the
+    callable. The wrappers in ``through`` are applied to the callable in the process that loads it.
     """
 
     name: str
@@ -44,8 +44,8 @@ class PythonSource:
     is_program: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the file of the mechanism's module, and the files that parameters name, both found in the search path. Nothing
-        is imported here, since an import may end the process.
+        """Return the file of the mechanism's module, and the files that parameters name, both found in the search path.
+        Nothing is imported here, since an import may end the process.
         """
         named = named_files(self.parameters, self.search_path or ("",))
         if self.function is not None:
@@ -80,7 +80,7 @@ class PythonSource:
         return replace(self, through=(*self.through, make))
 
     def truth(self, pair: Pair) -> Truth | None:
-        """Return the exact privacy loss on the pair if the callable has ``__truth__``. Raises MechanismError as ``load``."""
+        """Return the exact privacy loss on the pair if the callable states it. Raises MechanismError as ``load``."""
         make: Callable[..., Truth] | None = getattr(self.load(), "__truth__", None)
         return None if make is None else make(pair.dataset("left"), pair.dataset("right"), **self.parameters)
 
@@ -95,7 +95,7 @@ def named_files(parameters: Mapping[str, Any], folders: Sequence[str]) -> list[P
 
 
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the callable that ``find`` finds. Raises MechanismError as ``find``, and if the object cannot be called."""
+    """Return the callable that ``find`` finds. Raises MechanismError as ``find``, and if it cannot be called."""
     found = find(name, search_path)
     if not callable(found):
         raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
@@ -214,9 +214,9 @@ def _is_constant(value: Any) -> bool:
 class Mechanism(Drawer):
     """A callable bound to its parameters. It draws outputs on the sides of a pair.
 
-    Each call gets its own copy of the data set, and of parameters that are lists, dicts, sets or arrays, so that its changes do
-    not reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others once for each output
-    f(dataset, rng, **parameters). ``takes_rng`` is False for a signature without ``rng``: the mechanism has its own entropy.
+    Each call gets its own copy of the data set, and of parameters that are lists, dicts, sets or arrays, so that its
+    changes do not reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others once
+    for each output f(dataset, rng, **parameters). ``takes_rng`` says whether the signature has ``rng``.
     """
 
     function: Callable[..., Any]

@@ -23,7 +23,7 @@ class JsonNumber(str):
 
 
 def json_number(text: str) -> float | JsonNumber:
-    """Return the number that a JSON text spells, or the text as a JsonNumber if Python writes the number in another way.
+    """Return the number that a JSON text spells, or the text as a JsonNumber if Python writes the number differently.
 
     >>> json_number("1.5"), json_number("1.50"), json_number("-0")
     (1.5, '1.50', '-0')
@@ -52,9 +52,9 @@ def plain_number(text: str) -> tuple[float, int] | None:
 def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
     """Return the leaves of a text that spells a finite number. Return None for any other text.
 
-    The value stands at the place. ``decimals`` is the number of digits after the point. If the text is not what Python writes for
-    both, ``form`` is the rest of the text, with 0 for each digit: leading zeros, a plus sign, an exponent. ``rounded off`` is the
-    text minus the float, in units of the last decimal if there is no exponent.
+    The value stands at the place. ``decimals`` is the number of digits after the point. If the text is not what Python
+    writes for both, ``form`` is the rest of the text, with 0 for each digit: leading zeros, a plus sign, an exponent.
+    ``rounded off`` is the text minus the float, in units of the last decimal if there is no exponent.
 
     >>> number_leaves("output", "2.50")
     {'output': 2.5, 'decimals of output': 2.0}

@@ -1,4 +1,4 @@
-"""Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes the table."""
+"""Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes tables."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class Outputs:
         return message if share == 1 else None
 
     def raised(self) -> tuple[float, str]:
-        """Return the share of outputs that are exceptions, and the text of the first exception ("" if there is none)."""
+        """Return the share of outputs that are exceptions, and the text of the first exception ("" without any)."""
         kinds = self.column("type")
         if self.size == 0 or kinds.codes is None or "exception" not in kinds.atoms:
             return 0.0, ""
@@ -107,7 +107,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
 
 
 def require_alike(places: Collection[str], of_one: int) -> None:
-    """Raise MechanismError if outputs have too many different places, and more than ``of_one``, the most of one output."""
+    """Raise MechanismError if there are over 4,096 places, and more than ``of_one``, the most places of any output."""
     if len(places) > max(4_096, of_one):  # the table has a cell for each output at each place
         example = visible(list(places)[len(places) // 2], 80)
         raise MechanismError(

@@ -1,4 +1,4 @@
-"""Processes for code that may crash or hang. Each leads a process group, which is killed with it or with the auditor."""
+"""Processes for code that may crash or hang. Each leads a process group, which ends with it or with the auditor."""
 
 import atexit
 import contextlib
@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 # The errors of a system that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-# Options of glibc's mallopt. Free blocks, and a free end of the heap, go back to the system above these numbers of bytes.
+# Options of glibc's mallopt: the bytes above which a free block, or a free end of the heap, goes back to the system.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 CHUNK = 1 << 20
 # The most bytes of one line, and of all lines of an answer. A batch of 65,536 outputs of 8,000 characters fits.
@@ -80,7 +80,7 @@ class Process:
     def send(self, request: bytes, *, last: bool = False) -> None:
         """Send bytes. With ``last`` the input of the process ends after these bytes.
 
-        Bytes that do not fit into the pipe are written while an answer is awaited, so that neither side blocks the other.
+        Bytes that do not fit into the pipe are written while an answer is awaited, so neither side blocks the other.
         """
         self._pending, self._last = memoryview(request), last
         self._poll.register(self._in, select.POLLOUT)
@@ -108,10 +108,10 @@ class Process:
                 return b""
 
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
-        """Return bytes with at least ``count`` line ends, and the number of line ends. Bytes may follow the last line end.
+        """Return bytes with at least ``count`` line ends, and the number of line ends. Bytes may follow the last one.
 
-        Past the deadline there are fewer line ends, or with ``wait``, TimedOut is raised as by ``receive``. If a line or all
-        lines together are too long to be held, the process is killed, and ProcessEnded is raised.
+        Past the deadline there are fewer line ends, or with ``wait``, TimedOut is raised as by ``receive``. If a line
+        or all lines together are too long to be held, the process is killed, and ProcessEnded is raised.
         """
         chunks, ends, whole, line = list[bytes](), 0, 0, 0
         while ends < count:
@@ -172,7 +172,7 @@ class Process:
                 self._poll.unregister(self._err)
 
     def _ended(self) -> ProcessFailure:
-        # A process that has closed its output usually ends at once. If it goes on, it is killed, since it cannot answer.
+        # A process that has closed its output usually ends at once. If not, it is killed, since it cannot answer.
         try:
             status = self._child.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -190,14 +190,14 @@ class Process:
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":
-    """Start a shell that kills a process group when the input of the shell ends, which happens when its parent is gone."""
+    """Start a shell that kills a process group when the shell's input ends, which happens when its parent is gone."""
     arguments = ["/bin/sh", "-c", 'read -r dismissed || kill -s KILL -- "-$0"', str(group)]
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
 def lead_a_group() -> None:
-    """Make this process the leader of a group. The group ends when this process or its parent ends, even if it is killed."""
+    """Make this process the leader of a group. The group ends when this process or its parent ends or is killed."""
     os.setsid()
     _OWN.append(_guard(os.getpid()))
     parent = os.getppid()

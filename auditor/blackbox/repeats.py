@@ -41,7 +41,7 @@ ADVICE = (
 def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
     """Return a key for each of the first outputs. Equal outputs have equal keys in any process and any batch.
 
-    Different outputs have equal keys with probability 2⁻⁶⁴. Return no keys if all are one exception, as in a failed batch.
+    Different outputs have equal keys with probability 2⁻⁶⁴. Return no keys if all are one exception (a failed batch).
     """
     n = min(outputs.size, most)
     keys: Keys = np.zeros(n, np.uint64)
@@ -53,12 +53,12 @@ def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
 
 
 def bits_of_beginnings(keys: Keys, starts: Sequence[int], groups: Sequence[int]) -> float:
-    """Return −log₂ of the chance that the calls of each group, which begin at ``starts``, have equal first outputs. Return −∞
-    if the first outputs differ in a group, and 0 if no group has two calls.
+    """Return −log₂ of the chance that the calls of each group, which begin at ``starts``, have equal first outputs.
+    Return −∞ if the first outputs differ in a group, and 0 if no group has two calls.
 
-    The outputs of a side are exchangeable, so all arrangements of the outputs that are left are equally likely. Any value may be
-    the common value of a group at a place. Agreement on exactly n outputs has the weight 2⁻ⁿ. So 2 to the power of the result
-    has an expectation of at most 1.
+    The outputs of a side are exchangeable, so all arrangements of the outputs that are left are equally likely. Any
+    value may be the common value of a group at a place. Agreement on exactly n outputs has the weight 2⁻ⁿ. So 2 to the
+    power of the result has an expectation of at most 1.
     """
     ends, bits, left = [*starts[1:], len(keys)], 0.0, keys
     for place in range(len(keys)):
@@ -128,11 +128,11 @@ class RepeatGuard:
     A mechanism whose outputs are independent, and identically distributed on each data set, is refused with probability below
     2⁻⁵⁷ for up to 10¹² batches. This holds for any outputs: many values or few, text, or one constant.
 
-    *Windows.* Let a window s have w outputs, whose values occur n₁, n₂, … times. Its probability P(s) is at most 2^−h(s) with
-    h(s) = Σ nᵢ log₂(w/nᵢ), since no distribution makes s likelier than the frequencies in s. Let B windows not overlap. All of
-    them equal one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c. Let t be the number of windows
-    so far and c = 64 + B log₂(t). Then the sum of these probabilities over all choices of B windows is below
-    2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
+    *Windows.* Let a window s have w outputs, whose values occur n₁, n₂, … times. Its probability P(s) is at most
+    2^−h(s) with h(s) = Σ nᵢ log₂(w/nᵢ), since no distribution makes s likelier than the frequencies in s. Let B windows
+    not overlap. All of them equal one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c. Let
+    t be the number of windows so far and c = 64 + B log₂(t). Then the sum of these probabilities over all choices of B
+    windows is below 2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
 
     *Calls.* Each call may begin with the outputs of the call p calls before. For each side and p, the sum of
     ``bits_of_beginnings`` over batches ever reaches c with probability at most 2^−c (Ville's inequality). With
@@ -179,7 +179,7 @@ class RepeatGuard:
                         self.seen[window] = batch, start, where
 
     def awaits(self, calls: int, outputs: int) -> bool:
-        """Whether periods are left that a batch of at most so many calls, or outputs with a call each, can contradict."""
+        """Whether a batch of so many calls, or outputs with a call each, can contradict a period that is left."""
         return any(
             min(bits, default=math.inf) < (outputs if single else calls) for (_, single), bits in self.periods.items()
         )
@@ -187,10 +187,10 @@ class RepeatGuard:
     def look_at_calls(
         self, sides: Sequence[Keys], labels: NDArray[np.bool_], calls: Calls, single: bool, where: str
     ) -> None:
-        """Look at the calls of a batch. Raises MechanismError if each call begins with the outputs of one a period before.
+        """Look at the calls of a batch. Raises MechanismError if each call begins with outputs of one a period before.
 
-        ``sides`` are the ``shown_keys`` of left and right. For each of the first outputs, ``labels`` says whether it is on
-        the left, and ``calls`` is the number of its call. ``single`` says that each output has a call of its own.
+        ``sides`` are the ``shown_keys`` of left and right. For each of the first outputs, ``labels`` says whether it is
+        on the left, and ``calls`` is the number of its call. ``single`` says that each output has a call of its own.
         """
         for side, shown in zip(SIDES, sides, strict=True):
             bits, numbers = self.periods[side, single], calls[labels == side][: len(shown)]
@@ -222,13 +222,13 @@ class RepeatGuard:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore a state. The guard must have looked at the remembered batches before, to have ``seen`` and ``heads``."""
+        """Restore a state. The guard must have looked at the remembered batches before, which make ``seen``."""
         self.windows, self.batches = state["windows"], state["batches"]
         self.periods = {(side, single): dict(bits) for side, single, bits in state["periods"]}
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
 
     def _again(self, window: bytes, batch: int, start: int, where: str) -> None:
-        """Count a window that was seen again, unless it overlaps the last time. Raises MechanismError if seen too often."""
+        """Count a window that was seen again without overlap. Raises MechanismError if it was seen too often."""
         repeat = self.repeats.get(window)
         if repeat is None:
             repeat = self.repeats[window] = _Repeat(_bits(np.frombuffer(window, np.uint64)), 1, *self.seen[window])

@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 # How many outputs drawn one by one are made canonical together: few enough to stay in a core's cache.
 PIECE = 4_096
-# A batch takes one call on each side for FOR_A_CALL outputs, and CALLS at most. Calls are few, since a call may take long for
-# any number of outputs, and several, since outputs of one call are not independent if they share a state of the mechanism.
+# A batch takes one call on each side for FOR_A_CALL outputs, and CALLS at most. Calls are few, since a call may be slow
+# for any number of outputs, and several, since outputs of one call that share a state are not independent.
 CALLS, FOR_A_CALL = 4, 64
 SIDES: tuple[Side, Side] = ("left", "right")
 # The outputs of a trial, which draws twice from one stream. Independent fair coins would agree with probability 2⁻³².
 TRIAL = 32
 ALWAYS = 3  # so many failures on each side, and no other output, count as a mechanism that always fails
-# The largest distance in units of the noise. It is also that of a number and an atom, and of unequal numbers without noise.
+# The largest distance, in units of the noise; also that of a number and an atom, and of unequal numbers without noise.
 MOST = 8.0
 
 
@@ -92,7 +92,7 @@ def changed_form(one: str, other: str) -> MechanismError:
 
 
 def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
-    """Yield label, data set and number of outputs of each side that has outputs. The side of the first label comes first."""
+    """Yield label, data set and number of outputs of each side with outputs, first the side of the first label."""
     on_left = int(np.count_nonzero(labels))
     sizes, first = {True: on_left, False: len(labels) - on_left}, bool(labels[:1].any())
     for label in (first, not first):
@@ -101,14 +101,14 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 
 
 def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
-    """Cut the labels of a batch into at least ``least`` pieces, if there are enough. Each piece takes a call on each side."""
+    """Cut the labels of a batch into at least ``least`` pieces, if there are enough. Each takes a call on each side."""
     number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
     return np.array_split(labels, number)
 
 
 @dataclass(slots=True)
 class Patience:
-    """The rule that stops drawing outputs one by one after many dead or hung processes, since each of these costs time."""
+    """The rule that stops drawing outputs one by one after many dead or hung processes, since each costs time."""
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
@@ -123,7 +123,7 @@ class Patience:
 class Drawer(Protocol):
     """An object that draws an output of a mechanism for each label. The label says on which side.
 
-    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether the mechanism takes the auditor's stream.
+    ``batched`` says whether a call gives many outputs, ``takes_rng`` whether the mechanism takes the auditor's stream.
     """
 
     __slots__ = ()
@@ -144,11 +144,11 @@ class Drawer(Protocol):
         one_by_one: bool = False,
         patience: Patience | None = None,
     ) -> Sample:
-        """Draw one output for every label, in the order of the labels. A batch takes at least ``least`` calls on each side,
-        if it has enough outputs. Outputs drawn one by one end early when ``patience`` is over.
+        """Draw one output for every label, in the order of the labels. A batch takes at least ``least`` calls on each
+        side, if it has enough outputs. Outputs drawn one by one end early when ``patience`` is over.
 
-        A failure is an output. If a batch fails, all its outputs are that failure, since nobody knows which output failed.
-        The batch is not drawn again, since failures would become rarer, by different factors on the two sides.
+        A failure is an output. If a batch fails, all its outputs are that failure, since nobody knows which output
+        failed. The batch is not drawn again, since failures would become rarer, by different factors on the two sides.
         """
         if self.batched and not one_by_one:
             drawn = self.batch(pair, labels, rng, least)
@@ -191,7 +191,7 @@ class Drawer(Protocol):
         return drawn[0].left, drawn[1].right
 
     def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
-        """Yield the distance (see ``apart``) of ``size`` outputs of either side, for each pair. All have the same noise."""
+        """Yield the distance (see ``apart``) of ``size`` outputs of either side of each pair, all with equal noise."""
         state = rng.bit_generator.state
         for pair in pairs:
             rng.bit_generator.state = state
@@ -233,8 +233,8 @@ def are_rows(*answers: Any) -> bool:
 def apart(one: Outputs, other: Outputs) -> float:
     """Return the mean distance of the n-th output of one side from the n-th of the other, summed over the columns.
 
-    The distance of numbers is divided by the mean distance of consecutive outputs of one side. If the mechanism only adds noise,
-    equal noise on both sides cancels, and leaves the distance of the values without noise.
+    The distance of numbers is divided by the mean distance of consecutive outputs of one side. If the mechanism only
+    adds noise, equal noise on both sides cancels, and leaves the distance of the values without noise.
     """
     size = min(one.size, other.size)
     if not size:

@@ -1,7 +1,7 @@
 """Draw outputs in parallel. Workers and backend do not change the outputs.
 
-The size of a batch follows from the number of outputs asked for, and changes the outputs. The number of batches in a task
-follows from measured times, and changes only when and where a batch is drawn.
+The size of a batch follows from the number of outputs asked for, and changes the outputs. The number of batches in a
+task follows from measured times, and changes only when and where a batch is drawn.
 """
 
 import contextlib
@@ -39,14 +39,14 @@ from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
 
-# Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little. Outputs
-# to learn from are cut into PIECES_TO_LEARN batches, since a mechanism that hangs does so a few times in each batch. A batch
-# has at least LEAST outputs, since the guard against repeats compares sequences of outputs.
+# Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little.
+# Outputs to learn from are cut into PIECES_TO_LEARN batches, since a mechanism that hangs does so a few times in each
+# batch. A batch has at least LEAST outputs, since the guard against repeats compares sequences of outputs.
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 128
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
-# A task takes at least LEAST_TASK seconds, so that its overhead is small, and at most TASK seconds, so that all workers are
-# busy to the end. With many workers tasks may take longer, so that at most A_SECOND tasks end in a second.
+# A task takes at least LEAST_TASK seconds, so that its overhead is small, and at most TASK seconds, so that all workers
+# are busy to the end. With many workers tasks may take longer, so that at most A_SECOND tasks end in a second.
 LEAST_TASK, TASK, A_SECOND = 0.01, 0.25, 200
 
 
@@ -54,12 +54,12 @@ LEAST_TASK, TASK, A_SECOND = 0.01, 0.25, 200
 class Execution:
     """How outputs are drawn. Only ``batch`` changes numbers in a report.
 
-    ``backend`` is loky (processes of this machine), threading, or dask, with the ``address`` of the scheduler. ``workers`` follows
-    joblib: −1 is one for each core. ``batch`` is the most outputs of a batch. ``timeout`` is the seconds for a batch, or for an
-    output drawn alone; a timeout is an output. With several loky workers and no timeout, the workers run Python mechanisms. If a
-    crash ends a worker, the audit starts again with ``lost``: then, as in all other settings, each mechanism has a process of its
-    own, and a crash is an output. With ``isolate`` False it never has one: under one worker or threads it runs in the calling
-    process, for debuggers and objects that cannot be pickled. Nothing limits its time there, and a crash ends the run.
+    ``backend`` is loky (processes of this machine), threading, or dask, with the ``address`` of the scheduler.
+    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs of a batch. ``timeout`` is the
+    seconds for a batch, or for an output drawn alone; a timeout is an output. Several loky workers without a timeout
+    run Python mechanisms themselves. If a crash ends a worker, the audit starts again with ``lost``. Then, and in all
+    other cases, a mechanism runs in processes of its own, and a crash is an output. Without ``isolate``, one worker or
+    threads run it in the calling process, for debuggers. There its time has no limit, and a crash ends the run.
     """
 
     backend: BackendName = "loky"
@@ -104,7 +104,7 @@ class Execution:
         return self.backend == "dask" and self.workers != 1
 
     def workers_for(self, *, waiting: bool) -> Workers:
-        """Return workers, which only wait for processes if ``waiting``. Raises InvalidInputError if no cluster answers."""
+        """Return workers, which only wait for processes if ``waiting``. Raises InvalidInputError without a cluster."""
         if self.on_cluster:
             return workers_for("dask", self.workers, self.address)
         if processes(self.workers) == 1:
@@ -159,8 +159,8 @@ class Pace:
 class Sampler:
     """Draws the batches of one audit. ``name`` is part of the address of each batch.
 
-    ``guard`` has looked at all earlier batches, so no address may be drawn twice with one guard. ``store`` keeps batches, and
-    a batch in the store is not drawn again. ``pace`` is the measured speed of the workers.
+    ``guard`` has looked at all earlier batches, so no address may be drawn twice with one guard. ``store`` keeps
+    batches, and a batch in the store is not drawn again. ``pace`` is the measured speed of the workers.
     """
 
     source: Source
@@ -174,8 +174,8 @@ class Sampler:
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Generator[T, None, None]:
         """Draw each batch and yield its observation by ``observe``, in order.
 
-        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. Raises WorkerLostError
-        if a worker process ends while it draws.
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. Raises
+        WorkerLostError if a worker process ends while it draws.
         """
         for group in self.groups(batches, observe, keep=True):
             yield from (drawn.seen for _, drawn in group)
@@ -241,8 +241,8 @@ class Sampler:
     def trial(self, pair: Pair, size: int = TRIAL) -> Trial:
         """Draw outputs twice from one stream. Return whether both draws are equal, and what an output costs.
 
-        If they differ, the mechanism has randomness or a memory of its own, of which each worker would have a copy. A failure
-        counts as equal. A trial of one output serves only for the cost, and a program has 4 seconds for it. Raises as ``map``.
+        If they differ, the mechanism has randomness or a memory of its own, of which each worker would have a copy. A
+        failure counts as equal. A trial of one output only measures the cost, and a program has 4 seconds for it.
         """
         how, origin = self.execution, self.origin()
         if size == 1 and self.source.is_program:
@@ -253,7 +253,7 @@ class Sampler:
         return Trial(*trial)
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
-        """Return the distance of ``size`` outputs of either side of each pair, with the same noise. Raises as ``map``."""
+        """Return the distance of ``size`` outputs of either side of each pair, drawn with the same noise."""
         origin, how = self.origin(), self.execution
         parts = (pairs[at : at + 32] for at in range(0, len(pairs), 32))
         tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
@@ -261,9 +261,9 @@ class Sampler:
         return [*itertools.chain.from_iterable(found)]
 
     def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
-        """Return the seconds that a worker needs for an output, measured for ``most`` seconds on outputs used only here.
+        """Return the seconds that a worker needs for an output, measured for about ``most`` seconds.
 
-        ``place`` is part of the address of these outputs. Each worker's first output does not count: it may import or compile.
+        ``place`` is part of the address of these outputs, which serve nothing else. Each worker's first does not count.
         """
         timed = replace(self, store=AuditStore())
 

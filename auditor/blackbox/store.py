@@ -1,7 +1,7 @@
 """The store of a run: one SQLite file, to resume the run after an interruption, or to replay it without the mechanism.
 
-Data that belong together are written in one transaction, so a run that is killed loses only the batches in flight. The content
-is JSON and arrays, which run no code.
+Data that belong together are written in one transaction, so a run that is killed loses only the batches in flight. The
+content is JSON and arrays, which run no code.
 """
 
 import functools
@@ -97,8 +97,8 @@ class Store:
     def begin(self, identity: Mapping[str, Any], resume: bool, inputs: Mapping[str, str] | None = None) -> bool:
         """Begin a run, or with ``resume`` go on with an interrupted one. Return whether there was one to go on with.
 
-        ``inputs`` are digests by name. Those of the interrupted run must be unchanged. Without ``resume`` it is deleted.
-        Raises InvalidInputError that lists the differences if the interrupted run was another one.
+        ``inputs`` are digests by name. Those of the interrupted run must be unchanged. Without ``resume`` it is
+        deleted. Raises InvalidInputError that lists the differences if the interrupted run was another one.
         """
         inputs = inputs or {}
         with self.transaction() as file:
@@ -212,8 +212,8 @@ class AuditStore:
     def recall(self, name: str, find: Callable[[], T], unrecorded: T | None = None) -> T:
         """Return plain data from the store. If there are none, compute them by ``find`` and store them.
 
-        A recording also stores a MechanismError of ``find``, and a replay raises it again. A replay without the data returns
-        ``unrecorded``. If this is None, it raises InvalidInputError, or MechanismError if the recorded run had stopped before.
+        A recording also stores a MechanismError of ``find``, and its replay raises it again. A replay without the data
+        returns ``unrecorded``, or if this is None, raises InvalidInputError, or MechanismError if the run had stopped.
         """
         kept = self._note(name)
         if kept is not None:
@@ -255,8 +255,8 @@ class AuditStore:
     def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> DrawnBatch[T] | None:
         """Return a batch from the store, or None.
 
-        Raises MechanismError if the mechanism broke the protocol in the batch, or if the recorded run stopped before. Raises
-        InvalidInputError if the batch is missing in a replay, is of another pair, or was not written by an auditor.
+        Raises MechanismError if the mechanism broke the protocol in the batch, or if the recorded run stopped before.
+        Raises InvalidInputError if a replay has no such batch, or one of another pair, or not of an auditor.
         """
         rows = self._rows("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
         what = f"batch {batch.name}"
@@ -315,7 +315,7 @@ class AuditStore:
         failed: Batch | None = None,
         error: MechanismError | None = None,
     ) -> Sequence[tuple[Batch, DrawnBatch[Any]]]:
-        """Return the observations of batches from workers. A recording stores their samples, and the next batch's error."""
+        """Return the observations of batches from workers. A recording stores samples, and the next batch's error."""
         if self.mode is not Mode.RECORD:
             return group
         nothing = np.empty(0, np.uint64)

@@ -44,7 +44,7 @@ class Workers:
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
         """Yield the results of tasks, in the order of the tasks. At most ``ahead`` tasks are submitted at a time.
 
-        Raises what a task raises, WorkerLostError if a worker process of this machine ended, and Stopped after ``close``.
+        Raises what a task raises, WorkerLostError if a worker of this machine died, and Stopped after ``close``.
         """
         raise NotImplementedError
 
@@ -130,8 +130,8 @@ def _work(search_path: list[str], task: bytes) -> Any:
 
 @functools.cache
 def _freeze() -> None:
-    """Exclude all objects so far, most of them of imported libraries, from garbage collection. Walking through them again and
-    again takes a tenth of the time of a mechanism that returns dicts. The cache makes this happen once in a process.
+    """Exclude the objects of imported libraries from garbage collection, once in a process. Walking through them again
+    and again would take a tenth of the time of a mechanism that returns dicts.
     """
     gc.freeze()
 
@@ -142,7 +142,7 @@ def _call(task: bytes) -> Any:
 
 
 class Processes(Threads):
-    """Processes of this machine, kept from one audit to the next. After ``stop``, the next task starts new processes."""
+    """Processes of this machine, kept from one audit to the next. After ``stop``, the next task starts new ones."""
 
     def __init__(self, size: int) -> None:
         from loky.process_executor import ShutdownExecutorError
@@ -191,7 +191,7 @@ class Processes(Threads):
             started, self._started = self._started, {}
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)
-        # Loky's thread may have ended for lack of memory before it killed all workers, for which Python would wait at its end.
+        # Loky's thread may have ended for lack of memory before it killed all workers. Python would wait for them.
         for worker in started.values():
             if worker.exitcode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -232,13 +232,13 @@ class Dask(Workers):
         warnings.filterwarnings("ignore", ".*(successfully executed +but not used|have been cancelled)", UserWarning)
         parallel = Parallel(backend=self._backend(), return_as="generator", batch_size=1, pre_dispatch=ahead)
         try:
-            # Bytes travel with their task. Joblib would store an object on one worker, and lose the object with the worker.
+            # Bytes travel with their task. Joblib would store an object on one worker, and lose it with that worker.
             yield from parallel(delayed(_call)(cloudpickle.dumps(task)) for task in tasks)
         except self._lost as error:
             raise MachineError(f"the Dask cluster gave up a task: {error}") from None
 
     def _backend(self) -> Any:
-        """Return joblib's backend for Dask that reports a task which Dask gives up. Joblib 1.6 would wait for it forever."""
+        """Return joblib's Dask backend, made to report tasks that Dask gives up. Joblib 1.6 waits for them forever."""
         from joblib import parallel_config
         from joblib.parallel import get_active_backend
 

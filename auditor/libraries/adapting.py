@@ -54,8 +54,8 @@ def dp_claim(epsilon: float, delta: float = 0.0) -> Claim:
 def adapter_of(thing: object) -> Adapter | None:
     """Return the adapter of an object, by the modules of its class and base classes. Return None if there is none.
 
-    A function, or a partial of a function, has an adapter if OF_FUNCTIONS names its module. Objects of other modules have
-    one if they are callables with a ``dp_event``, or estimators in the manner of scikit-learn.
+    A function, or a partial of a function, has an adapter if OF_FUNCTIONS names its module. Objects of other modules
+    have one if they are callables with a ``dp_event``, or estimators in the manner of scikit-learn.
     """
     function = thing.func if isinstance(thing, functools.partial) else thing
     if inspect.isfunction(function):

@@ -218,7 +218,7 @@ def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
 
 
 def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
-    """Return pairs of 2 × 2 covariance matrices. One data set has a row more, whose squared length is the sensitivity."""
+    """Return pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity."""
     chosen["columns"] = 2
     directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
     first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]

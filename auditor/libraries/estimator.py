@@ -1,6 +1,6 @@
 """Estimators in the manner of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
 
-The dict holds the fitted attributes, whose names end in an underscore, and predictions for a few points, or some of these.
+The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
 """
 
 import copy

@@ -52,7 +52,7 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
 class Privatised:
     """A client as a function of an item.
 
-    Local hashing answers with a hash and a seed. Anybody can compute which ``items`` have this hash, so the output says it.
+    Local hashing answers with a hash and a seed. The output adds which ``items`` have this hash: all can compute it.
     """
 
     client: Any
@@ -73,7 +73,7 @@ Hashing = tuple[Any, tuple[int, int], list[Any]]
 
 
 def _hashings(client: Any, items: Sequence[Any], answer: Any) -> Iterator[Hashing]:
-    """Yield each local hashing in an answer: the client that hashes, its hash and seed, and what it hashes of each item."""
+    """Yield each local hashing in an answer: the client, its hash and seed, and what it hashes of each item."""
     if _is_local_hashing(client):
         yield client, answer, list(items)
     elif hasattr(client, "fragment_estimator"):  # the tree histogram hashes a prefix of the word, and the word

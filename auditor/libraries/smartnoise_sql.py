@@ -1,7 +1,7 @@
 """A private reader of smartnoise-sql with a query. The answer on a frame that the metadata allow is the output.
 
-The metadata say the columns and their bounds, which column is the person, and how many rows of a person count. The reader
-says what a query costs. The noise is scaled for a person who is added or removed, or with `row_privacy` for a row.
+The metadata say the columns and their bounds, which column is the person, and how many rows of a person count. The
+reader says what a query costs. Neighbours differ by a person who is added or removed, or with `row_privacy` by a row.
 """
 
 import copy

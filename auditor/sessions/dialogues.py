@@ -163,8 +163,8 @@ class Dialogues(Domain):
             {"range": [0, 10]}}} for mappings; or {"script": [...]} for one script, with steps as auditor.neighbours.scripts has.
         rounds: the most questions that a script asks.
         sessions: how many sessions on the same data a script may open. The claim is on all of them together.
-        meter: {"at": e} ends a dialogue before the answer at which a session's ``spent`` exceeds e; {"at": e, "of": "epsilon"}
-            before the question at which the sum of all parts "epsilon" exceeds e. The claim is on the dialogue up to there.
+        meter: {"at": e} ends a dialogue before the answer at which a session's ``spent`` exceeds e. {"at": e, "of": p}
+            ends it before the question at which the parts p of questions sum to over e. The claim is on the rest.
 
     Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """
@@ -226,8 +226,8 @@ class Dialogues(Domain):
         return [self.asked(bases[i], scripts[j]) for i, j in ranked[:MOST_SIMPLE]]
 
     def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
-        # Scripts matter more than data sets, so each script is looked at once, on the best pair tried with it. The first
-        # scripts, which may have been missed with few outputs, alternate with the scripts that promise most.
+        # Scripts matter more than data sets, so each script is looked at once, on the best pair tried with it. The
+        # first scripts, which may have been missed with few outputs, alternate with the scripts that promise most.
         best_with: dict[str, Pair] = {}
         for pair in best:
             best_with.setdefault(repr(pair.origin[1]), pair)

@@ -16,9 +16,9 @@ from auditor.sessions.transcript import transcript
 class Played:
     """A session mechanism as an ordinary mechanism, on a data set with a script.
 
-    ``factory`` is f(dataset, rng, **parameters) and returns a session. A question is put by ``session(question)``, or by
-    ``session.ask(question)`` if the session cannot be called. If a session has ``remaining`` or ``spent`` (attributes or
-    methods without arguments), their values after each step are part of the transcript.
+    ``factory`` is f(dataset, rng, **parameters) and returns a session. A question is put by ``session(question)``, or
+    by ``session.ask(question)`` if the session cannot be called. If a session has ``remaining`` or ``spent``
+    (attributes or methods without arguments), their values after each step are part of the transcript.
     """
 
     factory: Callable[..., Any]

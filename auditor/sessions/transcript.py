@@ -19,8 +19,8 @@ SAID = ("remaining", "spent")
 def transcript(open_session: Callable[[], Any], asked: Asked) -> Any:
     """Play a script and return the list of answers, or {"answers": […], "spent": […]} if sessions tell their budget.
 
-    A session is opened at its first question. Once the meter is passed, PAST_METER takes the place of all answers. Raises
-    MechanismError if a session cannot be asked.
+    A session is opened at its first question. Once the meter is passed, PAST_METER takes the place of all answers.
+    Raises MechanismError if a session cannot be asked.
     """
     dialogue = _Dialogue(open_session, asked)
     for step in asked.script:
