@@ -337,7 +337,7 @@ class PrivacyProfile(PrivacyClaim):
         return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
 
 
-# A vector is at most as long in L2 as in L1, and in L∞ as in L2. `Claim.implies` compares the names, which sort alike.
+# A vector is at most as long in L2 as in L1, and in L∞ as in L2. `Claim.implies` relies on "l1" < "l2" < "linf".
 Norm = Literal["l1", "l2", "linf"]
 
 

@@ -188,8 +188,8 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
 
 
 def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return random scores of both sides, as many as fair coins ask for. Coins ask for more than there are with
-    probability 1 % of alpha. The scores are the seed of the random choice, so that another try gives the same choice.
+    """Return random scores of both sides, as many of each as fair coins say. The scores of a side run out with
+    probability 1 % of alpha. The scores seed the random choice, so that a second try gives the same choice.
     """
     from scipy.stats import binom
 
@@ -214,7 +214,7 @@ def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses
 
 
 def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
-    """Return how many of the ``number`` lowest scores are ``right``; with ties, at least, with chance 1 − SPARED/2."""
+    """Count ``right`` scores among the ``number`` lowest. With ties, a random choice has fewer with chance SPARED/2."""
     from scipy.stats import hypergeom
 
     if not number:

@@ -2,8 +2,8 @@
 
 The address of a batch is a name (the plan's ``stream_name``; for canaries, the audit's name), its phase and its number.
 ``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
-the address alone, unless the mechanism has randomness or a memory of its own. There are three exceptions: health checks
-have no name in the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.
+the address alone, unless the mechanism has randomness or a memory of its own. Exceptions: health checks have no name in
+the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.
 """
 
 import functools
@@ -41,13 +41,13 @@ class Phase(IntEnum):
 
 BOUNDS = Phase.BOUND, Phase.CONFIRM  # the outputs of other phases prove nothing
 
-# The least calls on each side for a bound. With few, states that a call's outputs share may tell the sides by chance.
+# The least number of calls on each side for a bound. A state of each call might tell the sides of few calls by chance.
 CALLS_OF_BOUND = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``size`` outputs on a pair, at the address of a phase and a number. ``one_by_one`` is for batch mechanisms."""
+    """``size`` outputs on a pair, at an address of phase and number. With ``one_by_one``, each output has its call."""
 
     pair: Pair
     size: int
@@ -55,7 +55,7 @@ class Batch:
     number: tuple[int, ...]
     one_by_one: bool = False
     form: str = ""  # the form of earlier batches; another form is an error
-    share: float = 1.0  # of the outputs that are drawn together
+    share: float = 1.0  # the share of this batch in the outputs that are drawn together
 
     @property
     def learning(self) -> bool:
@@ -64,7 +64,7 @@ class Batch:
 
     @property
     def calls(self) -> int:
-        """The least number of calls of the batch on each side. All batches of a bound together take CALLS_OF_BOUND."""
+        """The least number of calls of the batch on each side. The batches of a bound together have CALLS_OF_BOUND."""
         return 1 if self.learning else math.ceil(CALLS_OF_BOUND * self.share)
 
     @property
@@ -179,7 +179,7 @@ LONG_CALL = 5.0
 class Trial(NamedTuple):
     """Whether two draws from one stream are the ``same``, and the cost of an output: seconds and columns (``numbers``).
 
-    ``values`` counts the columns of plain values. ``constant`` says that outputs of a side are equal but have decimals.
+    ``values`` counts columns of the output's own values. ``constant``: all outputs of a side are equal decimals.
     """
 
     same: bool

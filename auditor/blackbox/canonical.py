@@ -24,7 +24,7 @@ _Values = Sequence[Any]
 
 # The most levels of nesting. Each level adds a bracket or a point to the place.
 DEEPEST = 500
-# NUMBERS are the types whose values an array of NumPy holds exactly. OF_NUMPY are the scalars without a type of Python.
+# NUMBERS are types whose values an array of NumPy holds exactly. OF_NUMPY are its scalars without an equal in Python.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
@@ -156,7 +156,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_parts(place: str, values: _Values) -> Columns:
-    """Return the columns of values of one type: of own leaves, computed once for each form, and of parts."""
+    """Return the columns of values of one type: of their own leaves, computed once a form, and of their parts."""
     kind = flatten.output_kind(values[0])
     forms = kind.forms(values)
     examples = dict(zip(forms, values, strict=True))
@@ -203,7 +203,7 @@ def _of_forms(
 
 
 def _in_turn(places: Sequence[str], items: _Values) -> Columns:
-    """Return the columns of places. ``items`` has all places of the first output, then of the second, and so on."""
+    """Return the columns of places. ``items`` has all items of the first output, then all of the second, and so on."""
     if set(map(type, items)) == {float}:
         return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
     # A slice with a step is much faster than zip, which makes an iterator for each output.
@@ -257,7 +257,7 @@ def _of_arrays(place: str, arrays: Any) -> Columns:
     """Return the columns of arrays of one form."""
     if not flatten.is_number_array(arrays[0]):
         return _of_parts(place, arrays)
-    # Whether the numbers are integers or floats is not a leaf, since NumPy decides this by all of them.
+    # Whether the numbers are integers or floats is not a leaf, since NumPy decides this for all numbers together.
     about = from_rows([_own(place, arrays[0], flatten.output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
     names = flatten.items_at(place, arrays[0])
     return [*about.columns, *_matrix_columns(names, np.asarray(arrays).reshape(len(arrays), len(names)))]

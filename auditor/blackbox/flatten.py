@@ -246,7 +246,7 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
     leaves.update(leaves_of_number(place, number))
-    # pandas counts further than the standard library.
+    # Times of pandas have nanoseconds, which those of the standard library lack.
     if nanoseconds := getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)):
         leaves[f"nanoseconds of {place}"] = float(nanoseconds)
     return leaves

@@ -53,7 +53,7 @@ def isolated(source: Source, limit: float | None) -> Drawer:
 
 
 def hosted(source: Source, limit: float | None) -> "Hosted":
-    """Return a Python mechanism that only processes of its own import. Raises MechanismError as ``isolated``."""
+    """Return a Python mechanism that runs in a process of its own, and is not imported here. Raises as ``isolated``."""
     pickled = _pickled(source)
     try:
         with _host(pickled, limit) as process:
@@ -65,7 +65,7 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Keep the processes of ``source`` for it alone. A mechanism loaded again would repeat its own randomness."""
+    """Load no other mechanism into the processes of ``source``. If loaded again, ``source`` might repeat itself."""
     # An error is not raised here, since running the mechanism raises it again.
     pickled = None if source.is_program else outcome(_pickled, source)
     _HELD.append(pickled)

@@ -87,9 +87,9 @@ class Process:
         self._write()
 
     def receive(self, deadline: float | None, most: int = CHUNK, *, wait: bool = True) -> bytes:
-        """Return the next bytes of the process: at least one, at most ``most``. ``deadline`` is a ``time.monotonic``.
+        """Return the next bytes, at most ``most``. Raises ProcessEnded if there are no more.
 
-        Past the deadline, return no bytes, or kill it and raise TimedOut if ``wait``. At its end, raise ProcessEnded.
+        Past the ``deadline``, a time of ``time.monotonic``, raises TimedOut, or without ``wait`` returns no bytes.
         """
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -187,7 +187,7 @@ class RepeatGuard:
     def look_at_calls(
         self, sides: Sequence[Keys], labels: NDArray[np.bool_], calls: Calls, single: bool, where: str
     ) -> None:
-        """Look at the calls of a batch. Raises MechanismError if each call begins with outputs of one a period before.
+        """Look at the calls of a batch. Raises MechanismError if each call begins like the call one period before.
 
         ``sides`` are the ``shown_keys`` of left and right. For each of the first outputs, ``labels`` says whether it is
         on the left, and ``calls`` is the number of its call. ``single`` says that each output has a call of its own.
@@ -222,7 +222,7 @@ class RepeatGuard:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore a state. The guard must have looked at the remembered batches before, which make ``seen``."""
+        """Restore a state. The guard must have looked at the remembered batches before, which restores ``seen``."""
         self.windows, self.batches = state["windows"], state["batches"]
         self.periods = {(side, single): dict(bits) for side, single, bits in state["periods"]}
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}

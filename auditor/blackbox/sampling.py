@@ -81,7 +81,7 @@ class Execution:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None:
             require_number("timeout", self.timeout, 0, 31_536_000, low_open=True)  # at most a year
-        # A worker takes 100 MB and more, and more of them than cores gain nothing.
+        # A worker takes 100 MB or more of memory, and more workers than cores gain nothing.
         if self.backend != "dask" and self.workers > (most := 32 * processes(-1)):
             raise InvalidInputError(f"workers is {self.workers:,}; this machine can start {most:,}, 32 for each core")
         if self.address is not None and self.backend != "dask":

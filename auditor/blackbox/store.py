@@ -97,7 +97,7 @@ class Store:
     def begin(self, identity: Mapping[str, Any], resume: bool, inputs: Mapping[str, str] | None = None) -> bool:
         """Begin a run, or with ``resume`` go on with an interrupted one. Return whether there was one to go on with.
 
-        ``inputs`` are digests by name. Those of the interrupted run must be unchanged. Without ``resume`` it is
+        ``inputs`` are digests by name. Those of the interrupted run must be unchanged. Without ``resume``, that run is
         deleted. Raises InvalidInputError that lists the differences if the interrupted run was another one.
         """
         inputs = inputs or {}
@@ -146,7 +146,7 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._file is None:
-                raise Stopped  # its audits must end
+                raise Stopped  # the audits of a closed file must end
             yield self._file
 
     @contextmanager
@@ -256,7 +256,7 @@ class AuditStore:
         """Return a batch from the store, or None.
 
         Raises MechanismError if the mechanism broke the protocol in the batch, or if the recorded run stopped before.
-        Raises InvalidInputError if a replay has no such batch, or one of another pair, or not of an auditor.
+        Raises InvalidInputError if a replay has no such batch, or a batch of another pair, or one no auditor wrote.
         """
         rows = self._rows("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
         what = f"batch {batch.name}"

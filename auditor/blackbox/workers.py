@@ -228,7 +228,7 @@ class Dask(Workers):
         import cloudpickle
         from joblib import Parallel, delayed
 
-        # An audit may end before all its tasks have run, of which these libraries warn.
+        # An audit may end before all its tasks have run. Dask and joblib warn of that.
         warnings.filterwarnings("ignore", ".*(successfully executed +but not used|have been cancelled)", UserWarning)
         parallel = Parallel(backend=self._backend(), return_as="generator", batch_size=1, pre_dispatch=ahead)
         try:

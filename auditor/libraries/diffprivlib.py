@@ -97,7 +97,7 @@ def from_tool(
 
 
 def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
-    """Return what a record of a tool may be, as keywords of Records."""
+    """Return the keywords of Records that say what a record of a tool may be."""
     if isinstance(ends[0], Sequence):
         return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
     low, high = map(float, ends)

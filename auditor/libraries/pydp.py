@@ -1,7 +1,7 @@
 """Algorithms, numerical mechanisms and partition selection of PyDP, the Python face of Google's library.
 
 ε and δ are attributes. Neighbours differ by one user who is added or removed. The bounds of an algorithm are not
-attributes, but it clamps numbers beyond the bounds, so any range of records can be tried.
+attributes, but an algorithm clamps numbers beyond its bounds, so any range of records can be tried.
 """
 
 from collections.abc import Sequence

@@ -164,7 +164,7 @@ class Dialogues(Domain):
         rounds: the most questions that a script asks.
         sessions: how many sessions on the same data a script may open. The claim is on all of them together.
         meter: {"at": e} ends a dialogue before the answer at which a session's ``spent`` exceeds e. {"at": e, "of": p}
-            ends it before the question at which the parts p of questions sum to over e. The claim is on the rest.
+            ends it before the question at which the parts p of questions sum to over e. The claim covers it until then.
 
     Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """
