@@ -88,7 +88,7 @@ def false_alarms(error: float, of: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write some time in seconds, minutes or hours.
+    """Write a time in seconds, minutes or hours.
 
     >>> duration(0.2), duration(200.4), duration(39_398)
     ('1 s', '200 s', '11 h')

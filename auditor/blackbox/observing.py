@@ -204,7 +204,7 @@ def _files() -> Iterator[_Read]:
 
 
 def _content(name: str) -> dict[str, Any]:
-    """Return the name, size and mode of a file, and the last 64 KiB of its text. What cannot be read is None."""
+    """Return the name, size and mode of a file, and the last 64 KiB of its text. An unreadable value is None."""
     path = Path(name)
     shown: dict[str, Any] = {"name": Path(name).name, "content": None, "bytes": None, "mode": None}
     with contextlib.suppress(OSError):
