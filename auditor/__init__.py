@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from auditor.sessions.dialogues import Dialogues as Dialogues
     from auditor.verdict import Verdict as Verdict
 
-# Modules and the public names in them, which are loaded when first used: that keeps `import auditor` fast.
+# Modules and their public names. A module is loaded when a name of it is first used, so that `import auditor` is fast.
 _NAMES = {
     "auditor.adapters": ("claim_of",),
     "auditor.auditing": ("audit",),
@@ -78,10 +78,10 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         unknown = f"module {__name__!r} has no attribute {name!r}"
         if near := difflib.get_close_matches(name, _HOMES, n=1):
-            raise AttributeError(f'{unknown}; did you mean "{near[0]}"?')  # without `name`, or Python adds the same
+            raise AttributeError(f'{unknown}; did you mean "{near[0]}"?')  # with `name`, Python would suggest it again
         raise AttributeError(unknown, name=name, obj=sys.modules[__name__])
     module = importlib.import_module(_HOMES[name])
-    # All names of the module are loaded, also those not asked for: a proof looks them up in this namespace.
+    # All names of the module are set, even those not asked for, since a proof looks them up in this namespace.
     globals().update({other: getattr(module, other) for other in _NAMES[_HOMES[name]]})
     return globals()[name]
 

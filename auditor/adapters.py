@@ -1,10 +1,10 @@
-"""Objects of libraries as mechanisms, by adapters: what an object says of itself becomes its mechanism, claim and neighbours.
+"""Adapters make mechanisms, claims and neighbours from objects of libraries, by what the objects say of themselves.
 
 An adapter is a module, or an object, that an entry point of the group ``auditor.adapters`` names. It has
 
-- ``adapt(thing, parameters) -> Adapted | None``: None if the object is of another library; ``parameters`` are the keywords of a
-  user, for what the object does not say;
-- if it knows other forms of claims, ``claim_of(stated, relation) -> Claim | None``: None for a form that it does not know.
+- ``adapt(thing, parameters) -> Adapted | None``: None if the object is of another library; ``parameters`` are keywords
+  from the user, for what the object does not say;
+- optionally ``claim_of(stated, relation) -> Claim | None``, for other forms of claims: None for an unknown form.
 
 The first adapter that knows an object makes its mechanism.
 """
@@ -21,17 +21,17 @@ from auditor.interfaces import Domain
 from auditor.neighbours.pair import Relation, relation_named
 
 GROUP = "auditor.adapters"
-# Those that a claim may depend on.
+# The relations on which a claim may depend.
 RELATIONS = (Relation.ADD_REMOVE, Relation.SUBSTITUTE)
 
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """An object as an audit needs it.
+    """The mechanism, the claim and the neighbours of an object.
 
-    ``mechanism`` is a callable as ``auditor.audit`` takes one; with several workers, pickle must be able to send it.
-    ``assumptions`` are sentences on what the object does not say and was chosen instead. They are warnings of the report. If there
-    is no claim, or no neighbours, ``wanting`` says which keyword supplies it.
+    ``mechanism`` is a callable as ``auditor.audit`` takes one; with several workers, it must be picklable.
+    ``assumptions`` are sentences about values that were chosen because the object does not say them. The report shows
+    them as warnings. If there is no claim, or no neighbours, ``wanting`` says which keyword supplies the missing part.
     """
 
     mechanism: Callable[..., Any]
@@ -42,7 +42,7 @@ class Adapted:
 
 
 def adapt(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
-    """Return what the first adapter makes of an object that it knows; None if no adapter knows it.
+    """Return the result of the first adapter that knows an object. Return None if no adapter knows it.
 
     Raises InvalidInputError as the adapter does, and if the adapter fails.
     """

@@ -1,7 +1,7 @@
 """Claims: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
 
-What a claim promises is here. How a claim on pairs of neighbours, or a probability, is tested is said by its method
-(:mod:`auditor.methods`). Claims about queries need none.
+This module says what claims promise, and :mod:`auditor.methods` how they are tested. A new claim needs
+``register_claim`` and an entry in ``METHODS`` for its exact type. Claims about queries need no entry.
 """
 
 import math
@@ -12,23 +12,23 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from auditor.errors import InvalidInputError, did_you_mean, require_number
 
-# Metadata of a field: the range of the number, as in a JSON schema; STRONGER_IF_LARGER where a larger number promises more.
+# Metadata of a field are the range of the number, as in a JSON schema, and this key if a larger number promises more.
 STRONGER_IF_LARGER = "stronger_if_larger"
-# A loss (nats), or the number that it follows from. Beyond this, e^ε is near the end of floats, and nothing is promised.
+# The range of a loss (nats), or of a number that determines a loss. Above 500, e^ε is near the largest float.
 LOSS = {"minimum": 0, "maximum": 500}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(ABC):
-    """The common face of all claims.
+    """The base of all claims.
 
-    ``quantity`` names the parameter that an audit bounds, and ``symbol`` is how reports write it. A bound is a violation if it
-    has an :meth:`excess` over the claim's own :attr:`value`.
+    ``quantity`` names the parameter that an audit bounds, and ``symbol`` stands for the parameter in reports. A bound
+    is a violation if its :meth:`excess` over the claim's :attr:`value` is above 0.
     """
 
     quantity: ClassVar[str]
     symbol: ClassVar[str]
-    is_stated: ClassVar[bool] = True  # False where an audit has no claim, and measures
+    is_stated: ClassVar[bool] = True  # False for Unclaimed, whose audit only measures
 
     def __post_init__(self) -> None:
         for parameter in fields(self):
@@ -42,19 +42,19 @@ class Claim(ABC):
 
     @property
     def value(self) -> float:
-        """The claim's number for its quantity; 0 if the claim has no such number, as for an excess."""
+        """The claim's number for its quantity. It is 0 if the claim has no such number, as for an excess."""
         return float(self.to_dict().get(self.quantity, 0.0))
 
     def excess(self, value: float) -> float:
-        """Return how far a value of the quantity lies beyond what is claimed; above 0 if it breaks the claim."""
+        """Return how far a value of the quantity lies beyond the claim, which it breaks if this is above 0."""
         return value - self.value
 
     def broken_by(self, share: float) -> float:
-        """Return a value of the quantity that breaks the claim by a share of it; the share itself if nothing is allowed."""
+        """Return a value that exceeds the claim's value by this share of it, or the share if the claim's value is 0."""
         return (1 + share) * self.value or share
 
     def implies(self, other: "Claim") -> bool:
-        """Whether a claim promises at least as much as another claim of the same form, number by number.
+        """Whether this claim is of the same type as another, and promises at least as much, number by number.
 
         >>> PureDP(0.5).implies(PureDP(1.0)), RenyiDP(2, 1).implies(RenyiDP(4, 1)), PureDP(0).implies(GaussianDP(1))
         (True, False, False)
@@ -66,7 +66,7 @@ class Claim(ABC):
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:
-        """Return the sets of keys that the claim may have in a configuration."""
+        """Return the sets of keys by which a configuration may state the claim."""
         return (frozenset(parameter.name for parameter in fields(cls)),)
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,8 +77,8 @@ class Claim(ABC):
 class PrivacyClaim(Claim):
     """A claim about how far apart the outputs on two neighbours may be.
 
-    ``group_exponent`` bounds the quantity at distance k: at most its value times k to this power. None means that no bound is
-    known.
+    At distance k, the quantity is at most the claim's value times k to the power of ``group_exponent``. None means that
+    no bound at a distance is known.
     """
 
     __slots__ = ()
@@ -86,10 +86,10 @@ class PrivacyClaim(Claim):
 
     @abstractmethod
     def total_variation(self) -> float:
-        """Return the largest P[S] − Q[S] that the claim allows, over all events S, or an upper limit of it."""
+        """Return the largest P[S] − Q[S] that the claim allows over all events S, or an upper limit of this number."""
 
     def with_value(self, value: float) -> Self:
-        """Return the claim of the same kind whose quantity has this value."""
+        """Return the claim of the same kind with this value of the quantity."""
         return replace(self, **{self.quantity: value})
 
     @property
@@ -123,24 +123,24 @@ class PureDP(PrivacyClaim):
 
     @property
     def delta(self) -> float:
-        """Pure privacy is the approximate kind at δ = 0."""
+        """The δ of pure privacy, which is 0."""
         return 0.0
 
     def total_variation(self) -> float:
-        """Return tanh(ε/2), which randomised response has (Kairouz, Oh & Viswanath 2015)."""
+        """Return tanh(ε/2), which randomised response attains (Kairouz, Oh & Viswanath 2015)."""
         return math.tanh(self.epsilon / 2)
 
     def __str__(self) -> str:
         return f"ε = {self.epsilon:g}"
 
 
-# No number of outputs refutes an ε of this size: bounds stay below the logarithm of that number. So it does not say where to look.
+# An ε that no audit can refute, since bounds on ε stay below the logarithm of the number of outputs.
 OUT_OF_REACH = 50.0
 
 
 @dataclass(frozen=True, slots=True)
 class Unclaimed(PureDP):
-    """The claim of an audit that has none: it measures ε, and is searched as an audit of a claim that is out of reach."""
+    """Stands for the claim of an audit without a claim. The audit measures ε, and searches as for ε = OUT_OF_REACH."""
 
     is_stated: ClassVar[bool] = False
     epsilon: float = field(default=OUT_OF_REACH, init=False)
@@ -151,11 +151,11 @@ class Unclaimed(PureDP):
         return self.epsilon
 
     def with_value(self, value: float) -> PureDP:  # type: ignore[override]
-        """See PrivacyClaim; a claim that states a value is one of ε."""
+        """Return the stated claim of this ε."""
         return PureDP(value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return nothing, which is what a configuration without a claim states."""
+        """Return no keys, as in a configuration without a claim."""
         return {}
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ class ApproximateDP(PrivacyClaim):
     delta: float = field(metadata={"minimum": 0, "exclusiveMaximum": 1})  # at δ = 1 it would promise nothing
 
     def total_variation(self) -> float:
-        """Return δ + (1 − δ) tanh(ε/2): the output is revealed with probability δ (Kairouz, Oh & Viswanath 2015)."""
+        """Return δ + (1 − δ) tanh(ε/2): with probability δ the data are revealed (Kairouz, Oh & Viswanath 2015)."""
         return self.delta + (1 - self.delta) * math.tanh(self.epsilon / 2)
 
     def __str__(self) -> str:
@@ -186,27 +186,27 @@ class ApproximateDP(PrivacyClaim):
 
 
 class DivergenceClaim(PrivacyClaim):
-    """A claim about Rényi divergences D_a: for its orders a, D_a is at most ``scale(a)`` times its value."""
+    """A claim about Rényi divergences: at each order a of the claim, D_a is at most ``scale(a)`` times its value."""
 
     __slots__ = ()
     group_exponent: ClassVar[int | None] = 2
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """Return those of the given orders that the claim covers, and its own order."""
+        """Return the orders among ``some`` that the claim covers, and the claim's own order if it has one."""
         return tuple(some)
 
     def broken_by(self, share: float) -> float:
-        """See Claim; by a share of the loss, with whose square a divergence grows."""
+        """See Claim. The share is one of the loss, and a divergence grows with the square of the loss."""
         return (1 + share) ** 2 * self.value or share
 
     @abstractmethod
     def scale(self, order: float) -> float:
-        """Return the largest D of this order that a claim with value 1 allows (nats)."""
+        """Return the largest D of this order (nats) that a claim with value 1 allows."""
 
     @property
     @abstractmethod
     def gaussian_order(self) -> float:
-        """The order of the quantity. A Gaussian mechanism with ρ = μ²/2 has a divergence of this order times ρ."""
+        """The quantity of a Gaussian mechanism divided by its ρ = μ²/2: the order of a divergence, and 1 for ρ."""
 
     @property
     def gaussian_rho(self) -> float:
@@ -214,7 +214,7 @@ class DivergenceClaim(PrivacyClaim):
         return self.value / self.gaussian_order
 
     def total_variation(self) -> float:
-        """Return the limit that Pinsker's inequality gives, since D_1 is at most D of any order, and at most ρ."""
+        """Return Pinsker's limit √(D_1/2). D_1 is at most the claim's value, which is D of a higher order, or ρ."""
         return min(1.0, math.sqrt(self.value / 2))
 
 
@@ -235,11 +235,11 @@ class RenyiDP(DivergenceClaim):
         return self.order
 
     def orders(self, some: Sequence[float]) -> tuple[float, ...]:
-        """See DivergenceClaim; D does not fall with its order. So the claim bounds it at every lower order."""
+        """See DivergenceClaim. D_a does not fall with a, so the claim bounds D at every lower order."""
         return (*(order for order in some if order < self.order), self.order)
 
     def scale(self, order: float) -> float:
-        """See DivergenceClaim; one value for every order up to the claim's."""
+        """Return 1 for every order, since the bound is the same at all orders up to the claim's."""
         return 1.0
 
     def __str__(self) -> str:
@@ -312,7 +312,7 @@ class PrivacyProfile(PrivacyClaim):
         object.__setattr__(self, "profile", tuple(ApproximateDP(*point) for point in points))
 
     def with_value(self, value: float) -> "PrivacyProfile":
-        """See PrivacyClaim; the value is added to every ε."""
+        """See PrivacyClaim. The value is added to every ε."""
         return PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in self.profile])
 
     @property
@@ -321,13 +321,13 @@ class PrivacyProfile(PrivacyClaim):
         return -max(point.epsilon for point in self.profile)
 
     def implies(self, other: Claim) -> bool:
-        """See Claim; point by point, in the order of the list."""
+        """See Claim. Profiles are compared point by point, in the order of the lists."""
         if not isinstance(other, PrivacyProfile) or len(self.profile) != len(other.profile):
             return False
         return all(mine.implies(others) for mine, others in zip(self.profile, other.profile, strict=True))
 
     def total_variation(self) -> float:
-        """Return the value for the strictest point."""
+        """Return the smallest total variation of the points."""
         return min(point.total_variation() for point in self.profile)
 
     def to_dict(self) -> dict[str, Any]:
@@ -337,7 +337,7 @@ class PrivacyProfile(PrivacyClaim):
         return "profile " + ", ".join(f"({point.epsilon:g}, {point.delta:g})" for point in self.profile)
 
 
-# No vector is longer in L2 than in L1, or longer in L∞ than in L2. `Claim.implies` compares the names, whose order is the same.
+# A vector is at most as long in L2 as in L1, and in L∞ as in L2. `Claim.implies` relies on "l1" < "l2" < "linf".
 Norm = Literal["l1", "l2", "linf"]
 
 
@@ -349,9 +349,9 @@ class QueryClaim(Claim):
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity(QueryClaim):
-    """A query moves by at most ``sensitivity`` between neighbours; a vector in L1, or in the ``norm``: l1, l2 or linf.
+    """A query changes by at most ``sensitivity`` between neighbours, in the ``norm`` l1 (the default), l2 or linf.
 
-    For frames and lists of dicts, ``sensitivity`` is the number of rows to add and to remove, in any order.
+    For frames and lists of dicts, ``sensitivity`` is the number of rows that are added and removed, in any order.
 
     Raises InvalidInputError unless sensitivity is a finite number of at least 0, and norm l1, l2 or linf.
     """
@@ -371,7 +371,7 @@ class Sensitivity(QueryClaim):
         return frozenset({"sensitivity"}), frozenset({"sensitivity", "norm"})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as it stands in a configuration; L1 is not named."""
+        """Return the claim as it stands in a configuration, which does not name the norm l1."""
         return {"sensitivity": self.sensitivity} | ({} if self.norm == "l1" else {"norm": self.norm})
 
     def __str__(self) -> str:
@@ -380,7 +380,7 @@ class Sensitivity(QueryClaim):
 
 @dataclass(frozen=True, slots=True)
 class Monotone(QueryClaim):
-    """A query never falls when a record is added: f(x') ≤ f(x) for all x' ⊆ x."""
+    """A query never falls if a record is added: f(x') ≤ f(x) for all x' ⊆ x."""
 
     quantity: ClassVar[str] = "decrease"
     symbol: ClassVar[str] = "fall"
@@ -396,7 +396,7 @@ class Monotone(QueryClaim):
 
 @dataclass(frozen=True, slots=True)
 class Probability(Claim):
-    """On every data set the event that the mechanism reports has probability at most, or at least, p.
+    """On every data set, the event that the mechanism reports has at most, or at least, this probability.
 
     Raises InvalidInputError unless 0 ≤ probability ≤ 1 and one of at_most and at_least is true.
     """
@@ -413,11 +413,11 @@ class Probability(Claim):
             raise InvalidInputError("a probability claim needs exactly one of at_most: true and at_least: true")
 
     def excess(self, value: float) -> float:
-        """Return by how much a probability is too large; or too small, if it is promised to be large."""
+        """Return by how much a probability is too large for ``at_most``, or too small for ``at_least``."""
         return value - self.probability if self.at_most else self.probability - value
 
     def broken_by(self, share: float) -> float:
-        """See Claim; by a share of the way to 1, or to 0."""
+        """Return the probability at a share of the way from the claim to 1, or for ``at_least`` to 0."""
         return self.probability + share * (self.at_most - self.probability)
 
     def implies(self, other: Claim) -> bool:
@@ -436,12 +436,12 @@ class Probability(Claim):
         return f"probability {'≤' if self.at_most else '≥'} {self.probability:g}"
 
 
-# The claims by the keys that they have in a configuration.
+# The types of claims, by the keys that a claim has in a configuration.
 CLAIM_KINDS: dict[frozenset[str], type[Claim]] = {}
 
 
 def register_claim(kind: type[Claim]) -> None:
-    """Let configurations and reports name a kind of claim by its keys. Raises InvalidInputError if another kind has them."""
+    """Let configurations and reports state a kind of claim by its keys. Raises InvalidInputError if they are taken."""
     for keys in kind.forms():
         if CLAIM_KINDS.setdefault(keys, kind) is not kind:
             raise InvalidInputError(
@@ -450,7 +450,7 @@ def register_claim(kind: type[Claim]) -> None:
 
 
 def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
-    """Make the claim whose parameters are exactly the given keys.
+    """Return the claim whose parameters are exactly the given keys.
 
     Raises InvalidInputError when no claim has these keys, or a number is out of its range.
 

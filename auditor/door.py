@@ -1,8 +1,8 @@
-"""Calls of other people's code: a user's, a library's, an adapter's, a prover's, a report format's.
+"""Calls of foreign code: the code of a user, a library, an adapter, a prover or a report format.
 
-Whatever such code raises, SystemExit and KeyboardInterrupt too, is a value (``outcome``) or an error that says where (``Door``).
-Only ``Stopped`` passes: the person, or the system, ends the work. Nobody imports adapters and provers; ``found`` finds
-them by their entry points, in this distribution and in others.
+An exception of foreign code, even SystemExit or KeyboardInterrupt, becomes a value (``outcome``), or an error that says
+where it was raised (``Door``). Only ``Stopped`` passes, by which a person or the system ends the work. No module
+imports adapters and provers: ``found`` loads them by the entry points of this distribution and of others.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from typing import Any
 from auditor.errors import AuditorError, CodeError, InvalidInputError
 
 _OWN = str(Path(__file__).parent)
-# The errors of a system that has no room, or gives no right.
+# The error numbers of a machine that lacks room, memory or processes, or denies access.
 OF_THE_MACHINE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
     *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
@@ -28,7 +28,7 @@ OF_THE_MACHINE = (
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal ends the work, or the work was ended. ``number`` is the signal's, if there was one."""
+    """The work is ended, by a signal or by the auditor. ``number`` is the number of the signal, if there was one."""
 
     def __init__(self, number: int | None = None) -> None:
         super().__init__()
@@ -40,9 +40,9 @@ _heard: list[Stopped] = []
 
 @contextlib.contextmanager
 def stoppable(*numbers: int) -> Iterator[None]:
-    """Let signals end the block by ``Stopped``, whatever code of others makes of it. A signal that is ignored stays so.
+    """Let signals end the block by ``Stopped``, even if foreign code catches it. An ignored signal stays ignored.
 
-    Only the main thread can hear signals; elsewhere nothing is changed.
+    Only the main thread can handle signals. In any other thread nothing is changed.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -58,33 +58,33 @@ def stoppable(*numbers: int) -> Iterator[None]:
         yield
     finally:
         for number, handler in usual.items():
-            signal.signal(number, handler or signal.SIG_DFL)  # none if it was not set in Python
+            signal.signal(number, handler or signal.SIG_DFL)  # the handler is None if it was not set in Python
         if usual:
             _heard.clear()
 
 
 def is_stopped() -> bool:
-    """Whether a signal was heard in the block of ``stoppable`` that goes on."""
+    """Whether a signal has arrived in the current block of ``stoppable``."""
     return bool(_heard)
 
 
 def outcome(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Return what a call of somebody's code returns, or what it raises. Raises Stopped."""
+    """Call foreign code, and return the result or the exception. Raises Stopped."""
     try:
         found = function(*arguments, **keywords)
     except Stopped:
         raise
     except BaseException as error:
         found = error
-    if _heard:  # somebody's code may have caught it
+    if _heard:  # foreign code may have caught Stopped
         raise _heard[-1]
     return found
 
 
 class Door:
-    """A block of somebody's code. Whatever it raises is a CodeError that names ``what``, and says what it must do.
+    """A block of foreign code. An exception becomes a CodeError that names ``what`` and gives the ``advice``.
 
-    An AuditorError passes, since it says what is wrong itself, and so does what ``passes`` names.
+    AuditorError and Stopped pass unchanged, and so do the types in ``passes``.
     """
 
     __slots__ = ("advice", "passes", "what")
@@ -93,10 +93,10 @@ class Door:
         self.what, self.advice, self.passes = what, advice, (AuditorError, Stopped, *passes)
 
     def __enter__(self) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing."""
 
     def __exit__(self, kind: object, error: BaseException | None, place: TracebackType | None) -> None:
-        """Make an error of what was raised."""
+        """Turn an exception of the block into a CodeError."""
         if _heard:
             raise _heard[-1]
         if error is not None and not isinstance(error, self.passes):
@@ -104,8 +104,8 @@ class Door:
 
 
 def told(error: BaseException) -> str:
-    """Return the kind of an error, its text, and the last line of somebody's code that led to it; if there is none, of the
-    auditor's.
+    """Return the type and the text of an exception, and the last line of its traceback that is foreign code. If there
+    is no such line, return the last line of all.
 
     >>> told(ValueError("no"))
     'ValueError: no'
@@ -118,16 +118,16 @@ def told(error: BaseException) -> str:
 
 
 def text_of(error: BaseException) -> str:
-    """Return the text of an error; words in its place if it has none that can be had."""
+    """Return the text of an exception, or a sentence in its place if ``str`` fails."""
     text = outcome(str, error)
     return text if isinstance(text, str) else "its text cannot be had"
 
 
 def refused_by_machine(error: BaseException | None) -> BaseException | None:
-    """Return the thing that the machine refused in an error, or in an earlier error that led to it: room, memory, a right, a
-    thread. None if nothing.
+    """Return the exception that says what the machine refused (room, memory, access, a thread): the given exception, or
+    one that led to it. Return None if there is none.
     """
-    # As Python and its libraries say it in other errors.
+    # Texts by which Python and its libraries say it in exceptions of other types.
     too_little = ("can't start new thread", "failed to map segment", "annot allocate memory")
     while error is not None:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
@@ -139,19 +139,19 @@ def refused_by_machine(error: BaseException | None) -> BaseException | None:
 
 
 def found(group: str) -> dict[str, Any]:
-    """Return what the entry points of a group name, loaded, by "module" or "module:attribute".
+    """Load the entry points of a group, and return the objects by "module" or "module:attribute".
 
-    Those of other distributions come first, so that they can replace what this one has. A module that is not there, since somebody
-    took it out, is passed over.
+    Entry points of other distributions come first, so that they can replace those of this one. An entry point is
+    skipped if its module has been removed.
 
-    Raises InvalidInputError if one cannot be loaded for another reason.
+    Raises InvalidInputError if an entry point cannot be loaded for another reason.
     """
     return _found(group, tuple(sys.path))
 
 
 @functools.cache
 def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
-    from importlib.metadata import entry_points  # which takes long to load
+    from importlib.metadata import entry_points  # a slow import
 
     points = sorted(
         entry_points(group=group), key=lambda one: (getattr(one.dist, "name", "") == "dp-auditor", one.value)

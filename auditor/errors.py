@@ -28,7 +28,7 @@ class MechanismError(AuditorError):
 
 
 class CodeError(InvalidInputError, MechanismError):
-    """Code of somebody's that raised where nothing that it does is an output."""
+    """Foreign code that raised at a place where an exception is not an output."""
 
 
 class NoAnswerError(MechanismError):
@@ -36,7 +36,7 @@ class NoAnswerError(MechanismError):
 
 
 class WorkerLostError(MechanismError):
-    """A worker process ended while it ran a mechanism. So there is no output to audit."""
+    """A worker died in a mechanism. With ``isolate``, the audit restarts and gives each mechanism its own process."""
 
 
 class MachineError(AuditorError):
@@ -44,14 +44,14 @@ class MachineError(AuditorError):
 
 
 def visible(text: object, most: int | None = None) -> str:
-    """Spell out characters that cannot be seen, or cannot be written to a file; line breaks are spaces.
+    """Replace characters that are invisible, or cannot be written to a file, by escapes, and line breaks by spaces.
 
-    Text from outside passes through here before a person or another program reads it. Over ``most`` letters it is cut.
+    Text from outside passes through here before a person or another program reads it. It is cut to ``most`` letters.
 
     >>> visible("a\\x00b\\nc\\ud800"), visible("abc", most=1)
     ('a\\\\x00b c\\\\ud800', 'a… (3 letters)')
     """
-    # Control characters, signs that turn the direction of writing, halves of surrogate pairs, what is in no font, breaks of lines.
+    # Unicode's categories of control, format, surrogate, private and unassigned characters, and of separators.
     hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     whole = str(text)
     shown = "".join(
@@ -72,13 +72,13 @@ def how_many(number: float, what: str) -> str:
 
 
 def short(text: str) -> str:
-    """Return a text without the addresses of objects, which differ from run to run; a digest of one of over 60 characters."""
+    """Return a text without addresses in memory, which differ from run to run. Texts over 60 characters are hashed."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
     return text if len(text) <= 60 else hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def false_alarms(error: float, of: str) -> str:
-    """Say how often mechanisms that keep their claims fail, if a false alarm has at most this probability in each of some things.
+    """Say how rare false alarms are, if each run (or what ``of`` names) has one with probability at most ``error``.
 
     >>> false_alarms(1 - 0.999, "run"), false_alarms(0.03, "session")
     ('a false alarm in at most 1 of 1,000 runs', 'a false alarm in at most 1 of 33 sessions')
@@ -88,7 +88,7 @@ def false_alarms(error: float, of: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write some time in seconds, minutes or hours.
+    """Write a time in seconds, minutes or hours.
 
     >>> duration(0.2), duration(200.4), duration(39_398)
     ('1 s', '200 s', '11 h')
@@ -98,7 +98,7 @@ def duration(seconds: float) -> str:
 
 
 def fitted(text: str, stream: TextIO) -> str:
-    """Break a line between words, as wide as the terminal that it is printed to; leave it whole for a file or another program."""
+    """Wrap a line to the width of the terminal. Leave it whole if the stream is a file or another program."""
     if not stream.isatty():
         return text
     width = shutil.get_terminal_size().columns
@@ -106,7 +106,7 @@ def fitted(text: str, stream: TextIO) -> str:
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
-    """Return a sentence: the names that are allowed, after the nearest one if one is near.
+    """Return a sentence with the allowed names. If one of them is near ``name``, the sentence suggests it first.
 
     >>> did_you_mean("epsilom", ["epsilon", "delta"])
     'did you mean "epsilon"? Allowed: delta, epsilon'
@@ -120,7 +120,7 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
 
 
 def as_parameter(name: str, value: object) -> str:
-    """Return the end of a sentence: how an argument that is unknown here is passed on to the mechanism.
+    """Return the end of a sentence that says how to pass an unknown argument on to the mechanism.
 
     >>> as_parameter("epsilon", 1.0)
     '. If the mechanism takes it, write parameters={"epsilon": 1.0}'
@@ -133,7 +133,7 @@ def require_number(
 ) -> float:
     """Return ``value`` as a float in [low, high], without the ends that are open, or raise InvalidInputError.
 
-    NaN and infinities are refused in any range; so are booleans, which Python counts as numbers.
+    NaN, infinities and booleans are refused in any range.
 
     >>> require_number("epsilon", 1, 0, math.inf)
     1.0

@@ -1,13 +1,13 @@
-"""The interfaces between the rooms. Who knows these knows what an audit is made of.
+"""The interfaces between the packages of the auditor.
 
-A ``Source`` says where a mechanism is. A ``Domain`` holds the pairs of neighbours that a claim speaks of, and ``Values`` what one
-place of their data sets may hold. A ``Feature`` makes one column of outputs. A ``Method`` learns a ``Test`` of outputs, and says
-what the counts of the test prove of the claim.
+A ``Source`` says where a mechanism is. A ``Domain`` holds the pairs of neighbours that a claim is about. ``Values`` are
+what one place in a data set may hold. A ``Feature`` computes one number or atom for each output. A ``Method`` learns a
+``Test`` from outputs, and proves bounds from the counts of the test.
 
-Each room implements its own; this page imports their types, and nothing of them that runs.
+Other packages implement these interfaces. This module imports their types for annotations only.
 """
 
-from __future__ import annotations  # the page names types of rooms that import it
+from __future__ import annotations  # this module names types of packages that import it
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from auditor.events.observed import Observed
     from auditor.neighbours.pair import Pair
 
-# All of so many values are tried, by default.
+# All values of a place are tried if there are at most so many, by default.
 FEW_VALUES = 128
 # How many of the simplest pairs are looked at with more outputs than the others.
 CLOSELY = 6
 
-# Makes a callable of a mechanism and its name.
+# A function that wraps a mechanism, and gets the mechanism and its name.
 Wrapper = Callable[[Callable[..., Any], str], Callable[..., Any]]
 Interval = tuple[float, float]
-# Evidence as plain numbers, one tuple for each kind of event: it travels between processes, and to a store.
+# Evidence as plain numbers, one tuple for each kind of event, so that it can be pickled and stored.
 ManyNumbers = tuple[tuple[float, ...], ...]
 C = TypeVar("C")
 K = TypeVar("K", bound=Claim)
@@ -47,7 +47,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Source(Protocol):
-    """The interface of the place where a mechanism is: Python code, or a program.
+    """The place where a mechanism is: Python code, or a program.
 
     A program (``is_program``) gets its data sets as JSON, and its code cannot be read.
     """
@@ -63,29 +63,29 @@ class Source(Protocol):
         """The keywords of each call."""
 
     def files(self) -> list[Path]:
-        """Return the files that hold the mechanism, and those that parameters name. Nothing is imported or started."""
+        """Return the files of the mechanism, and the files that parameters name. Nothing is imported or started."""
 
     def drawer(self, limit: float | None = None) -> Drawer:
-        """Return what draws its outputs. Raises MechanismError if the mechanism cannot be had.
+        """Return an object that draws outputs. Raises MechanismError if the mechanism cannot be imported or found.
 
-        ``limit`` is the most seconds for a request to a program, by default its own. In this process nothing is limited.
+        ``limit`` is the most seconds for a request to a program, by default its own. Python code is not limited.
         """
 
     def wrapped(self, make: Wrapper) -> Source:
-        """Return the source of what ``make`` makes of the callable and its name; a program is returned as it is."""
+        """Return a source whose callable is wrapped by ``make``. A program is returned as it is."""
 
     def truth(self, pair: Pair) -> Truth | None:
         """Return the exact privacy loss on a pair, if the mechanism states it."""
 
     def close(self) -> None:
-        """End what waits for requests."""
+        """End the processes that wait for requests."""
 
 
 class Values(Protocol):
     """The values that a place of a row may have, or the questions that may be asked in a step."""
 
     def limits(self) -> dict[str, Any]:
-        """Return what limits the values (see Domain)."""
+        """Return the limits of the values, as ``Domain.limits`` does."""
 
     def first(self) -> list[Any]:
         """Return the values to try first, at least one."""
@@ -95,11 +95,11 @@ class Values(Protocol):
         return self.first()[0]
 
     def few(self, most: int = FEW_VALUES) -> list[Any]:
-        """Return all values if they are ``most`` at most; else none."""
+        """Return all values if there are at most ``most``. Otherwise return none."""
         return []
 
     def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, one between them, and those next to the ends; of unordered values any of them."""
+        """Return the lowest value, the highest, one in between, and those next to the ends (any, without an order)."""
         first = self.first()
         return [first[0], first[-1], first[len(first) // 2], first[-2:][0], first[:2][-1]]
 
@@ -113,7 +113,7 @@ class Values(Protocol):
         """Return simpler values, the plainest first."""
 
     def has(self, value: Any) -> bool:
-        """Whether a place may have a value. False if that is not known."""
+        """Whether a place may hold a value. False if this is not known."""
         return False
 
 
@@ -121,7 +121,7 @@ class Domain(Protocol):
     """The interface of a domain for the search. All pairs returned are neighbours. ``str`` describes the data sets in words."""
 
     def limits(self) -> dict[str, Any]:
-        """Return what limits the data sets, as auditor.neighbours.limits compares it, for reports. By default it is ``str``."""
+        """Return the limits of the data sets for reports, as auditor.neighbours.limits has them; by default ``str``."""
         return {"data sets": [short(repr(str(self)))]}
 
     def corners(self) -> list[Pair]:
@@ -130,33 +130,33 @@ class Domain(Protocol):
     def simplest(self) -> list[Pair]:
         """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most.
 
-        Corners are in this order too. A domain has more than the first few only if it knows pairs simpler than its corners.
+        Corners are in this order, too. A domain has more than CLOSELY pairs only if some are simpler than its corners.
         """
         return self.corners()[:CLOSELY]
 
     def each_value(self) -> Iterable[Pair]:
-        """Yield pairs in which each value of a column with few stands once in the row that differs."""
+        """Yield pairs such that each value of a column with few values stands once in the row that differs."""
         return ()
 
     def crowds(self) -> Iterable[Pair]:
-        """Yield pairs of many equal records, few others, and one that comes or goes."""
+        """Yield pairs with many equal records, few others, and one record that is added or removed."""
         return ()
 
     def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
-        """Return the pairs to look at with more outputs than the others, since what is rare shows on simple pairs as well.
+        """Return the pairs to look at with more outputs than the others, since rare events show on simple pairs, too.
 
-        ``best`` are the pairs looked at so far, those first that promise most. There are enough outputs for ``most`` pairs.
+        ``best`` are the pairs looked at so far, the most promising first. There are enough outputs for ``most`` pairs.
         """
         return self.simplest()[:CLOSELY]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
-        """Return a path of neighbours from a random data set to another order of its records; empty if there is none."""
+        """Return a path of neighbours from a random data set to another order of its records. Return () without any."""
         return ()
 
     def step(self, pair: Pair, way: int) -> Pair | None:
-        """Return the pair by the same move that begins where the given one ends, or (way −1) ends where it begins.
+        """Return the pair by the same move that begins where the given pair ends, or (way −1) ends where it begins.
 
-        The given pair came from this domain. Returns None if there is no such pair, or if it is not known.
+        The given pair came from this domain. Return None if there is no such pair, or if this is not known.
         """
         return None
 
@@ -167,30 +167,30 @@ class Domain(Protocol):
         """Return a pair near the given one, which came from this domain."""
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
-        """Return a pair halfway between two of this domain; None if there is none."""
+        """Return a pair halfway between two pairs of this domain, or None if there is none."""
         return None
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
-        """Yield pairs that may be simpler than the given one, which came from this domain; the boldest changes first."""
+        """Yield pairs that may be simpler than the given pair of this domain, the boldest changes first."""
 
     def own(self, left: Any, right: Any) -> Pair | None:
-        """Return the pair of two data sets as a report holds them; None if it is not of this domain, or the domain cannot tell."""
+        """Return the pair of two data sets from a report, or None if the domain does not know the pair as its own."""
         return None
 
 
 class Feature(Protocol):
-    """A frozen function of each output alone. ``name`` says in words what its values are."""
+    """A function that computes one number or atom for each output alone. It is fixed before outputs are counted."""
 
     @property
     def name(self) -> str:
         """The meaning of the values, in words."""
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return a value for each output."""
+        """Return a column with a number or atom for each output."""
 
 
 class Test(Protocol[C]):
-    """A test of outputs. It is frozen before the outputs that it counts are drawn. Counts add up over batches."""
+    """A test of outputs. It is fixed before the outputs that it counts are drawn. Counts add up over batches."""
 
     def count(self, sample: Sample) -> C:
         """Count the observations in a batch."""
@@ -215,13 +215,13 @@ class ExactNumber(Protocol):
 
 
 class Truth(Protocol):
-    """The exact privacy loss on a pair, if a specimen states it (nats)."""
+    """The exact privacy loss on a pair (nats), which some mechanisms state for tests of the auditor."""
 
     def epsilon(self, delta: float) -> ExactNumber:
         """Return the smallest ε at δ."""
 
     def renyi(self, order: float) -> ExactNumber:
-        """Return the larger Rényi divergence of both directions."""
+        """Return the larger of the Rényi divergences in both directions."""
 
     def rho(self) -> ExactNumber:
         """Return the smallest ρ, or a lower bound on it."""
@@ -229,10 +229,10 @@ class Truth(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learned(Generic[T_co]):
-    """A test, and the forecast of its bound (an estimate, not proved; −∞ if nothing was learned).
+    """A test, and the forecast of its bound: an estimate, which is −∞ if nothing was learned.
 
-    ``others`` are worth counting as well, at a small share of the level. ``evidence`` is what rules won on outputs from which they
-    were not learned, if the method learns rules.
+    ``others`` are tests that are counted as well, at a small share of the level. If the method learns rules,
+    ``evidence`` says how they did on outputs from which they were not learned.
     """
 
     test: T_co
@@ -243,7 +243,7 @@ class Learned(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Method(ABC, Generic[K, T, C]):
-    """A way to bound a claim's quantity: lower bounds that exceed the truth with probability at most ``alpha``.
+    """A way to bound a claim's quantity from below. A bound exceeds the truth with probability at most ``alpha``.
 
     ``planned`` trials will be counted. Forecasts are ``caution`` standard errors on the safe side. ``T`` is the type of the test
     that the method learns, and ``C`` the type of its counts. A subclass is registered for its claims in :mod:`auditor.methods`.
@@ -254,14 +254,14 @@ class Method(ABC, Generic[K, T, C]):
     claim: K
     alpha: float
     planned: int
-    caution: float = 3.0  # else a rule that was seen seldom would win by luck
+    caution: float = 3.0  # otherwise a rule that guesses seldom would win by luck
     events: tuple[str, ...] = (VALUES,)
 
-    name: ClassVar[str]  # how its bounds are called in reports
+    name: ClassVar[str]  # the name of its bounds in reports
     looks_at_bits: ClassVar[bool] = True
-    # Whether the best event may be rare, so that what can be caught depends on the share of outputs it speaks of.
+    # Whether the best event may be rare. Then the share of outputs in the event decides which violations can be caught.
     may_abstain: ClassVar[bool] = False
-    # Whether its test may be learned from data sets at a distance, and counted on neighbours.
+    # Whether a test may be learned from data sets at a distance, and counted on neighbours.
     learns_at_distance: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -270,18 +270,18 @@ class Method(ABC, Generic[K, T, C]):
 
     @abstractmethod
     def learn(self, sample: Sample) -> Learned[T]:
-        """Learn a test from outputs that will not serve for the bound."""
+        """Learn a test from outputs that do not serve for the bound."""
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """Return what outputs show of the loss on a pair, as plain numbers; nothing if the method does not search for pairs."""
+        """Return the evidence of outputs on the loss on a pair. Return none if the method does not search for pairs."""
         return ()
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """Return what two looks at one pair show together."""
+        """Return the joint evidence of two looks at one pair."""
         return one or other
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """Return what evidence promises of the bound, the events that most outputs show first."""
+        """Return the prospects that evidence gives for the bound, the most frequent event first."""
         return []
 
     @abstractmethod
@@ -290,12 +290,12 @@ class Method(ABC, Generic[K, T, C]):
 
     @abstractmethod
     def detectable(self, test: T, counts: C, chance: float) -> float:
-        """Return the smallest value of the quantity at which this audit refutes the claim with this probability."""
+        """Return the smallest value of the quantity at which the audit refutes the claim with this ``chance``."""
 
     @abstractmethod
     def foreseen(self, share: float, chance: float) -> float:
-        """Return the smallest value of the quantity at which the planned trials refute the claim with this probability. It is
-        known before any output is drawn, for a best event that covers this ``share`` of the outputs.
+        """Return the smallest value of the quantity at which the planned trials refute the claim with probability
+        ``chance``, before any output is drawn. The best event is assumed to cover this ``share`` of the outputs.
         """
 
     def with_margin(self, caution: float) -> Self:
@@ -305,13 +305,13 @@ class Method(ABC, Generic[K, T, C]):
     def with_prior(self) -> Self:
         """Return the method with a prior that keeps lucky rules from exceeding a small claim.
 
-        A margin cannot do that: of rare events, which may be all the evidence there is, several standard errors leave nothing. If
-        the method does not choose among many rules, return it unchanged.
+        A margin of several standard errors would leave nothing of rare events, which may be all the evidence. If the
+        method does not choose among many rules, return it unchanged.
         """
         return self
 
     def simplify(self, test: T, sample: Sample, floor: float) -> T:
-        """Return a test that is easier to read and still forecast above ``floor``; without one, return the given test."""
+        """Return a test that is easier to read, and whose forecast exceeds ``floor``, or else the given test."""
         return test
 
     def proved(self, test: T, counts: C) -> Bound:
@@ -323,21 +323,21 @@ class Method(ABC, Generic[K, T, C]):
         return {}
 
     def profile(self, counts: C) -> tuple[tuple[float, float], ...]:
-        """Return points (ε, δ). The probability that δ exceeds the true δ at any ε is at most alpha. Empty if not known.
+        """Return points (ε, lower bound on δ), which all hold with probability at least 1 − alpha. () if not known.
 
-        They hold together with the bound, except for a divergence.
+        The points hold together with the bound, except for a divergence.
         """
         return ()
 
     def interval(self, counts: C, error: float) -> Interval | None:
-        """Return limits of the true loss on the event, in units of the claim's quantity; more is worse.
+        """Return limits of the true loss on the event, in units of the claim's quantity. A larger loss is worse.
 
-        Each limit is wrong with probability at most ``error``. None if counts give no upper limit.
+        Each limit is wrong with probability at most ``error``. Return None if counts give no upper limit.
         """
         return None
 
     def exact(self, truth: Truth) -> ExactNumber | None:
-        """Return the quantity's true value on a pair; None if it cannot be computed."""
+        """Return the quantity's true value on a pair. Return None if it cannot be computed."""
         return None
 
 

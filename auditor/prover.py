@@ -1,7 +1,7 @@
-"""The interface of a prover. An entry point of the group ``auditor.provers`` names one.
+"""The interface of a prover. An entry point of the group ``auditor.provers`` names a prover.
 
-A prover reads a mechanism and proves an upper bound on its loss; the auditor samples and proves a lower one. Neither needs the
-other.
+A prover reads the code of a mechanism and proves an upper bound on its loss. The auditor draws outputs and proves a
+lower bound. Neither needs the other.
 """
 
 from collections.abc import Mapping
@@ -32,11 +32,11 @@ class Status(StrEnum):
 
 
 class Attempted(Protocol):
-    """The end of an attempt at a proof. Its text says it in a sentence.
+    """The result of an attempt at a proof. ``str`` says it in a sentence.
 
-    ``value`` is an upper bound on the claim's quantity over the reals, for the ``scope``; None if there is none. ``asked`` says for
-    which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` the argument by its name, and ``reason`` why the
-    claim is not proved. ``certificate`` is the proof, in a form that can be checked without the mechanism.
+    ``value`` is an upper bound on the claim's quantity in the ``scope``, for arithmetic in the reals, or None.
+    ``asked`` says for which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` names the argument,
+    ``reason`` says why the claim is not proved. ``certificate`` is a proof that can be checked without the mechanism.
     """
 
     status: Status
@@ -50,22 +50,22 @@ class Attempted(Protocol):
 
 
 class Prover(Protocol):
-    """The names that a prover has: the kinds of claims that it tries, and two functions."""
+    """The interface of a prover, such as a module with these names."""
 
     @property
     def CLAIMS(self) -> tuple[type[Claim], ...]:  # noqa: N802 - a constant of a module
-        """The kinds of claims."""
+        """The types of claims that the prover tries to prove."""
 
     def attempt(self, mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Attempted:
-        """Try to prove a claim for some seconds of the processor's time."""
+        """Try to prove a claim, for so many seconds of processor time."""
 
     def checked(self, certificate: Any, retrace: bool) -> str:
-        """Check a certificate, with ``retrace`` also against the function that it names, and return what it proves.
+        """Check a certificate, with ``retrace`` also against the function that it names. Return what it proves.
 
-        Raises ValueError if it does not hold.
+        Raises ValueError if the certificate does not hold.
         """
 
 
 def prover() -> Prover | None:
-    """Return the first prover that is installed; None without one. Raises InvalidInputError if it cannot be loaded."""
+    """Return the first prover that is installed, or None. Raises InvalidInputError if it cannot be loaded."""
     return cast("Prover | None", next(iter(found(GROUP).values()), None))

@@ -1,4 +1,4 @@
-"""Bounds from scores that exist already, such as an attack's scores of records that were trained on and of others."""
+"""Bounds from scores that exist already, such as an attack's scores of records in the training data and of others."""
 
 import csv
 import hashlib
@@ -42,7 +42,7 @@ ASSUMED: dict[_Origin, tuple[str, ...]] = {
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-# The share of alpha for the case that coins ask for more scores of one side than there are; and of the rest, for equal scores.
+# The share of alpha for ties, and the share of the rest for coins that ask for more scores of a side than there are.
 SPARED = 0.01
 
 
@@ -51,8 +51,8 @@ class ScoreBounds:
     """The bounds that scores prove. All hold together with probability ``confidence``, if everything ``assumed`` is true.
 
     ``epsilon`` is a lower bound on ε at ``delta`` (nats), ``mu`` is a lower bound on μ, and ``profile`` lists (ε, lower bound on
-    δ). ``guesses`` lists pairs: a number of guesses, and the number of right guesses. If scores are equal, at
-    least that number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
+    δ). ``guesses`` lists pairs: a number of guesses, and the number of right guesses. With tied scores, at least this
+    number is right with probability 0.99. ``canaries`` is the number of canaries to guess on.
     """
 
     origin: _Origin
@@ -67,7 +67,7 @@ class ScoreBounds:
 
     @property
     def epsilon_if_gaussian(self) -> float:
-        """``mu`` as ε at δ. This number bounds ε only if the mechanism is at least as private as some Gaussian noise."""
+        """The ε at δ of Gaussian noise with μ = ``mu``. It is a lower bound on ε only for a Gaussian mechanism."""
         if self.mu == 0 or self.delta >= 1:
             return 0.0
         if math.isinf(self.mu) or self.delta == 0:
@@ -171,7 +171,7 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     kind = "something"
     try:
         found = np.asarray(given)
-        # NumPy would make numbers of dates, and drop the imaginary part of complex ones.
+        # NumPy would turn dates into numbers, and drop the imaginary part of complex numbers.
         if found.dtype.kind not in "biufO":
             kind = f"something of type {found.dtype}"
             raise TypeError
@@ -188,9 +188,8 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
 
 
 def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return random scores of both sides, as many as coins ask for; fewer of one side than asked with probability 1 % of alpha.
-
-    What is random follows from the scores: no other draw can be had by another try.
+    """Return random scores of both sides, as many of each as fair coins say. The scores of a side run out with
+    probability 1 % of alpha. The scores seed the random choice, so that a second try gives the same choice.
     """
     from scipy.stats import binom
 
@@ -215,7 +214,7 @@ def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses
 
 
 def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
-    """Return how many of the ``number`` lowest scores are ``right`` ones; where some are equal, with probability SPARED/2 fewer."""
+    """Count ``right`` scores among the ``number`` lowest. With ties, a random choice has fewer with chance SPARED/2."""
     from scipy.stats import hypergeom
 
     if not number:
@@ -228,7 +227,7 @@ def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
 
 
 def read_scores(place: str) -> Floats:
-    """Read scores from a file: .npy, .csv, .json or .parquet; of several columns one, "file.csv:column".
+    """Read scores from a file: .npy, .csv, .json or .parquet. "file.csv:column" names one of several columns.
 
     Raises InvalidInputError that names the file and the fault.
     """
@@ -243,13 +242,13 @@ def read_scores(place: str) -> Floats:
         return _numbers(place, read(path, column))
     except InvalidInputError:
         raise
-    except Exception as error:  # libraries raise errors of many kinds for bytes that are not theirs
+    except Exception as error:  # libraries raise errors of many kinds for files that they cannot read
         raise InvalidInputError(f"{path}: {str(error) or type(error).__name__}") from None
 
 
 def _from_npy(path: Path, column: str) -> Any:
-    read_bytes(path, MOST_BYTES)  # a file, and not too large
-    # A header cannot promise more than a file has that is mapped into memory.
+    read_bytes(path, MOST_BYTES)  # raises if it is not a file, or too large
+    # NumPy cannot map a file into memory that is shorter than its header says.
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OverflowError) as error:
@@ -305,7 +304,7 @@ def _from_parquet(path: Path, column: str) -> Any:
 
 
 def _chosen(names: Sequence[str], column: str) -> str:
-    """Return the column that is meant."""
+    """Return the name of the column to read."""
     if column not in names and (column or len(names) != 1):
         wanted = f'it has no column "{column}"' if column else "it has several columns; write FILE:COLUMN"
         raise ValueError(f"{wanted}; {did_you_mean(column, names)}")

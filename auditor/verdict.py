@@ -1,4 +1,4 @@
-"""One error budget for a file, and what a bound says of a claim."""
+"""The error budget of a file, and the verdict on a claim by a bound."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,11 +35,11 @@ def alpha_for_each(confidence: float, audits: int) -> float:
 
 
 def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
-    """Return the level at which each claim is tested. With these levels, a file's chance of any false alarm stays at ``alpha``.
+    """Return the level of each claim, such that a file's chance of any false alarm is at most ``alpha``.
 
     Holm's step-down (1979): the smallest p-value is compared with α/m, the next with α/(m − 1), and so on until one
-    fails. All remaining p-values are then compared with that level. It holds however the p-values depend on each other. A p-value
-    may be the inverse of the wealth of bets.
+    fails. All remaining p-values are then compared with the last level. The chance holds for any dependence of the
+    p-values. A p-value may be the inverse of the wealth of bets.
 
     >>> [round(level, 4) for level in holm_levels([0.5, 0.001, 0.02], 0.06)]
     [0.06, 0.02, 0.03]
@@ -57,15 +57,15 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
 
 
 def expected_of(claim: Claim, expected: Verdict = Verdict.NO_VIOLATION_FOUND) -> Verdict:
-    """Return how an audit should end: as ``expected``, and without a claim as MEASURED."""
+    """Return the verdict with which an audit should end: MEASURED without a claim, otherwise ``expected``."""
     return Verdict.MEASURED if not claim.is_stated else expected
 
 
 def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
-    """Return VIOLATION only if the bound lies strictly beyond the claim; INCONCLUSIVE if it is NaN.
+    """Return VIOLATION if the bound lies strictly beyond the claim. Return MEASURED if the audit has no claim.
 
-    INCONCLUSIVE also if no violation ``could_refute`` the claim by this number of outputs, however large. Without a claim it is
-    MEASURED.
+    Return INCONCLUSIVE if the bound is NaN. ``could_refute`` says that this number of outputs can refute the claim, if
+    the violation is large. If it is False, NO_VIOLATION_FOUND becomes INCONCLUSIVE.
     """
     excess = claim.excess(bound.value)
     if not claim.is_stated and excess <= 0:
@@ -75,16 +75,16 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
     return Verdict.NO_VIOLATION_FOUND if excess <= 0 and could_refute else Verdict.INCONCLUSIVE
 
 
-# A pass that may have missed a violation of this many times the claim is called weak.
+# A pass is weak if it may have missed a violation of WEAK times the claim.
 WEAK = 2.0
 
 
-# A pass is weak as well if its search finds a smaller share of planted faults, by more than chance would in one audit of twenty.
+# A pass is also weak if its search finds less than ENOUGH_FOUND of the planted faults, significant at level BY_CHANCE.
 ENOUGH_FOUND, BY_CHANCE = 0.8, 0.05
 
 
 def found_too_few(found: int, planted: int) -> bool:
-    """Whether so few planted faults were found that a search which finds ENOUGH_FOUND of all does so with at most BY_CHANCE.
+    """Whether a search that finds a fault with chance ENOUGH_FOUND finds so few with probability at most BY_CHANCE.
 
     >>> found_too_few(28, 40), found_too_few(27, 40), found_too_few(3, 5)
     (False, True, False)
@@ -95,25 +95,25 @@ def found_too_few(found: int, planted: int) -> bool:
 
 
 def may_miss(claim: Claim, power: Mapping[str, float] | None) -> bool:
-    """Whether a violation of WEAK times the claim might not have been caught, with 95 % chance.
+    """Whether a violation of WEAK times the claim would be caught with a chance below 95 %.
 
-    A claim of 0 has no such multiple, nor has a probability.
+    False for a claim of 0 and for a probability, which have no such multiple.
     """
     return power is not None and isinstance(claim, PrivacyClaim) and 0 < WEAK * claim.value < power["95%"]
 
 
 def saw_nothing(claim: Claim, bound: Bound | None) -> bool:
-    """Whether no loss at all was proved, if the claim allows one. Data sets that a mechanism does not read look the same."""
+    """Whether no loss was proved although the claim allows one, as for a mechanism that does not read its data."""
     return bound is not None and isinstance(claim, PrivacyClaim) and bound.value <= 0 < claim.value
 
 
 def refuting_side(claim: Claim) -> Literal["lower", "upper"]:
-    """Return the kind of bound that can refute a claim: a lower one, unless the quantity is promised to be large."""
+    """Return the kind of bound that can refute a claim: a lower bound, unless the claim is that a quantity is large."""
     return "lower" if claim.excess(math.inf) > 0 else "upper"
 
 
 def smallest_level(refutes: Callable[[float], Any]) -> float:
-    """Return the smallest level that refutes, to three digits and never too small; 1 where none does."""
+    """Return the smallest level that refutes, rounded up to three digits. Return 1 if no level refutes."""
     low, high = -300.0, math.log10(0.999)
     if not refutes(10**high):
         return 1.0

@@ -62,7 +62,7 @@ def audit(
         address (str | None): where the scheduler of a Dask cluster is.
         batch (int): the largest number of outputs in a batch; each batch takes a few calls; 65,536 by default.
         timeout (float | None): seconds for a batch; a timeout is an output of its own kind.
-        isolate (bool): whether the mechanism runs in a process of its own. A crash is then an output.
+        isolate (bool): whether a crash is an output. Shared workers run the mechanism, after a crash its own process.
 
     Raises InvalidInputError for settings out of range or unknown, MechanismError if the mechanism cannot be called.
 

@@ -1,8 +1,9 @@
-"""The task of a worker: draw a batch from the streams at its address, and observe it.
+"""The task of a worker: draw batches from the streams at their addresses, and observe them.
 
-Every batch has an address: the audit's name, the phase, and the batch's number. From it, ``stream`` makes two streams: one for the
-fair coin that picks the side of each trial, which the mechanism cannot touch, and one that is handed to the mechanism. So the
-outputs of a batch depend on the root seed and its address alone.
+The address of a batch is a name (the plan's ``stream_name``; for canaries, the audit's name), its phase and its number.
+``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
+the address alone, unless the mechanism has randomness or a memory of its own. Exceptions: health checks have no name in
+the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.
 """
 
 import functools
@@ -23,12 +24,12 @@ from auditor.interfaces import Source
 from auditor.neighbours.pair import Lazy, Pair, Relation
 
 T = TypeVar("T")
-# The origin of outputs: a source that each worker imports, or an object that draws in a process of its own.
+# The origin of outputs: a source that workers import, or an object that draws in a process of its own.
 Origin = Source | Drawer
 
 
 class Phase(IntEnum):
-    """The purpose of outputs. None is ever used for two of these."""
+    """The purpose of outputs. No output serves two of them."""
 
     CHECK = 0
     SEARCH = 1
@@ -38,16 +39,15 @@ class Phase(IntEnum):
     CONFIRM = 5  # the bound on the smallest pair
 
 
-BOUNDS = Phase.BOUND, Phase.CONFIRM  # the other outputs are only learned from, and prove nothing
+BOUNDS = Phase.BOUND, Phase.CONFIRM  # the outputs of other phases prove nothing
 
-# Calls on each side for a bound, at least. A state that all outputs of a call share then guesses the side as well as so many coins;
-# fewer might fall alike before it shows that calls differ.
+# The least number of calls on each side for a bound. A state of each call might tell the sides of few calls by chance.
 CALLS_OF_BOUND = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``size`` trials on a pair, at an address below that of the audit; ``one_by_one`` also for batch mechanisms."""
+    """``size`` outputs on a pair, at an address of phase and number. With ``one_by_one``, each output has its call."""
 
     pair: Pair
     size: int
@@ -55,16 +55,16 @@ class Batch:
     number: tuple[int, ...]
     one_by_one: bool = False
     form: str = ""  # the form of earlier batches; another form is an error
-    share: float = 1.0  # of all outputs that are drawn together
+    share: float = 1.0  # the share of this batch in the outputs that are drawn together
 
     @property
     def learning(self) -> bool:
-        """Whether its outputs are only learned from."""
+        """Whether the outputs serve for learning, and not for a bound."""
         return self.phase not in BOUNDS
 
     @property
     def calls(self) -> int:
-        """The least calls of a batch on each side. Those of a bound together show whether outputs of one call are alike."""
+        """The least number of calls of the batch on each side. The batches of a bound together have CALLS_OF_BOUND."""
         return 1 if self.learning else math.ceil(CALLS_OF_BOUND * self.share)
 
     @property
@@ -87,7 +87,7 @@ class Batches(Lazy[Batch]):
 
     @classmethod
     def of(cls, first: Batch, outputs: int) -> Self:
-        """Return so many outputs in batches like the first."""
+        """Return ``outputs`` outputs in batches like the first."""
         numbers = range(math.ceil(outputs / first.size))
         return cls(numbers, functools.partial(_batch_at, first, outputs), first, outputs)
 
@@ -98,30 +98,30 @@ def _batch_at(first: Batch, outputs: int, number: int) -> Batch:
 
 
 class DrawnBatch(NamedTuple, Generic[T]):
-    """A batch from a worker: the keys of the first outputs on each side, and the observations."""
+    """A batch from a worker: the keys of the first outputs on each side (see shown_keys), and the observations."""
 
     left: Keys
     right: Keys
     seen: T
 
 
-# Processes that die or pass the time limit in a batch, after which enough is known to learn from.
+# After so many dead or hung processes, a batch of the phase ends, since enough is known to learn from.
 FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}
 ALIKE = 3  # stands in the address of outputs with the same noise on both sides
-COIN, NOISE, AGAIN = 0, 1, 2  # uses of streams; AGAIN is for outputs that are drawn again
+COIN, NOISE, AGAIN = 0, 1, 2  # the uses of a stream: for sides, for the mechanism, for outputs that are drawn again
 
 
 def rng_at(seed: int, *address: int) -> np.random.Generator:
-    """Return the random numbers at an address, and always the same ones there. The streams of all outputs come from here."""
+    """Return the stream at an address. Equal seeds and addresses give equal random numbers."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))
 
 
 def stream(seed: int, audit: str, batch: Batch, use: int) -> np.random.Generator:
-    """Return the stream at a batch's address, for one use: COIN, NOISE or AGAIN. ``audit`` is the audit's name."""
+    """Return a batch's stream for one use: COIN, NOISE or AGAIN. ``audit`` is the name in the address."""
     return rng_at(seed, _key(audit), batch.phase, *batch.number, use)
 
 
-@functools.cache  # it is asked for each stream of each batch
+@functools.cache  # called for each stream of each batch
 def _key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
@@ -135,7 +135,7 @@ def draw_all(
         mechanism = origin.drawer()
         for batch in batches:
             labels, learning = _labels(stream(seed, audit, batch, COIN), batch), batch.learning
-            # Outputs to learn from prove nothing, so there may be fewer of them.
+            # Outputs to learn from prove nothing, so they may end early.
             patience = Patience(math.ceil(FAILURES[batch.phase] * batch.share)) if learning else None
             noise, one_by_one = stream(seed, audit, batch, NOISE), batch.one_by_one
             sample = mechanism.draw(batch.pair, labels, noise, batch.calls, one_by_one=one_by_one, patience=patience)
@@ -153,7 +153,7 @@ def draw_all(
 
 
 def first_calls(seed: int, audit: str, batch: Batch) -> tuple[Labels, Calls]:
-    """Return of the first outputs of a batch which are on the left, and the number of the call for each, if calls give many."""
+    """Return the labels of the first outputs of a batch, and the call of each output, if a call gives many outputs."""
     labels = _labels(stream(seed, audit, batch, COIN), batch)
     pieces = calls_of(labels, batch.calls)
     piece = np.repeat(np.arange(len(pieces)), [*map(len, pieces)])[: 4 * SHOWN]
@@ -163,7 +163,7 @@ def first_calls(seed: int, audit: str, batch: Batch) -> tuple[Labels, Calls]:
 
 
 def _labels(rng: np.random.Generator, batch: Batch) -> Labels:
-    """Return the side of each output: by fair coins, or half of each side in a search, whose looks are short."""
+    """Return the side of each output: by fair coins, but half and half in a search, and left for a data set alone."""
     if batch.pair.relation is Relation.ALONE:
         return np.ones(batch.size, np.bool_)
     if batch.phase is Phase.SEARCH:
@@ -172,14 +172,14 @@ def _labels(rng: np.random.Generator, batch: Batch) -> Labels:
     return np.unpackbits(coins, count=batch.size).view(np.bool_)
 
 
-# Seconds of a call of which one is enough to say how long others take. A program that needs more has failed.
+# A single output that takes more seconds is not drawn again. A program fails before, at 4 seconds.
 LONG_CALL = 5.0
 
 
 class Trial(NamedTuple):
-    """Whether two draws from one stream are equal, and what an output costs: its seconds, and the numbers that are learned from.
+    """Whether two draws from one stream are the ``same``, and the cost of an output: seconds and columns (``numbers``).
 
-    ``values`` counts what an output holds. ``constant`` says if outputs have decimals, as noise has, and a data set has one only.
+    ``values`` counts columns of the output's own values. ``constant``: all outputs of a side are equal decimals.
     """
 
     same: bool
@@ -190,9 +190,9 @@ class Trial(NamedTuple):
 
 
 def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
-    """Draw twice from one stream. The draws count as equal if the mechanism raises, since an exception shows no difference.
+    """Draw twice from one stream. Draws count as equal if the mechanism raises, since an exception shows no difference.
 
-    The time is that of the second draw, since the first may hold the start of a program. One long call is not repeated.
+    The time is that of the second draw, since the first may include the start of a program. A long call is not redone.
     """
     mechanism = origin.drawer()
     labels, seen = np.arange(batch.size) % 2 == 0, []
@@ -216,5 +216,5 @@ def draw_twice(origin: Origin, seed: int, audit: str, batch: Batch) -> Trial:
 
 
 def compare(origin: Origin, seed: int, audit: str, size: int, pairs: Sequence[Pair]) -> list[float]:
-    """Return for each pair how far apart ``size`` outputs of either side are; all pairs and sides have the same noise."""
+    """Return the distance of ``size`` outputs of either side of each pair. All pairs and sides have the same noise."""
     return [*origin.drawer().alike(pairs, rng_at(seed, _key(audit), Phase.CHECK, ALIKE, NOISE), size)]

@@ -1,10 +1,10 @@
 """Outputs of any kind in one canonical form: a table of columns. Nothing is dropped.
 
-The row of an output depends on that output alone, never on the others drawn with it. Otherwise the other outputs of a batch would
-show in it, and an honest mechanism could appear to violate its claim.
+The row of an output depends on that output alone. If it depended on other outputs of the batch, an honest mechanism
+could appear to violate its claim.
 
-``flatten`` says what each kind of output holds. Here outputs of one type and form are taken apart together, place by place, which
-takes a fraction of the time of one after the other.
+``flatten`` says what each kind of output holds. This module takes outputs of one type and form apart together, place by
+place, which is several times as fast as one output after the other.
 """
 
 import itertools
@@ -22,15 +22,15 @@ from auditor.errors import MechanismError, how_many
 Columns = list[OutputColumn]
 _Values = Sequence[Any]
 
-# Levels of lists in lists. Each adds a bracket or a point to the place.
+# The most levels of nesting. Each level adds a bracket or a point to the place.
 DEEPEST = 500
-# Numbers that NumPy holds as they are, and its scalars that Python does not hold as they are.
+# NUMBERS are types whose values an array of NumPy holds exactly. OF_NUMPY are its scalars without an equal in Python.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
 
 def from_batch(batch: Any, size: int) -> Outputs:
-    """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError if it has another length, or none."""
+    """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError for any other length."""
     with flatten.READING:
         try:
             length = len(batch)
@@ -63,13 +63,13 @@ def from_batch(batch: Any, size: int) -> Outputs:
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
-    """Canonicalise outputs of any kinds. Raises MechanismError if an object in them does not say what it holds."""
+    """Canonicalise outputs of any kinds. Raises MechanismError if the text of an object does not show its content."""
     with flatten.READING:
         return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 
 
 def row_of(output: Any) -> flatten.Row:
-    """Return an output as its leaves by place. Raises MechanismError as ``from_list``."""
+    """Return the leaves of an output by place. Raises MechanismError as ``from_list``."""
     with flatten.READING:
         cells = [(c, NUMBER if c.codes is None else c.codes[0]) for c in _columns("output", [output])]
     leaves = {c.name: float(c.numbers[0]) if code == NUMBER else c.atoms[code] for c, code in cells}
@@ -77,7 +77,7 @@ def row_of(output: Any) -> flatten.Row:
 
 
 def _table(size: int, columns: Columns) -> Outputs:
-    """Return the table of outputs, with their type last."""
+    """Return the table of outputs. The last column is the type of the outputs."""
     columns.sort(key=_first_row)
     kinds = next((column for column in columns if column.name == "type of output"), None)
     if kinds is None:
@@ -88,7 +88,7 @@ def _table(size: int, columns: Columns) -> Outputs:
 
 
 def _columns(place: str, values: _Values) -> Columns:
-    """Return the columns of the values at a place, those of each type by themselves."""
+    """Return the columns of the values at a place. Values of one type are taken apart together."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
         return _of_one_type(place, values, kinds.pop())
@@ -96,7 +96,7 @@ def _columns(place: str, values: _Values) -> Columns:
 
 
 def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[Any, _Values], Columns]) -> Columns:
-    """Return the columns of values that are taken apart in groups of one key."""
+    """Return the columns of values. Values with one key are taken apart together, by ``columns_of``."""
     if keys.count(keys[0]) == len(keys):
         return columns_of(keys[0], values)
     groups: dict[Hashable, list[int]] = {}
@@ -107,7 +107,7 @@ def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[A
 
 
 def _scattered(size: int, parts: Sequence[tuple[NDArray[np.intp], Columns]]) -> Columns:
-    """Return the columns of all rows, from those of some rows each."""
+    """Return columns of ``size`` rows. Each part has the numbers of some rows, and the columns of these rows."""
     found: dict[str, tuple[NDArray[np.float64], NDArray[np.int32], dict[str, int]]] = {}
     for rows, columns in parts:
         for column in columns:
@@ -123,10 +123,10 @@ def _scattered(size: int, parts: Sequence[tuple[NDArray[np.intp], Columns]]) -> 
 
 
 def _as_seen(column: OutputColumn) -> OutputColumn:
-    """Number atoms in the order of their first outputs, and leave out those of none."""
+    """Number the atoms in the order in which outputs show them, and drop atoms that no output has."""
     assert column.codes is not None
     first = np.full(len(column.atoms) + 1, len(column.codes))
-    first[column.codes[::-1]] = np.arange(len(column.codes) - 1, -1, -1)  # of several the last counts
+    first[column.codes[::-1]] = np.arange(len(column.codes) - 1, -1, -1)  # the last assignment to an atom stays
     order = [code for code in np.argsort(first[:-1], kind="stable").tolist() if first[code] < len(column.codes)]
     if not order:
         return OutputColumn(column.name, column.numbers)
@@ -136,7 +136,7 @@ def _as_seen(column: OutputColumn) -> OutputColumn:
 
 
 def _first_row(column: OutputColumn) -> int:
-    """Return the first row that has something at the place. Columns stand in this order, and then in that of the row."""
+    """Return the first row that is not ABSENT, by which columns are sorted."""
     if column.codes is None or ABSENT not in column.atoms:
         return 0
     return int(np.argmax(column.codes != column.atoms.index(ABSENT)))
@@ -156,14 +156,14 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_parts(place: str, values: _Values) -> Columns:
-    """Return the columns of values of one type: their own, which follow from their form, and those of their parts."""
+    """Return the columns of values of one type: of their own leaves, computed once a form, and of their parts."""
     kind = flatten.output_kind(values[0])
     forms = kind.forms(values)
     examples = dict(zip(forms, values, strict=True))
     own = from_rows([_own(place, value, kind) for value in examples.values()])
     places = [[*kind.places(place, value)] for value in examples.values()]
     if any(places) and place.count("[") + place.count(".") > DEEPEST:
-        raise RecursionError  # here too if Python's own limit was raised
+        raise RecursionError  # the user may have raised Python's own limit
     if len(examples) == 1:
         own = own if len(values) == 1 else own[np.zeros(len(values), np.intp)]
         parts = _in_turn(places[0], flatten.items_in_turn(kind, values, len(places[0])))
@@ -171,12 +171,12 @@ def _of_parts(place: str, values: _Values) -> Columns:
         number = {form: at for at, form in enumerate(examples)}
         which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))
         own, parts = own[which], _of_forms(places, which, values, kind) if any(places) else []
-    # An object that is read as an array has one type, its own.
+    # An object that is read as an array has its own type, and not that of the array.
     return [*own.columns, *(column for column in parts if column.name != f"type of {place}")]
 
 
 def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
-    """Return the leaves of a value without its parts. A number is a float unless its type is written too."""
+    """Return the leaves of a value without its parts. The type is one of the leaves, unless it is float."""
     name = flatten.type_name(value)
     return {**({} if name == "float" else {f"type of {place}": name}), **kind.own(place, value)}
 
@@ -184,7 +184,7 @@ def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
 def _of_forms(
     places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: flatten.OutputKind
 ) -> Columns:
-    """Return the columns of the parts of values. ``which`` of the forms each has says at which places its parts stand."""
+    """Return the columns of the parts of values. ``which`` is the form of each value, ``places`` those of each form."""
     found: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, names in zip(by_form, places, strict=True):
@@ -203,10 +203,10 @@ def _of_forms(
 
 
 def _in_turn(places: Sequence[str], items: _Values) -> Columns:
-    """Return the columns of some places, whose values stand in turn in a list."""
+    """Return the columns of places. ``items`` has all items of the first output, then all of the second, and so on."""
     if set(map(type, items)) == {float}:
         return _matrix_columns(places, np.fromiter(items, np.float64, len(items)).reshape(-1, len(places)))
-    # To take every k-th item of one list is much faster than zip, which makes an iterator for each output.
+    # A slice with a step is much faster than zip, which makes an iterator for each output.
     columns = Columns()
     for at, place in enumerate(places):
         columns += _columns(place, items[at :: len(places)])
@@ -234,7 +234,7 @@ def _of_distinct(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_texts(place: str, texts: Sequence[str]) -> Columns:
-    """Return the columns of texts, each once. Those that spell numbers as Python does are read at once, and so are words."""
+    """Return the columns of distinct texts. Plain numbers are taken apart together, and so are words."""
     plain = dict(zip(texts, map(plain_number, texts), strict=True))
 
     def columns_of(known: str, group: Sequence[str]) -> Columns:
@@ -257,14 +257,14 @@ def _of_arrays(place: str, arrays: Any) -> Columns:
     """Return the columns of arrays of one form."""
     if not flatten.is_number_array(arrays[0]):
         return _of_parts(place, arrays)
-    # Whether the numbers are integers or floats is not written, since NumPy decides that for all of them.
+    # Whether the numbers are integers or floats is not a leaf, since NumPy decides this for all numbers together.
     about = from_rows([_own(place, arrays[0], flatten.output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
     names = flatten.items_at(place, arrays[0])
     return [*about.columns, *_matrix_columns(names, np.asarray(arrays).reshape(len(arrays), len(names)))]
 
 
 def batch_form(batch: Any) -> str:
-    """Return the form of a batch in words. An output that changed the form would change the whole batch."""
+    """Return the form of a batch in words. A single output can change the form of the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
     kind = "numbers" if batch.dtype.kind in "biuf" else flatten.DTYPE_WORDS.get(batch.dtype.kind, "objects")
@@ -273,7 +273,7 @@ def batch_form(batch: Any) -> str:
 
 def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
     """Return the columns of a matrix with a row for each output."""
-    # A copy, in which each column lies in one piece: all that looks at it is faster for that.
+    # A copy in which each column is contiguous, which makes all later steps faster.
     rows = np.array(matrix.T, order="C")
     if rows.dtype == np.float64 and not _has_minus_zero(rows) and not np.isnan(rows.min(initial=0.0)):
         return [OutputColumn(name, row) for name, row in zip(names, rows, strict=True)]
@@ -281,8 +281,8 @@ def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:
 
 
 def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
-    """Return the column of the numbers. Further columns hold the minus of −0.0 and integers too large for floats."""
-    # A copy, since outputs must not change when the mechanism reuses its array; and −0.0 becomes 0.0.
+    """Return the column of numbers. Further columns hold the sign of −0.0 and the rounding errors of large integers."""
+    # A copy, since the mechanism may reuse its array. Adding 0.0 turns −0.0 into 0.0.
     numbers = np.add(values, 0.0, dtype=np.float64)
     columns = [OutputColumn(name, numbers)]
     if values.dtype.kind == "f":
@@ -295,7 +295,7 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
             columns.append(
                 _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
-    # A float holds each integer of NumPy's smaller types exactly.
+    # Floats hold all integers of NumPy's smaller types exactly.
     elif values.dtype.itemsize == flatten.LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
@@ -312,7 +312,7 @@ def _has_minus_zero(values: NDArray[Any]) -> bool:
 
 
 def from_rows(rows: Sequence[Mapping[str, Leaf]]) -> Outputs:
-    """Canonicalise outputs given as rows; see row_of."""
+    """Canonicalise outputs that are given as rows, as ``row_of`` returns them."""
     size = len(rows)
     columns = []
     names = dict.fromkeys(itertools.chain.from_iterable(rows))

@@ -30,7 +30,7 @@ from auditor.strangers import in_numbers, in_words, require_shallow, with_unique
 TRIAL_SECONDS = 10.0
 REQUEST = '{"dataset": …, "size": …, "seed": …, "parameters": {…}}'
 LONGER = "; if it only needs longer, set `execution: {timeout: seconds}`"
-# The most outputs of a request. With more, a program would wait while its last answer is read.
+# The most outputs of a request. With more, the program would be idle while its last answer is read.
 LARGEST = 16_384
 
 
@@ -39,7 +39,7 @@ class Command:
     """A program that is the mechanism, and the folder it runs in.
 
     The program reads requests ``{"dataset": ..., "size": n, "seed": s, "parameters": {...}}``, one on each line, until the input
-    ends. The program answers each request with n lines of one JSON value.
+    ends. The program answers each request with n lines, each of which is one JSON value.
 
     >>> Command(["node", "my mechanism.js"]).name
     "node 'my mechanism.js'"
@@ -79,7 +79,7 @@ class Command:
         return str(Path(found).absolute())
 
     def start(self) -> Process:
-        """Start the program. Raises MechanismError if that fails, and OSError if the machine has no room for a process."""
+        """Start the program. Raises OSError if the machine has no room for a process, otherwise MechanismError."""
         try:
             return Process([self.find(), *self.arguments[1:]], self.folder)
         except OSError as error:
@@ -90,9 +90,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Program(Drawer):
-    """A command bound to its parameters: the source of a mechanism, and a batch mechanism.
+    """A command bound to its parameters. It is both the Source and the Drawer of a batch mechanism.
 
-    A program that dies or passes ``limit`` (seconds for a request) is started again at the next request.
+    A program that dies or passes ``limit``, the most seconds for a request, is started again at the next request.
     """
 
     command: Command
@@ -108,9 +108,9 @@ class Program(Drawer):
         return self.command.name
 
     def files(self) -> list[Path]:
-        """Return the program, and the files that arguments of the command or parameters name."""
+        """Return the file of the program, and the files that its arguments and parameters name."""
         candidates = [Path(self.command.folder, argument) for argument in self.command.arguments]
-        with suppress(MechanismError):  # it is raised again when the program is to run
+        with suppress(MechanismError):  # starting the program raises it again
             candidates.append(Path(self.command.find()))
         return [*(path for path in candidates if path.is_file()), *named_files(self.parameters, (self.command.folder,))]
 
@@ -120,18 +120,18 @@ class Program(Drawer):
         return self if limit is None else replace(self, limit=limit)
 
     def wrapped(self, make: Wrapper) -> "Program":
-        """A program is not wrapped."""
+        """Return the program itself, since it cannot be wrapped."""
         return self
 
     def truth(self, pair: Pair) -> None:
-        """A program states no loss."""
+        """Return None, since a program states no loss."""
 
     def close(self) -> None:
-        """End the programs that wait for a request."""
+        """End the idle processes of the program."""
         close_idle(self.command)
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
-        # After a failure, the lines before it say nothing about what the program was computing, since output is buffered.
+        # If a request fails, the batch fails: output is buffered, so the last line does not show which output failed.
         calls = calls_of(labels, least)
         requests = [
             (label, asked, min(LARGEST, size - at))
@@ -166,11 +166,11 @@ class Program(Drawer):
             yield output
 
     def repeats_itself(self, pair: Pair) -> bool:
-        """See Drawer; a new process of the program is asked for the same outputs twice, which must be equal.
+        """Whether a new process of the program answers one request twice with equal outputs. False if it always fails.
 
-        It is asked on the left data set or, if it fails there, on the right. Then the input ends. This shows two faults for which
-        an audit would wait forever: too few lines, and lines that stay in a buffer. Raises MechanismError if the program breaks
-        the protocol, and NoAnswerError if it is silent on both sides. A failure is left to the audit.
+        The request is on the left data set or, if the program fails there, on the right. Then the input ends. This
+        shows two faults for which an audit would wait forever: too few lines, and lines that stay in a buffer. Raises
+        MechanismError if the program breaks the protocol, and NoAnswerError if it is silent on both sides.
         """
         if pair.form is not None and not pair.form.is_json:
             raise MechanismError(
@@ -199,7 +199,7 @@ class Program(Drawer):
                 return None
             process.send(b"", last=True)
             try:
-                until = time.monotonic() + patience  # for all that comes: a program may write lines without end
+                until = time.monotonic() + patience  # for all lines together, since a program may write without end
                 while answer.count(b"\n") <= 100 * wanted:
                     answer += process.receive_lines(1, until, wait=True)[0]
                 end = ProcessEnded("wrote more lines than it was asked for")
@@ -217,7 +217,7 @@ class Program(Drawer):
                 f'command "{self.command.name}" gave {in_time} of {wanted} lines in {patience:g} s, and the others after its '
                 f"input ended: it must flush its standard output after each answer, and read line by line{LONGER}"
             )
-        # A program that does not end with its input hangs. Under a limit this is an output; without one the audit would never end.
+        # A program that does not end with its input hangs. With a limit this is an output; without, the audit hangs.
         if not lines and (isinstance(end, ProcessEnded) or self.limit is None):
             waits = ", and ended when its input did" if isinstance(end, ProcessEnded) else ", nor after its input ended"
             raise NoAnswerError(
@@ -248,7 +248,7 @@ class Program(Drawer):
         return answer
 
     def _wrong(self, what: str, process: Process, lines: Sequence[bytes]) -> MechanismError:
-        """Return an error that shows the first line that is not a JSON value, such as one of a log, or else the last line."""
+        """Return an error with the first line that is not a JSON value, such as a line of a log, or else the last."""
         errors = process.standard_error()
         no_value = next((line for line in lines if isinstance(outcome(value_of, line, 1), MechanismError)), None)
         shown = _shown(lines[-1] if lines else b"") if no_value is None else f"{_shown(no_value)} is not a JSON value"
@@ -267,18 +267,18 @@ def _shown(line: bytes) -> str:
 
 
 def from_answer(answer: bytes, size: int) -> Outputs:
-    """Canonicalise ``size`` lines: the table of their values, faster if all are numbers, or vectors of one length.
+    """Canonicalise an answer of ``size`` lines. This is faster if all are numbers, or all are vectors of numbers.
 
     1 and 1.0 are different outputs, as for Python mechanisms, since a reader of the output can tell them apart. Raises
     MechanismError that names the line that is not JSON.
     """
     if not size:
         return from_list([])
-    # Each line is one value if there is one number for each line, or if each line ends between brackets.
+    # Lines are parsed together if the first is a number, or if each line is one vector in brackets.
     vectors = answer.startswith(b"[") and answer.endswith(b"]\n") and answer.count(b"]\n[") == size - 1
     if vectors or answer[0] in b"-0123456789":
         try:
-            # Numbers are the same as by json, in a sixth of the time.
+            # This gives the same numbers as json.loads in a sixth of the time.
             values = from_json(b"[%s]" % answer[:-1].replace(b"\n", b","))
         except ValueError:
             values = []
@@ -295,7 +295,7 @@ def from_answer(answer: bytes, size: int) -> Outputs:
 
 
 def _as_written(answer: bytes, values: list[Any]) -> list[Any]:
-    """Return numbers, or vectors, with the text of each number that is written in another way than Python writes it."""
+    """Return numbers or vectors. A number that is not written as Python writes it becomes a JsonNumber, its text."""
     between = (b"],[", b"]\n[") if answer.startswith(b"[") else (b",", b"\n")
     written, again = answer[:-1].replace(b" ", b""), to_json(values)[1:-1].replace(*between)
     if written == again:

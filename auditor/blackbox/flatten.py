@@ -1,4 +1,4 @@
-"""What an output holds: numbers and words, each named by its place in the output. ``OUTPUT_KINDS`` has a line for each kind."""
+"""Take an output apart into leaves: numbers or texts, each named by its place. ``OUTPUT_KINDS`` has the rules."""
 
 import functools
 import inspect
@@ -24,19 +24,19 @@ Leaves = dict[str, Leaf]
 
 
 class Row(Leaves):
-    """An output by its leaves, in the place of one whose class is not known here."""
+    """The leaves of an output. They replace an output whose class this process cannot import."""
 
 
-# Names have no widths, since widths of integers and strings depend on all outputs of a batch.
+# The words for dtypes leave out widths, since the widths of integers and strings depend on all outputs of a batch.
 DTYPE_WORDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
-LARGEST = 8  # bytes of a number that NumPy holds as it is
-# Prefixes of leaves on how a value is written, not on what it is.
+LARGEST = 8  # bytes of NumPy's largest integers and floats, without long doubles
+# Prefixes of the leaves that say how a value is written, such as the sign of a zero.
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
 
 
 class _Reading(Door):
-    """The door to an object of the user's, which is asked what it holds. If there is no memory, the machine is to blame."""
+    """The block in which an output is read, which may call the user's code. A MemoryError passes unchanged."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ READING = _Reading("reading an output", "return numbers, text, lists or dicts", 
 
 
 def require_few(places: Collection[Any]) -> None:
-    """Raise MechanismError if an output has too many places: a list that holds one list again and again has soon."""
+    """Raise MechanismError if an output has too many places, as a list that holds one list again and again soon has."""
     if len(places) > 100_000:
         raise MechanismError(
             f"an output has more than 100,000 parts, the limit; return one array in place of lists, or fewer parts; {_NESTED}"
@@ -59,11 +59,11 @@ def require_few(places: Collection[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutputKind:
-    """A kind of value: its own leaves, and its parts, each at its own place.
+    """A kind of value: how to take a value apart into leaves of its own, and parts that are values themselves.
 
-    ``own`` and ``places`` take the place of a value, and the value. ``forms`` gives the form of each of several values of one type,
-    by default another one each. Values of one form have equal leaves of their own and equal places, and are taken apart together,
-    which is faster. ``parts`` takes values of one form, and gives the parts of each in turn.
+    ``own(place, value)`` returns the own leaves, ``places(place, value)`` the places of the parts. ``forms`` returns
+    the form of each of several values of one type. Values of one form have equal own leaves and equal places, and are
+    taken apart together. ``parts`` takes such values: it yields all parts of the first, then all of the second, etc.
     """
 
     holds: Callable[[Any], bool]
@@ -74,7 +74,7 @@ class OutputKind:
 
 
 def items_in_turn(kind: OutputKind, values: Sequence[Any], each: int) -> Sequence[Any]:
-    """Return the parts of values of one form. Raises MechanismError if a value gives more or fewer than ``each``."""
+    """Return the parts of values of one form. Raises MechanismError unless there are ``each`` parts for each value."""
     items = [*itertools.islice(kind.parts(values), each * len(values) + 1)]
     if len(items) != each * len(values):
         raise MechanismError(
@@ -88,7 +88,7 @@ def _is(*types: type) -> Callable[[Any], bool]:
 
 
 def is_number_array(value: Any) -> bool:
-    """Whether a value is an array of integers, floats or booleans that are no long doubles."""
+    """Whether a value is an array of booleans, integers or floats, without long doubles."""
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= LARGEST
 
 
@@ -102,7 +102,7 @@ def _items(arrays: Sequence[Any]) -> Iterable[Any]:
 
 
 def require_unmasked(value: Any) -> None:
-    """Raise MechanismError if a value is a masked array: nobody knows what is below the mask."""
+    """Raise MechanismError if a value is a masked array, since the values below the mask are unknown."""
     if isinstance(value, np.ma.MaskedArray):
         raise MechanismError(
             "the mechanism returned a masked array; return an array, with NaN or None for missing values"
@@ -115,7 +115,7 @@ def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
 
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
-    """Return where each key stands, if the keys are not in their own order: of numbers, or else of the words for them."""
+    """Return the length of a dict, and the positions of its keys unless they are sorted (by number, or by text)."""
     keys = list(value)
     words = [spelled(key) for key in keys]
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
@@ -129,16 +129,16 @@ def _length(place: str, value: Any) -> Leaves:
 
 
 def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable]:
-    # Equal keys, such as 1 and True, may look different, but not equal strings or integers.
+    # Equal strings have one text, and so have equal integers. Other equal keys, such as 1 and True, may have two.
     plain = set(map(type, itertools.chain.from_iterable(values))) <= {str, int}
     return [*map(tuple, values)] if plain else range(len(values))
 
 
 def _names_of(value: Any) -> tuple[str, ...]:
-    """Return the names of a record's fields."""
+    """Return the names of the fields of a dataclass, or of a scalar of pandas. Return () for any other value."""
     if is_dataclass(type(value)):
         return tuple(field.name for field in fields(value))
-    # Parts of the scalars of pandas that are not numbers themselves.
+    # These scalars of pandas are not numbers, so their attributes are read.
     scalars = {"Period": ("ordinal", "freqstr"), "Interval": ("left", "right", "closed")}
     names = scalars.get(type(value).__name__, ())
     return names if all(hasattr(value, name) for name in names) else ()
@@ -155,7 +155,7 @@ def _is_array_like(value: Any) -> bool:
 
 
 def _labels(value: Any) -> list[str]:
-    """Return the names of an object's labels. The text of such an object would leave out digits and rows."""
+    """Return the attributes that hold the labels of an object, such as a frame of pandas."""
     return [name for name in ("index", "columns") if hasattr(getattr(value, name, None), "__array__")]
 
 
@@ -172,7 +172,7 @@ def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
 
 
 def type_name(value: Any) -> str:
-    """Return the name of the type of a value, without parts that depend on the other outputs of a batch."""
+    """Return the name of the type of a value. It does not depend on the other outputs of a batch."""
     if isinstance(value, BaseException):
         return "exception"
     if isinstance(value, np.ndarray):
@@ -184,7 +184,7 @@ def type_name(value: Any) -> str:
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
-    """Return the nearest float; also the rounding error of a large integer or long double, and whether a zero has a minus."""
+    """Return the nearest float, the rounding error of a large integer or long double, and the sign of −0."""
     rounded = f"rounded off {place}"
     if isinstance(number, int) and abs(number) > EXACT:
         try:
@@ -193,7 +193,7 @@ def leaves_of_number(place: str, number: Any) -> Leaves:
             return {
                 place: math.inf if number > 0 else -math.inf,
                 rounded: hex(number),
-            }  # decimals are limited to 4300 digits
+            }  # Python refuses to write more than 4300 decimal digits
         left_over = number - int(nearest)
         return {place: nearest, rounded: float(left_over) if abs(left_over) <= EXACT else hex(number)}
     value = float(number)
@@ -208,7 +208,7 @@ def leaves_of_number(place: str, number: Any) -> Leaves:
 
 
 def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
-    """Return the nearest float, the rounding error, and the exponent of a decimal."""
+    """Return the nearest float, the rounding error and, for a Decimal, the exponent and the sign of −0."""
     if isinstance(value, Decimal) and not value.is_finite():
         return {place: "NaN" if value.is_nan() else float(value)}
     try:
@@ -226,7 +226,7 @@ def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
 
 
 def _time_leaves(place: str, value: Any) -> Leaves:
-    """Return a date in days since 1970, a time in microseconds (NumPy: in its own unit), and what else the value says."""
+    """Return a date in days since 1970, a time in microseconds (NumPy: in its unit), zone, fold and nanoseconds."""
     if str(value) == "NaT":
         return {place: "NaT"}
     leaves: Leaves = {}
@@ -246,14 +246,14 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
     leaves.update(leaves_of_number(place, number))
-    # pandas counts further than the standard library.
+    # Times of pandas have nanoseconds, which those of the standard library lack.
     if nanoseconds := getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)):
         leaves[f"nanoseconds of {place}"] = float(nanoseconds)
     return leaves
 
 
 def _text_leaves(place: str, text: str | bytes) -> Leaves:
-    """Return the value of a text that spells a number, with how it is written; of fields, each by itself; or the text."""
+    """Return the leaves of a text: a number and how it is written, or each field of a line, or the text itself."""
     if isinstance(text, JsonNumber):
         return number_leaves(place, text) or {place: float(text)}
     leaves = _parsed(place, text) if isinstance(text, str) else {}
@@ -261,7 +261,7 @@ def _text_leaves(place: str, text: str | bytes) -> Leaves:
 
 
 def is_word(text: str) -> bool:
-    """Whether a text spells no number, and holds none among its fields."""
+    """Whether a text is not a number, and no field of the text is a number."""
     return not (_parsed_once(text) if len(text) <= 64 else _parsed("", text))
 
 
@@ -273,7 +273,7 @@ _parsed_once = functools.lru_cache(maxsize=1 << 16)(functools.partial(_parsed, "
 
 
 def _field_leaves(place: str, text: str) -> Leaves:
-    """Return the leaves of a line of fields, as of CSV; none where no field is a number."""
+    """Return the leaves of a line of fields, such as a line of CSV. Return no leaves if no field is a number."""
     for separator in SEPARATORS:
         parts = text.split(separator)
         numbers = [number_leaves(f"{place} field {at}", part) for at, part in enumerate(parts)]
@@ -286,9 +286,9 @@ def _field_leaves(place: str, text: str) -> Leaves:
 
 
 def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
-    """Return an object's own text. If that raises, return a text for the exception.
+    """Return the text of an object, by default its repr. If this raises, return the names of type and exception.
 
-    Raises MechanismError for an object without a text of its own: the audit could not see its content.
+    Raises MechanismError if the repr is an address in memory, since the audit could not see the content of the object.
     """
     found = outcome(text, value)
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
@@ -304,7 +304,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
 def _instead(value: Any) -> str:
     if inspect.isawaitable(value):
         if inspect.iscoroutine(value):
-            value.close()  # or Python warns that nobody waited for it
+            value.close()  # otherwise Python warns that it was never awaited
         return "the mechanism is asynchronous: wrap it in a function that returns asyncio.run(...)"
     if inspect.isroutine(value):
         return (
@@ -321,7 +321,7 @@ def _instead(value: Any) -> str:
     )
 
 
-# Tried in this order.
+# The first kind that fits a value is used.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
     OutputKind(

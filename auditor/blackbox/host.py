@@ -1,6 +1,6 @@
-"""Python mechanisms in a process of their own, so that a crash or a hang is an output and does not end the audit.
+"""Python mechanisms in processes of their own, so that a crash or a hang is an output and does not end the audit.
 
-This module is both ends: ``Hosted`` asks, and ``serve`` runs in the process and answers. Messages are pickles.
+This module has both ends: ``Hosted`` asks from the auditor's process, ``serve`` answers in the other process, the host.
 """
 
 import contextlib
@@ -36,24 +36,24 @@ from auditor.neighbours.pair import Pair, Side
 
 T = TypeVar("T")
 
-# A stream of at least so many outputs is read every few milliseconds, and not each output as soon as it is there: to wake up costs
-# as much as to read a hundred.
+# If at least STREAM outputs are asked for, the auditor reads only every PAUSE seconds, since waking up costs as much as
+# reading a hundred outputs. Fewer outputs are read as soon as they arrive.
 STREAM, PAUSE = 256, 0.002
-# An import may take this long, even if the limit for a batch is shorter.
+# The seconds that an import may take if the limit for a batch is shorter.
 IMPORT_SECONDS = 60.0
 
 
 def isolated(source: Source, limit: float | None) -> Drawer:
     """Return a mechanism that runs outside this process.
 
-    ``limit`` is the most seconds for a batch, or for an output that is drawn one by one. Raises MechanismError when the mechanism
-    cannot be imported or started, or cannot be sent to another process.
+    ``limit`` is the most seconds for a batch, or for an output that is drawn alone. Raises MechanismError if the
+    mechanism cannot be imported or started, or cannot be sent to another process.
     """
     return source.drawer(limit) if source.is_program else hosted(source, limit)
 
 
 def hosted(source: Source, limit: float | None) -> "Hosted":
-    """Return a Python mechanism that is imported and run in a process of its own only. Raises MechanismError as ``isolated``."""
+    """Return a Python mechanism that runs in a process of its own, and is not imported here. Raises as ``isolated``."""
     pickled = _pickled(source)
     try:
         with _host(pickled, limit) as process:
@@ -65,8 +65,8 @@ def hosted(source: Source, limit: float | None) -> "Hosted":
 
 @contextlib.contextmanager
 def held(source: Source) -> Iterator[None]:
-    """Load no other mechanism in the processes of this one: imported again, it would start anew, and repeat its own randomness."""
-    # An error is raised again when the mechanism is to run.
+    """Load no other mechanism into the processes of ``source``. If loaded again, ``source`` might repeat itself."""
+    # An error is not raised here, since running the mechanism raises it again.
     pickled = None if source.is_program else outcome(_pickled, source)
     _HELD.append(pickled)
     try:
@@ -75,7 +75,7 @@ def held(source: Source) -> Iterator[None]:
         _HELD.remove(pickled)
 
 
-_HELD = list[Any]()  # what running audits have loaded; append and remove are atomic
+_HELD = list[Any]()  # the pickled sources of running audits; append and remove are atomic
 
 
 def _pickled(source: Source) -> bytes:
@@ -93,7 +93,7 @@ def _pickled(source: Source) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Hosted(Drawer):
-    """A Python mechanism in a process of its own. A failure of the process is an output; a new process draws those that remain."""
+    """A Python mechanism in a process of its own. A failure of the process is an output, and a new process goes on."""
 
     name: str
     batched: bool
@@ -109,11 +109,8 @@ class Hosted(Drawer):
         return sample  # type: ignore[no-any-return]
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield each output, its row if it is of a class, or the failure of its process."""
-        later, done = (
-            copy.deepcopy(rng),
-            0,
-        )  # after a failure, outputs come from streams that the old process did not touch
+        """Yield each output, its ``Row`` if this process cannot import its class, or the failure of the process."""
+        later, done = copy.deepcopy(rng), 0  # ``later`` seeds a new stream after each failure
         while done < len(labels):
             asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
             with contextlib.closing(asked) as written:
@@ -134,7 +131,7 @@ class Hosted(Drawer):
             return failure
 
     def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
-        """Yield distances: MOST for a pair on which the process failed, and 0 after ALWAYS of these."""
+        """Yield the distance of each pair: MOST if the process failed on the pair, and 0 after ALWAYS failures."""
         done, failed = 0, 0
         while done < len(pairs) and failed < ALWAYS:
             try:
@@ -147,7 +144,7 @@ class Hosted(Drawer):
         yield from itertools.repeat(0.0, len(pairs) - done)
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Raises MechanismError if its process fails."""
+        """See Drawer. Raises MechanismError if the process fails."""
         done = 0
         try:
             for answers in self._answers("answers", pairs):
@@ -158,9 +155,9 @@ class Hosted(Drawer):
             raise MechanismError(f'"{self.name}" was asked about {asked}: {failure.message()}') from None
 
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return ``function(mechanism, *arguments)``, called in a copy of the process, so that the process does not change.
+        """Return ``function(mechanism, *arguments)``, called in a fork of the process, so the process does not change.
 
-        Raises ProcessFailure if the copy ends or is late, and whatever pickle raises.
+        Raises ProcessFailure if the fork ends or passes the time limit, and whatever pickle raises.
         """
         [answer] = self._answers("apply", function, *arguments)
         return answer  # type: ignore[no-any-return]
@@ -168,7 +165,7 @@ class Hosted(Drawer):
     def _answers(
         self, method: str, *arguments: Any, outputs: int = 1, streams: bool = False
     ) -> Generator[Any, None, None]:
-        """Yield the answers to a question, each in the time for so many ``outputs``. To close it early kills the process."""
+        """Yield the answers to a question, each within ``outputs`` times the limit. Closing early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
         with _host(self.pickled, self.limit) as process:
             conversation = _Conversation(process, PAUSE if streams else 0.0)
@@ -179,7 +176,7 @@ class Hosted(Drawer):
 
 @contextlib.contextmanager
 def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
-    """Lend a process in which a mechanism is loaded, if possible one that has it already."""
+    """Lend a process in which a mechanism is loaded, if possible one that has loaded it before."""
     wishes = (
         lambda process: process.loaded[0] == pickled,
         lambda process: process.loaded[0] not in _HELD,
@@ -190,14 +187,14 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
     with lent("host", lambda: Process(arguments), wishes) as process:
         if process.loaded[0] != pickled:
             conversation = _Conversation(process)
-            # The process may have been started for another mechanism, when fewer folders were searched for modules.
+            # The process may have started for another mechanism, with a shorter search path.
             conversation.say(("load", (sys.path, pickled)))
             process.loaded = pickled, conversation.hear(None if limit is None else max(limit, IMPORT_SECONDS))
         yield process
 
 
 class _Conversation(io.RawIOBase):
-    """Messages to a host and from it. The file is what the host writes."""
+    """Pickled messages to a host and from it. As a file, it reads the bytes that the host writes."""
 
     def __init__(self, process: Process, pause: float = 0.0) -> None:
         self._process, self._pause, self._answers = process, pause, io.BufferedReader(self, CHUNK)
@@ -230,7 +227,7 @@ class _Conversation(io.RawIOBase):
 
 def serve() -> None:
     """Answer questions about the mechanism that was loaded last, until the input ends."""
-    # What the mechanism prints must not appear among the answers, and it must not read the questions.
+    # The mechanism must not print among the answers, and must not read the questions.
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -251,7 +248,7 @@ def serve() -> None:
                 function, *others = arguments
                 _answer_from_copy(answers, function, mechanism, *others)
                 continue
-            # Each output is sent before the next is drawn, since that may end this process.
+            # Each output is sent before the next one is drawn, since the mechanism may end this process.
             for output in QUESTIONS[method](mechanism, *arguments):
                 _answer(answers, (output,))
             _answer(answers, None)
@@ -259,7 +256,7 @@ def serve() -> None:
             _answer(answers, error)
 
 
-# What is asked of a mechanism by name, and its answers in turn.
+# The questions by name. Each function returns the answers of a mechanism in turn.
 QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
     "draw": lambda mechanism, *arguments: [mechanism.draw(*arguments)],
     "each": lambda mechanism, *arguments: map(_written, mechanism.each(*arguments)),
@@ -270,18 +267,18 @@ QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
 
 
 def _written(output: Any) -> Any:
-    """Return an output as ``_read`` reads it in a process that has not imported its classes."""
+    """Return an output in a form that ``_read`` can read in a process without the classes of the output."""
     kind = type(output)
     if (kind is np.ndarray or issubclass(kind, np.generic)) and output.dtype.kind in "biuf":
         return output.dtype.str, output.shape, output.tobytes()
     try:
-        return marshal.dumps(output)  # which knows Python's own types, and calls no code of others
+        return marshal.dumps(output)  # it writes only Python's own types, and calls no other code
     except ValueError:
         return output if _travels(output) else row_of(output)
 
 
 def _read(written: Any) -> Any:
-    """Return an output, or its row."""
+    """Return the output, or its ``Row``, from what ``_written`` returned."""
     if type(written) is bytes:
         return marshal.loads(written)
     if type(written) is tuple:
@@ -303,7 +300,7 @@ def _answer(answers: BinaryIO, answer: Any) -> None:
 
 
 class _Known(pickle.Unpickler):
-    """Reads only what the auditor's process can read too. That process has not imported the mechanism's modules."""
+    """Reads only objects of Python, NumPy and the auditor, since the auditor does not import the mechanism."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] not in {*sys.stdlib_module_names, "numpy", "auditor"} or module == "__main__":
@@ -322,7 +319,7 @@ def _travels(output: Any) -> bool:
 
 
 def _shown(output: Any) -> Any:
-    """Return an output itself; its text, or else its type, if the auditor's process cannot read it."""
+    """Return an output. If the auditor's process cannot read it, return its text, or its type if the text raises."""
     if _travels(output):
         return output
     if isinstance(output, BaseException):
@@ -333,7 +330,7 @@ def _shown(output: Any) -> Any:
 
 # --- What a mechanism imports: the files of modules, and the versions of installed packages ---
 
-# Python's own modules and the auditor's, whose versions are known.
+# The folders of Python's own modules and the auditor's, whose versions are known.
 _OWN = tuple(
     f"{folder}{os.sep}"
     for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), Path(__file__).parent.parent)
@@ -341,9 +338,9 @@ _OWN = tuple(
 
 
 def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[str, str]]:
-    """Import sources; return the files of this process's modules, but for Python's own, and the versions of packages.
+    """Import sources. Return the versions of installed packages in this process, and the files of all other modules.
 
-    It has the form of a mechanism, and so runs where mechanisms do.
+    The signature is that of a mechanism, so that it runs where mechanisms run. Python's own modules are left out.
     """
     for source in sources:
         with contextlib.suppress(MechanismError):  # it is raised again when the source is needed
@@ -357,14 +354,14 @@ def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[
             packages.add(name.partition(".")[0])
         elif not file.startswith(_OWN):
             files.append(file)
-    # Those of a leading underline are hooks of installers, or parts of another package.
+    # A package with a leading underscore is a hook of an installer, or part of another package.
     return files, {f"package {name}": _version(name) for name in sorted(packages) if not name.startswith("_")}
 
 
-@functools.cache  # to find what has another name takes a tenth of a second
+@functools.cache  # finding a distribution with another name takes a tenth of a second
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # a package may have another name than what is installed
+    except importlib.metadata.PackageNotFoundError:  # the distribution may have another name than the package
         found = importlib.metadata.packages_distributions().get(package, ())
         return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in sorted({*found}))

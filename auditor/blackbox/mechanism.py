@@ -1,4 +1,4 @@
-"""A mechanism as a black box: where it comes from, what its signature takes, and one way to call it."""
+"""Python mechanisms as black boxes: how they are imported, what their signatures take, and how they are called."""
 
 import copy
 import functools
@@ -28,11 +28,11 @@ from auditor.neighbours.pair import Pair
 
 @dataclass(frozen=True, slots=True)
 class PythonSource:
-    """A mechanism in Python: a name that any process can import, or a callable that travels by value.
+    """A mechanism in Python: a name that any process can import, or a callable that is pickled by value.
 
-    ``name`` is "module:attribute" or "path/to/file.py:attribute"; ``search_path`` holds the folders in which
-    modules are looked for, before Python's own. ``adapt`` makes the callable of an object that the name leads to. Each of
-    ``through`` is applied to the callable, and makes another one of it, in whatever process it is loaded.
+    ``name`` is "module:attribute" or "path/to/file.py:attribute". ``search_path`` lists folders that are searched for
+    modules before Python's own. If there is ``adapt``, the name leads to an object, from which ``adapt`` makes the
+    callable. The wrappers in ``through`` are applied to the callable in the process that loads it.
     """
 
     name: str
@@ -44,8 +44,8 @@ class PythonSource:
     is_program: ClassVar[bool] = False
 
     def files(self) -> list[Path]:
-        """Return the file of the module that the name gives, and the files that parameters name, in the folders in which modules
-        are looked for. Nothing is imported here, since an import may end the process.
+        """Return the file of the mechanism's module, and the files that parameters name, both found in the search path.
+        Nothing is imported here, since an import may end the process.
         """
         named = named_files(self.parameters, self.search_path or ("",))
         if self.function is not None:
@@ -59,9 +59,9 @@ class PythonSource:
         return [path for path in candidates if path.is_file()][:1] + named
 
     def drawer(self, limit: float | None = None) -> "Mechanism":
-        """Import the mechanism, and read its signature. In this process nothing is limited.
+        """Import the mechanism into this process, where ``limit`` has no effect, and read its signature.
 
-        Raises MechanismError if it cannot be imported, or if its signature has neither of the two shapes.
+        Raises MechanismError if it cannot be imported, or cannot be called as f(dataset, rng) or f(dataset, size, rng).
         """
         return Mechanism.from_callable(self.load(), {} if self.adapt else self.parameters, self.name)
 
@@ -76,26 +76,26 @@ class PythonSource:
         return function
 
     def wrapped(self, make: Wrapper) -> "PythonSource":
-        """Return a source that applies ``make`` as well, in whatever process it is loaded."""
+        """Return a source whose callable is wrapped by ``make`` as well."""
         return replace(self, through=(*self.through, make))
 
     def truth(self, pair: Pair) -> Truth | None:
-        """Return what the ``__truth__`` of the callable says of the pair. Raises MechanismError if it cannot be imported."""
+        """Return the exact privacy loss on the pair if the callable states it. Raises MechanismError as ``load``."""
         make: Callable[..., Truth] | None = getattr(self.load(), "__truth__", None)
         return None if make is None else make(pair.dataset("left"), pair.dataset("right"), **self.parameters)
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing, since nothing was started."""
 
 
 def named_files(parameters: Mapping[str, Any], folders: Sequence[str]) -> list[Path]:
-    """Return the files that parameters name, with paths from any of the folders."""
+    """Return the files that parameters name by paths relative to any of the folders."""
     texts = [value for value in parameters.values() if isinstance(value, str)]
-    return [Path(folder, text) for text in texts for folder in folders if os.path.isfile(os.path.join(folder, text))]  # noqa: PTH113, PTH118 - any text may be asked about
+    return [Path(folder, text) for text in texts for folder in folders if os.path.isfile(os.path.join(folder, text))]  # noqa: PTH113, PTH118 - a parameter may be any text
 
 
 def load(name: str, search_path: tuple[str, ...]) -> Callable[..., Any]:
-    """Return what ``find`` does. Raises MechanismError as it does, and if that cannot be called."""
+    """Return the callable that ``find`` finds. Raises MechanismError as ``find``, and if it cannot be called."""
     found = find(name, search_path)
     if not callable(found):
         raise MechanismError(f'mechanism "{name}" is {type(found).__name__}, which cannot be called')
@@ -136,7 +136,7 @@ def find(name: str, search_path: tuple[str, ...]) -> Any:
 
 def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     module = importlib.import_module(place)
-    # Another module of that name may have been imported before. To audit that one would be wrong, and nobody would notice.
+    # Another module of that name may have been imported before, and would be audited by mistake.
     top = place.partition(".")[0]
     wanted = importlib.machinery.PathFinder.find_spec(top, list(search_path))
     found = sys.modules[top].__spec__
@@ -159,9 +159,9 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
     path = next((candidate for candidate in _candidates(place, search_path) if candidate.is_file()), None)
     if path is None:
         raise MechanismError(f"there is no file {place} (looked in {', '.join(search_path) or 'the working folder'})")
-    # Each path has a name of its own, which pickle can find again within the process.
+    # Each path gets a module name of its own, by which pickle finds the module again in this process.
     module_name = f"auditor_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}_{path.stem}"
-    # Audits run in threads. None may find a module that another has not finished importing.
+    # Audits run in threads. No thread may find a module that another thread is still importing.
     with _IMPORTING:
         if module_name in sys.modules:
             return sys.modules[module_name]
@@ -179,7 +179,7 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 
 def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
-    """Return the signature of a mechanism. Raises MechanismError if Python can read none."""
+    """Return the signature of a mechanism. Raises MechanismError if Python cannot read it."""
     with Door(f'the signature of mechanism "{name}"'):
         try:
             return inspect.signature(function)
@@ -212,11 +212,11 @@ def _is_constant(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism(Drawer):
-    """A callable bound to its parameters; draws labelled outputs on a pair.
+    """A callable bound to its parameters. It draws outputs on the sides of a pair.
 
-    Each call gets its own copy of the data set, and of parameters that are lists, dicts, sets or arrays. So its changes do not
-    reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others f(dataset, rng, **parameters)
-    once for each output. ``takes_rng`` is False for mechanisms with entropy of their own.
+    Each call gets its own copy of the data set, and of parameters that are lists, dicts, sets or arrays, so that its
+    changes do not reach other calls. ``batched`` mechanisms are called f(dataset, size, rng, **parameters), others once
+    for each output f(dataset, rng, **parameters). ``takes_rng`` says whether the signature has ``rng``.
     """
 
     function: Callable[..., Any]
@@ -233,7 +233,7 @@ class Mechanism(Drawer):
 
     @classmethod
     def from_callable(cls, function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> "Mechanism":
-        """Read the signature and bind the parameters. Raises MechanismError that names the misfit."""
+        """Read the signature and bind the parameters. Raises MechanismError that says why they do not fit."""
         signature = signature_of(function, name)
         takes = signature.parameters
         batched, takes_rng = "size" in takes, "rng" in takes
@@ -275,19 +275,19 @@ class Mechanism(Drawer):
         for label in labels.tolist():
             output = outcome(draws[label])  # each failure is an output, and so is sys.exit()
             if self.batched and not isinstance(output, BaseException):
-                from_batch(output, 1)  # raises where the shape is wrong
+                from_batch(output, 1)  # raises MechanismError if the shape is wrong
                 output = output[0]
             yield output
 
     def _caller(self, dataset: Any, rng: Stream) -> Callable[[], Any]:
-        """Return what draws an output on a copy of a data set, at each call."""
+        """Return a function that draws an output on a copy of a data set."""
         function, copy_of = self.function, copier(dataset)
         if self.copied:
             return lambda: function(copy_of(), **self._given(rng, 1))
         given = self._given(rng, 1)
         if given.keys() != {"rng"}:
             return lambda: function(copy_of(), **given)
-        # Several times as fast as with keywords from a dict.
+        # This is several times as fast as keywords from a dict.
         if _is_constant(dataset):
             return lambda: function(dataset, rng=rng)
         return lambda: function(copy_of(), rng=rng)

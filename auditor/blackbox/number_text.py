@@ -1,4 +1,4 @@
-"""Text that spells a number, as its value and as how it is written. Both together give the text again."""
+"""Text that spells a number: its value, and how it is written. Both together determine the text."""
 
 import math
 import re
@@ -8,9 +8,9 @@ Leaf = float | str
 
 EXACT = 2.0**53 - 1  # up to here each integer is a float, and no other integer rounds to it
 MINUS_ZERO = "-0.0"
-# Longer texts of digits are codes, and no numbers.
+# A longer text of digits is a code, not a number.
 LONGEST = 60
-# Spaces, sign, digits, point, decimals, and perhaps e, sign and digits of the exponent.
+# Spaces, sign, digits, point, decimals, perhaps an exponent (e, its sign and its digits), spaces.
 _NUMBER = re.compile(r"( *)([+-]?)([0-9]*)(\.?)([0-9]*)(?:([eE][+-]?)([0-9]{1,3}))?( *)")
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 SEPARATORS = (",", ";", "\t")
@@ -23,7 +23,7 @@ class JsonNumber(str):
 
 
 def json_number(text: str) -> float | JsonNumber:
-    """Return the number that a JSON text spells. If Python writes the number otherwise, the text is kept with it.
+    """Return the number that a JSON text spells, or the text as a JsonNumber if Python writes the number differently.
 
     >>> json_number("1.5"), json_number("1.50"), json_number("-0")
     (1.5, '1.50', '-0')
@@ -33,12 +33,12 @@ def json_number(text: str) -> float | JsonNumber:
 
 
 def json_integer(text: str) -> int | JsonNumber:
-    """Return the integer that a JSON text spells. If it is −0, the text is kept with it."""
+    """Return the integer that a JSON text spells, or the text as a JsonNumber if it is −0."""
     return JsonNumber(text) if text == "-0" else int(text)
 
 
 def plain_number(text: str) -> tuple[float, int] | None:
-    """Return the value and the decimals of a text that Python would write for them; None for other texts.
+    """Return the value and the number of decimals of a text if Python writes this text for them. Otherwise return None.
 
     >>> plain_number("2.50"), plain_number("+2.5"), plain_number("1e3")
     ((2.5, 2), None, None)
@@ -50,11 +50,11 @@ def plain_number(text: str) -> tuple[float, int] | None:
 
 
 def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
-    """Return the leaves of a text that spells a finite number; None for other texts.
+    """Return the leaves of a text that spells a finite number. Return None for any other text.
 
-    The value stands at the place. ``decimals`` is the number of digits after the point. ``form`` is the rest of the text, with 0
-    for each digit: leading zeros, a plus sign, an exponent. ``rounded off`` counts units of the last decimal between the text and
-    the float. Each leaf exists only if the text differs from ``f"{value:.{decimals}f}"``.
+    The value stands at the place. ``decimals`` is the number of digits after the point. If the text is not what Python
+    writes for both, ``form`` is the rest of the text, with 0 for each digit: leading zeros, a plus sign, an exponent.
+    ``rounded off`` is the text minus the float, in units of the last decimal if there is no exponent.
 
     >>> number_leaves("output", "2.50")
     {'output': 2.5, 'decimals of output': 2.0}
@@ -69,7 +69,7 @@ def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
         return None
     value, decimals = float(text), len(fraction)
     if math.isinf(value) or (value == 0 and (whole + fraction).strip("0")):
-        return None  # beyond all floats
+        return None  # too large or too small for a float
     leaves: dict[str, Leaf] = {place: value + 0.0, f"decimals of {place}": float(decimals)}
     if value == 0 and sign == "-":
         leaves[f"sign of {place}"] = MINUS_ZERO

@@ -1,7 +1,7 @@
-"""Observe what a call writes and leaves behind, in addition to its value.
+"""Observe what a call prints, logs and leaves behind, in addition to its value.
 
-A mechanism that is observed returns {"output": its value, or the exception that it raised, "stdout": …, "log": …}. Its outputs
-are made one at a time, since what a batch writes cannot be divided among its outputs.
+An observed mechanism returns a dict: {"output": the value or the exception, "stdout": …, "log": …}. Its outputs are
+drawn one at a time, since the text that a batch prints cannot be divided among the outputs of the batch.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ _Read = Callable[[], Any]
 
 
 def observing(source: Source, what: Sequence[ObserveKind]) -> Source:
-    """Return the source of a mechanism whose outputs hold what is observed too.
+    """Return a source whose outputs also hold the observations named in ``what``.
 
-    Raises InvalidInputError for a program, whose process is not Python's.
+    Raises InvalidInputError for a program, since its process does not run Python.
     """
     if not what:
         return source
@@ -45,7 +45,7 @@ def observing(source: Source, what: Sequence[ObserveKind]) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class ObservedCall:
-    """A mechanism whose output is its value and what else it showed, in the order of ``what``."""
+    """A mechanism whose output is a dict: the value of a call, then the observations in the order of ``what``."""
 
     function: Callable[..., Any]
     name: str
@@ -53,12 +53,12 @@ class ObservedCall:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """The signature of the mechanism, without ``size``: outputs are observed one at a time."""
+        """The signature of the mechanism without ``size``, since outputs are observed one at a time."""
         signature = signature_of(self.function, self.name)
         return signature.replace(parameters=[one for name, one in signature.parameters.items() if name != "size"])
 
     def __call__(self, dataset: Any, **given: Any) -> dict[str, Any]:
-        """Return the output with what was observed. An exception is the output."""
+        """Return the value of one call with the observations. If the call raises, the value is the exception."""
         if "size" in signature_of(self.function, self.name).parameters:
             given["size"] = 1
         before = Path.cwd()
@@ -80,9 +80,9 @@ class ObservedCall:
 
 
 def attributes_of(value: Any, depth: int = 3) -> Any:
-    """Return the attributes of an object by name, those of objects in them too, ``depth`` levels deep; of anything else, nothing.
+    """Return the attributes of an object by name, down to ``depth`` levels of objects in objects, and its repr.
 
-    Of an exception, its arguments and what it was raised from are among them.
+    An exception has its arguments, its cause and its context in place of the repr. Other values have no attributes.
     """
     if isinstance(value, type) or not hasattr(value, "__dict__"):
         return {}
@@ -107,14 +107,14 @@ def _shown(value: Any, depth: int) -> Any:
 
 
 def _without_address(value: Any) -> str:
-    """Return the text of an object; of one without a text of its own, its type. An address in memory is no property of data."""
+    """Return the repr of an object. Return the name of its type if the repr shows an address in memory."""
     text = repr(value)
     return type(value).__name__ if " at 0x" in text else text
 
 
 @contextlib.contextmanager
 def _stdout() -> Iterator[_Read]:
-    """Take what file descriptors 1 and 2 get from this process and its children, and what Python's own streams get."""
+    """Capture file descriptors 1 and 2 of this process and its children, and Python's sys.stdout and sys.stderr."""
     with tempfile.TemporaryFile() as file, contextlib.ExitStack() as stack:
         text = stack.enter_context(os.fdopen(os.dup(file.fileno()), "w", encoding="utf-8", errors="backslashreplace"))
 
@@ -141,7 +141,7 @@ def _stdout() -> Iterator[_Read]:
 
 @contextlib.contextmanager
 def _log() -> Iterator[_Read]:
-    """Take the messages where loggers make them, whatever their levels are, and whether they pass them on or not."""
+    """Capture each message when a logger makes it, at every level, even if the logger does not pass it on."""
     messages, handle, is_enabled = list[str](), logging.Logger.handle, logging.Logger.isEnabledFor
 
     def keep(logger: logging.Logger, record: logging.LogRecord) -> None:
@@ -164,19 +164,19 @@ def _warnings() -> Iterator[_Read]:
         yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
 
 
-# Names of audit events, and how many paths they begin with.
+# The audit events of Python that change files. The number says how many of the first arguments are paths.
 CHANGES = {
     **dict.fromkeys(("os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate", "os.utime"), 1),
     **dict.fromkeys(("os.rename", "os.link", "os.symlink"), 2),
 }
 
 
-# In ``names`` the files that the calling thread opened to write, made, renamed or removed, while they are listed.
+# ``names`` lists the files that the calling thread has changed so far. It is None if the thread is not observed.
 _CHANGED = threading.local()
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    """Note a file that is opened to write, or changed otherwise."""
+    """Note the files that an audit event opens for writing, or changes in another way."""
     names: list[str] | None = getattr(_CHANGED, "names", None)
     if names is None:
         return
@@ -190,7 +190,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 @functools.cache
 def _listen() -> None:
-    sys.addaudithook(_hear)  # it cannot be removed
+    sys.addaudithook(_hear)  # Python cannot remove a hook
 
 
 @contextlib.contextmanager
@@ -204,7 +204,7 @@ def _files() -> Iterator[_Read]:
 
 
 def _content(name: str) -> dict[str, Any]:
-    """Return the name, size and mode of a file, and the end of its text; None for what it does not have, or if it is gone."""
+    """Return the name, size and mode of a file, and the last 64 KiB of its text. An unreadable value is None."""
     path = Path(name)
     shown: dict[str, Any] = {"name": Path(name).name, "content": None, "bytes": None, "mode": None}
     with contextlib.suppress(OSError):

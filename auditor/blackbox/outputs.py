@@ -1,4 +1,4 @@
-"""Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes it."""
+"""Outputs as a table: a column for each place, with a number or an atom for each output. ``canonical`` makes tables."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ ABSENT = "absent"  # the atom of a cell whose output has nothing at this place
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputColumn:
-    """One place in every output: a number, or an atom (a category, such as None or a string).
+    """One place in every output. Its cells are numbers or atoms (categories, such as None or a string).
 
-    ``codes`` index into ``atoms``, with NUMBER where the cell is a number; None if all cells are. Numbers are
-    finite or infinite, never NaN (which is an atom) and never −0.0.
+    ``codes`` index into ``atoms``, and NUMBER is the code of a number. ``codes`` is None if all cells are numbers.
+    Numbers are finite or infinite, never −0.0, and never NaN, which is an atom.
     """
 
     name: str
@@ -27,7 +27,7 @@ class OutputColumn:
     atoms: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process as one cell, if all cells are one in memory."""
+        """Pickle the column as one cell if it is stored as one cell."""
         if (atom := self.only_atom) is not None:
             return constant_column, (self.name, atom, len(self.numbers))
         return OutputColumn, (self.name, self.numbers, self.codes, self.atoms)
@@ -56,7 +56,7 @@ class Outputs:
 
     def column(self, name: str) -> OutputColumn:
         """Return the column of that name. It is all ABSENT if no output here has such a place."""
-        if not self.by_name:  # made when it is first asked for: outputs may have thousands of places
+        if not self.by_name:  # made at the first call only, since outputs may have thousands of places
             self.by_name.update((column.name, column) for column in reversed(self.columns))
         if name in self.by_name:
             return self.by_name[name]
@@ -66,12 +66,12 @@ class Outputs:
         return Outputs, (self.size, self.columns)
 
     def failure(self) -> str | None:
-        """Return the text of the first output if every output is an exception, and else None."""
+        """Return the text of the first output if every output is an exception. Otherwise return None."""
         share, message = self.raised()
         return message if share == 1 else None
 
     def raised(self) -> tuple[float, str]:
-        """Return the share of the outputs that are exceptions, and the text of the first; (0, "") if none is."""
+        """Return the share of outputs that are exceptions, and the text of the first exception ("" without any)."""
         kinds = self.column("type")
         if self.size == 0 or kinds.codes is None or "exception" not in kinds.atoms:
             return 0.0, ""
@@ -99,7 +99,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     if len(parts) == 1:
         return parts[0]
     names = dict.fromkeys(column.name for part in parts for column in part.columns)
-    if "type" in names:  # stands last, however the outputs were cut into parts
+    if "type" in names:  # the last column, however the outputs were cut into parts
         names["type"] = names.pop("type")
     require_alike(names, max((len(part.columns) for part in parts), default=0))
     columns = tuple(_join(name, [part.column(name) for part in parts]) for name in names)
@@ -107,8 +107,8 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
 
 
 def require_alike(places: Collection[str], of_one: int) -> None:
-    """Raise MechanismError if outputs have too many different places, while no more than ``of_one`` are in one of them."""
-    if len(places) > max(4_096, of_one):  # all outputs have a cell at each place that any of them has
+    """Raise MechanismError if there are over 4,096 places, and more than ``of_one``, the most places of any output."""
+    if len(places) > max(4_096, of_one):  # the table has a cell for each output at each place
         example = visible(list(places)[len(places) // 2], 80)
         raise MechanismError(
             f"outputs have more than 4,096 different places, such as {example}, and outputs differ in their places; return dicts "
@@ -126,7 +126,7 @@ def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:
     atoms = {atom: i for i, atom in enumerate(dict.fromkeys(atom for part in parts for atom in part.atoms))}
     codes = []
     for part in parts:
-        # The last entry is for NUMBER = -1.
+        # The code NUMBER, which is -1, finds the last entry.
         new = np.array([*(atoms[atom] for atom in part.atoms), NUMBER], dtype=np.int32)
         codes.append(np.full(len(part.numbers), NUMBER, np.int32) if part.codes is None else new[part.codes])
     return OutputColumn(name, numbers, np.concatenate(codes), tuple(atoms))
@@ -134,7 +134,7 @@ def _join(name: str, parts: list[OutputColumn]) -> OutputColumn:
 
 def constant_column(name: str, atom: str, size: int) -> OutputColumn:
     """Return a column of one atom, stored as one cell."""
-    # The same as by numpy.broadcast_to, but faster.
+    # This does the same as numpy.broadcast_to, but faster.
     zero = bytes(8)
     numbers, codes = np.ndarray(size, np.float64, zero, 0, (0,)), np.ndarray(size, np.int32, zero, 0, (0,))
     return OutputColumn(name, numbers, codes, (atom,))

@@ -1,4 +1,4 @@
-"""Processes for what may crash or hang. Each has a group of its own and a time limit, and none is left behind."""
+"""Processes for code that may crash or hang. Each leads a process group, which ends with it or with the auditor."""
 
 import atexit
 import contextlib
@@ -16,18 +16,18 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 # The errors of a system that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-# Options of glibc's mallopt (bytes): larger blocks are returned at once, and so is more memory at the end of the heap.
+# Options of glibc's mallopt: the bytes above which a free block, or a free end of the heap, goes back to the system.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 CHUNK = 1 << 20
-# Bytes of one line, and of all lines that are read at once. A batch of 65,536 outputs of 8,000 characters fits.
+# The most bytes of one line, and of all lines of an answer. A batch of 65,536 outputs of 8,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
 LATE = "no answer within the time limit"
 
 
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
-    """A process that gave no output. This failure is then the output of the mechanism.
+    """The failure of a process that gave no output. The failure is then the output of the mechanism.
 
-    ``standard_error`` is the end of what the process wrote there. It is for people to read, and no part of the output.
+    ``standard_error`` is the end of the standard error of the process. It is for people, and no part of the output.
     """
 
     standard_error: str = ""
@@ -38,7 +38,7 @@ class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the 
 
 
 class ProcessEnded(ProcessFailure):
-    """The process ended before it had answered: exit, crash, or a kill from outside."""
+    """The process ended before it had answered: by an exit, a crash, or a kill from outside."""
 
 
 class TimedOut(ProcessFailure):
@@ -46,9 +46,9 @@ class TimedOut(ProcessFailure):
 
 
 class Process:
-    """A process that is sent bytes and sends bytes back. Raises OSError when it cannot be started."""
+    """A process that receives bytes and sends bytes back. Raises OSError if it cannot be started."""
 
-    # Which mechanism a host has loaded, if any, and whether it is batched and takes rng; see auditor.blackbox.host
+    # The pickled source that a host has loaded, and whether the mechanism is batched and takes rng; see host.py
     loaded: tuple[bytes, tuple[bool, bool]] = b"", (False, False)
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
@@ -71,25 +71,25 @@ class Process:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
-        with contextlib.suppress(OSError):  # with a larger pipe the process can go on while its last answer is read
+        with contextlib.suppress(OSError):  # with a large pipe the process can go on while its last answer is read
             fcntl.fcntl(self._out, fcntl.F_SETPIPE_SZ, CHUNK)
         for stream in (self._in, self._err):
             os.set_blocking(stream, False)
         _LIVE.add(self)
 
     def send(self, request: bytes, *, last: bool = False) -> None:
-        """Send bytes. With ``last`` the input ends after them.
+        """Send bytes. With ``last`` the input of the process ends after these bytes.
 
-        Bytes that do not fit into the pipe are written while an answer is awaited. So neither side blocks the other.
+        Bytes that do not fit into the pipe are written while an answer is awaited, so neither side blocks the other.
         """
         self._pending, self._last = memoryview(request), last
         self._poll.register(self._in, select.POLLOUT)
         self._write()
 
     def receive(self, deadline: float | None, most: int = CHUNK, *, wait: bool = True) -> bytes:
-        """Return the next bytes: at least one, and at most ``most``; none past the deadline, a time of ``time.monotonic``.
+        """Return the next bytes, at most ``most``. Raises ProcessEnded if there are no more.
 
-        Raises ProcessEnded at the end of output; with ``wait`` also TimedOut past the deadline. Then the process is gone.
+        Past the ``deadline``, a time of ``time.monotonic``, raises TimedOut, or without ``wait`` returns no bytes.
         """
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -108,10 +108,10 @@ class Process:
                 return b""
 
     def receive_lines(self, count: int, deadline: float | None, *, wait: bool = False) -> tuple[bytes, int]:
-        """Return the bytes up to ``count`` ends of lines, and the number of these ends. More may follow the last of them.
+        """Return bytes with at least ``count`` line ends, and the number of line ends. Bytes may follow the last one.
 
-        Past the deadline it holds fewer, and the process lives. With ``wait`` it raises TimedOut instead, as ``receive`` does. It
-        raises ProcessEnded, and the process is gone, if a line or all lines together are too long to be held.
+        Past the deadline there are fewer line ends, or with ``wait``, TimedOut is raised as by ``receive``. If a line
+        or all lines together are too long to be held, the process is killed, and ProcessEnded is raised.
         """
         chunks, ends, whole, line = list[bytes](), 0, 0, 0
         while ends < count:
@@ -126,11 +126,11 @@ class Process:
                 if seen > most:
                     raise self._failed(ProcessEnded(f"killed, since it wrote {what} of over {most:,} bytes"))
             if wait and ends < count and deadline is not None and time.monotonic() >= deadline:
-                raise self._failed(TimedOut(LATE))  # it writes on and on
+                raise self._failed(TimedOut(LATE))  # the process wrote in time, but too little
         return b"".join(chunks), ends
 
     def has_output(self) -> bytes:
-        """Return output that was not asked for, if there is any."""
+        """Return bytes that the process wrote without being asked. Return no bytes if there are none."""
         return os.read(self._out, CHUNK) if dict(self._poll.poll(0)).get(self._out, 0) & select.POLLIN else b""
 
     def standard_error(self) -> str:
@@ -138,7 +138,7 @@ class Process:
         return self._errors.decode("utf-8", "replace").strip()
 
     def kill(self) -> None:
-        """End the process and all of its group, and wait until it is gone."""
+        """Kill the process and its group, and wait until the process is gone."""
         with self._killing:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
@@ -156,7 +156,7 @@ class Process:
             self._pending = self._pending[os.write(self._in, self._pending) :]
         except BlockingIOError:
             return
-        except BrokenPipeError:  # the process ended, which reading its output will show
+        except BrokenPipeError:  # the process has ended, which reading its output will show
             self._pending = memoryview(b"")
         if not self._pending:
             self._poll.unregister(self._in)
@@ -165,14 +165,14 @@ class Process:
 
     def _read_errors(self) -> None:
         with contextlib.suppress(BlockingIOError, KeyError):
-            # Not until there is none: a process may write faster than it is read.
+            # One chunk only, since a process may write faster than it is read.
             if chunk := os.read(self._err, CHUNK):
                 self._errors = (self._errors + chunk)[-2_000:]
             else:
                 self._poll.unregister(self._err)
 
     def _ended(self) -> ProcessFailure:
-        # A process that closes its output ends in a moment. One that goes on without output is of no use.
+        # A process that has closed its output usually ends at once. If not, it is killed, since it cannot answer.
         try:
             status = self._child.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -190,14 +190,14 @@ class Process:
 
 
 def _guard(group: int) -> "subprocess.Popen[bytes]":
-    """Start a shell that ends a group of processes when its own input ends, as it does when its parent is gone."""
+    """Start a shell that kills a process group when the shell's input ends, which happens when its parent is gone."""
     arguments = ["/bin/sh", "-c", 'read -r dismissed || kill -s KILL -- "-$0"', str(group)]
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
 def lead_a_group() -> None:
-    """Make this process the leader of a group. The group ends with it, and with its parent, even if they are killed."""
+    """Make this process the leader of a group. The group ends when this process or its parent ends or is killed."""
     os.setsid()
     _OWN.append(_guard(os.getpid()))
     parent = os.getppid()
@@ -211,20 +211,20 @@ def lead_a_group() -> None:
 
 
 def keep_memory() -> None:
-    """Keep the memory of one batch for the next: to return it and get it again takes a tenth of the time of a fast mechanism."""
-    with contextlib.suppress(AttributeError, OSError):  # only glibc can be told so
+    """Keep the memory of a batch for the next, since getting memory again takes a tenth of a fast mechanism's time."""
+    with contextlib.suppress(AttributeError, OSError):  # only glibc has mallopt
         for option, most in ((_MMAP_THRESHOLD, 1 << 25), (_TRIM_THRESHOLD, 1 << 26)):
             ctypes.CDLL(None).mallopt(option, most)
 
 
 def print_nowhere() -> None:
-    """Drop the printed text of this process: a mechanism may print for each of a million outputs."""
+    """Drop the text that this process prints, since a mechanism may print for each of a million outputs."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
 
 
-_OWN: list["subprocess.Popen[bytes]"] = []  # guards, whose input is open for as long as this process lives
+_OWN: list["subprocess.Popen[bytes]"] = []  # guards, whose input stays open as long as this process lives
 _LIVE: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _IDLE: dict[Hashable, list[Process]] = {}
 _LENDING = threading.Lock()
@@ -234,10 +234,10 @@ _LENDING = threading.Lock()
 def lent(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
-    """Lend an idle process of that key. The first wish that one meets decides. If none meets any, a new one starts.
+    """Lend an idle process of the key: one that meets the first wish, or else the second, ..., or else a new process.
 
-    Afterwards it is idle again, or killed if anything was raised. Each thread borrows a process of its own, so there is at most
-    one for each worker.
+    After the block the process is idle again, or killed if the block raised anything. Each thread borrows a process of
+    its own, so each worker has at most one.
     """
     key = (os.getpid(), key)  # a fork of the auditor must not talk to the processes of its parent
     with _LENDING:
@@ -255,7 +255,7 @@ def lent(
 
 
 def close_idle(key: Hashable) -> None:
-    """End the idle processes of that key."""
+    """End the idle processes of the key."""
     for process in _IDLE.pop((os.getpid(), key), []):
         process.kill()
 

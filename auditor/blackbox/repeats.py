@@ -1,7 +1,7 @@
-"""Outputs that repeat one another: a mechanism that seeds itself, or copies of one random state.
+"""Detect repeated outputs, which come from a mechanism that seeds itself, or from copies of one random state.
 
 Every bound assumes independent outputs. Copies of one output would count as several outputs, and the bound would be invalid.
-RepeatGuard proves that independent outputs are not refused.
+The docstring of RepeatGuard proves that it hardly ever refuses independent outputs.
 """
 
 import functools
@@ -26,8 +26,8 @@ SHOWN = 256  # outputs at the start of each side of a batch that the guard looks
 WINDOWS = (32, 64, 128, 256)
 ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen by their keys and not by their places
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
-CERTAIN = 64  # bits
-LONGEST = 128  # calls, after which a mechanism may begin anew
+CERTAIN = 64  # bits of evidence against independent outputs
+LONGEST = 128  # the longest period, in calls, after which a mechanism may begin anew
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -39,9 +39,9 @@ ADVICE = (
 
 
 def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
-    """Return a number for each of the first outputs. Equal outputs have equal numbers in any process and any batch.
+    """Return a key for each of the first outputs. Equal outputs have equal keys in any process and any batch.
 
-    Different ones have the same number with probability 2⁻⁶⁴. Empty if all are one exception: the batch may have failed as a whole.
+    Different outputs have equal keys with probability 2⁻⁶⁴. Return no keys if all are one exception (a failed batch).
     """
     n = min(outputs.size, most)
     keys: Keys = np.zeros(n, np.uint64)
@@ -53,12 +53,12 @@ def shown_keys(outputs: Outputs, most: int = SHOWN) -> Keys:
 
 
 def bits_of_beginnings(keys: Keys, starts: Sequence[int], groups: Sequence[int]) -> float:
-    """Return −log₂ of the chance that all calls of a group, which start at these places, begin with the same outputs. It is −∞ if
-    the first outputs differ in a group, and 0 if no group has two calls.
+    """Return −log₂ of the chance that the calls of each group, which begin at ``starts``, have equal first outputs.
+    Return −∞ if the first outputs differ in a group, and 0 if no group has two calls.
 
-    The outputs of a side are exchangeable. So given how often a value is among those that are left, all its places are equally
-    likely; any value may be the one that all calls of a group have at a place. That calls are alike for just n outputs has a weight
-    of 2⁻ⁿ. So 2 to the power of the result has an expectation of at most 1.
+    The outputs of a side are exchangeable, so all arrangements of the outputs that are left are equally likely. Any
+    value may be the common value of a group at a place. Agreement on exactly n outputs has the weight 2⁻ⁿ. So 2 to the
+    power of the result has an expectation of at most 1.
     """
     ends, bits, left = [*starts[1:], len(keys)], 0.0, keys
     for place in range(len(keys)):
@@ -112,7 +112,7 @@ def _named(name: str) -> np.uint64:
 
 
 class _Repeat(NamedTuple):
-    """A window that was drawn again: its entropy in bits, its draws without overlap, and the place of the last one."""
+    """A window that was seen again: its entropy in bits, how often it was seen without overlap, and where last."""
 
     bits: float
     times: int
@@ -128,24 +128,24 @@ class RepeatGuard:
     A mechanism whose outputs are independent, and identically distributed on each data set, is refused with probability below
     2⁻⁵⁷ for up to 10¹² batches. This holds for any outputs: many values or few, text, or one constant.
 
-    *Windows.* A window s of w outputs whose values occur n₁, n₂, … times in it is drawn with probability at most
-    2^−h(s), h = Σ nᵢ log₂(w/nᵢ): no distribution makes s likelier than that of its own frequencies. So B windows that do not
-    overlap are all one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c, the first of them having
-    probability P(s). With c = 64 + B log₂(windows so far), the sum over all choices of B windows stays below
-    2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
+    *Windows.* Let a window s have w outputs, whose values occur n₁, n₂, … times. Its probability P(s) is at most
+    2^−h(s) with h(s) = Σ nᵢ log₂(w/nᵢ), since no distribution makes s likelier than the frequencies in s. Let B windows
+    not overlap. All of them equal one s with h(s)·(B − 1) ≥ c with probability at most Σₛ P(s)·2^−h(s)(B−1) ≤ 2^−c. Let
+    t be the number of windows so far and c = 64 + B log₂(t). Then the sum of these probabilities over all choices of B
+    windows is below 2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
 
-    *Calls.* Calls may begin as those p calls before, in all batches of bounds. For each side and p, 2 to the power of the sum of
-    ``bits_of_beginnings`` ever reaches 2^c with probability at most 2^−c (Ville's inequality). With c = 64 + 2 log₂(p) + 3, the
-    sum over all p, both sides, and calls for many outputs or for one, is below 2⁻⁶⁴. A constant has no bits.
+    *Calls.* Each call may begin with the outputs of the call p calls before. For each side and p, the sum of
+    ``bits_of_beginnings`` over batches ever reaches c with probability at most 2^−c (Ville's inequality). With
+    c = 64 + 2 log₂(p) + 3, the sum over all p, both sides, and calls for many outputs or for one, is below 2⁻⁶⁴.
     """
 
     windows: int = 0
-    batches: int = 0  # one for each side of a batch
+    batches: int = 0  # each side of a batch counts
     # For each window: its batch, its start, and the batch in words.
     seen: dict[bytes, tuple[int, int, str]] = field(default_factory=dict)
     heads: set[int] = field(default_factory=set)  # the first keys of the windows in ``seen``
     repeats: dict[bytes, _Repeat] = field(default_factory=dict)
-    # Bits of each period that nothing has contradicted, by side, and by whether each output has a call of its own.
+    # The bits of each period that no call has contradicted, by side, and by whether each output has a call of its own.
     periods: dict[tuple[bool, bool], dict[int, float]] = field(
         default_factory=lambda: {
             (side, single): dict.fromkeys(range(1, LONGEST + 1), 0.0) for side in SIDES for single in (True, False)
@@ -154,13 +154,13 @@ class RepeatGuard:
 
     @property
     def remembers(self) -> bool:
-        """Whether the next batch is kept for comparison with later ones."""
+        """Whether the windows of the next batch are kept, for comparison with later batches."""
         return self.batches < 2 * REMEMBERED
 
     def look(self, left: Keys, right: Keys, where: str) -> None:
-        """Look at a batch. Raises MechanismError saying what was repeated.
+        """Look at a batch. Raises MechanismError that says what was repeated.
 
-        ``left`` and ``right`` are the ``shown_keys`` of its sides, and ``where`` is the batch in words.
+        ``left`` and ``right`` are the ``shown_keys`` of the sides, and ``where`` is the batch in words.
         """
         for keys in (left, right):
             remembers, batch, self.batches = self.remembers, self.batches, self.batches + 1
@@ -179,7 +179,7 @@ class RepeatGuard:
                         self.seen[window] = batch, start, where
 
     def awaits(self, calls: int, outputs: int) -> bool:
-        """Whether a batch with at most so many calls and outputs can show a period that nothing has contradicted."""
+        """Whether a batch of so many calls, or outputs with a call each, can contradict a period that is left."""
         return any(
             min(bits, default=math.inf) < (outputs if single else calls) for (_, single), bits in self.periods.items()
         )
@@ -187,10 +187,10 @@ class RepeatGuard:
     def look_at_calls(
         self, sides: Sequence[Keys], labels: NDArray[np.bool_], calls: Calls, single: bool, where: str
     ) -> None:
-        """Look at the calls of a batch. Raises MechanismError if each begins with the outputs of an earlier one, period by period.
+        """Look at the calls of a batch. Raises MechanismError if each call begins like the call one period before.
 
-        ``sides`` are the ``shown_keys`` of left and right. ``labels`` and ``calls`` say of each of the first outputs whether it is
-        on the left, and the number of its call in the batch; ``single`` if it has a call of its own.
+        ``sides`` are the ``shown_keys`` of left and right. For each of the first outputs, ``labels`` says whether it is
+        on the left, and ``calls`` is the number of its call. ``single`` says that each output has a call of its own.
         """
         for side, shown in zip(SIDES, sides, strict=True):
             bits, numbers = self.periods[side, single], calls[labels == side][: len(shown)]
@@ -213,7 +213,7 @@ class RepeatGuard:
                     )
 
     def state(self) -> dict[str, Any]:
-        """Return as plain data the changes by batches that are not in ``seen``."""
+        """Return plain data from which ``restore`` restores all but ``seen`` and ``heads``."""
         return {
             "windows": self.windows,
             "batches": self.batches,
@@ -222,13 +222,13 @@ class RepeatGuard:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state. The guard must have looked at the remembered batches before."""
+        """Restore a state. The guard must have looked at the remembered batches before, which restores ``seen``."""
         self.windows, self.batches = state["windows"], state["batches"]
         self.periods = {(side, single): dict(bits) for side, single, bits in state["periods"]}
         self.repeats = {bytes.fromhex(window): _Repeat(*repeat) for window, repeat in state["repeats"].items()}
 
     def _again(self, window: bytes, batch: int, start: int, where: str) -> None:
-        """Count a window that was seen again, unless it overlaps the one before. Raises MechanismError at too many."""
+        """Count a window that was seen again without overlap. Raises MechanismError if it was seen too often."""
         repeat = self.repeats.get(window)
         if repeat is None:
             repeat = self.repeats[window] = _Repeat(_bits(np.frombuffer(window, np.uint64)), 1, *self.seen[window])
@@ -247,7 +247,7 @@ class RepeatGuard:
 def _bits(window: Keys) -> float:
     """Return h, −log₂ of the largest probability that independent, identically distributed outputs can give a window.
 
-    It is 0 if equal outputs all stand together: a batch may be drawn as counts, and written out by value.
+    It is 0 if equal outputs all stand together, since a mechanism may draw counts, and write them out value by value.
     """
     counts = np.unique(window, return_counts=True)[1]
     runs = 1 + np.count_nonzero(window[1:] != window[:-1])

@@ -1,4 +1,4 @@
-"""Labelled outputs of a pair, and what draws them: this process, another one, or a program."""
+"""``Sample`` holds outputs of both sides of a pair. ``Drawer`` draws them in a process, or from a program."""
 
 import contextlib
 import itertools
@@ -17,32 +17,32 @@ from auditor.neighbours.pair import Pair, Side, rows_of
 
 Labels = np.ndarray[Any, np.dtype[np.bool_]]  # True: on the left data set
 Stream = np.random.Generator
-# A query's answers on a pair, or exceptions: on the left data set, there again, on the right, there again.
+# The answers of a query on a pair: twice on the left data set, then twice on the right. An answer may be an exception.
 Answers = tuple[Any, Any, Any, Any]
 
 T = TypeVar("T")
 
-# Outputs drawn one by one that are taken apart at once: few enough to stay in a core's cache.
+# How many outputs drawn one by one are made canonical together: few enough to stay in a core's cache.
 PIECE = 4_096
-# Calls on each side for a batch, and the outputs of a batch for each of them. Calls are few, since some take long however many
-# outputs they give; and several, since outputs of one call are not independent if the mechanism keeps a state from call to call.
+# A batch takes one call on each side for FOR_A_CALL outputs, and CALLS at most. Calls are few, since a call may be slow
+# for any number of outputs, and several, since outputs of one call that share a state are not independent.
 CALLS, FOR_A_CALL = 4, 64
 SIDES: tuple[Side, Side] = ("left", "right")
-# Outputs of the trial, which draws twice from one stream or seed. Two fair coins agree on all of them with probability 2⁻³².
+# The outputs of a trial, which draws twice from one stream. Independent fair coins would agree with probability 2⁻³².
 TRIAL = 32
-ALWAYS = 3  # a mechanism always fails if it fails this often on each side, and gives nothing else
-# The most that a difference counts, in units of the noise. One without noise counts that, and one of a number and an atom.
+ALWAYS = 3  # so many failures on each side, and no other output, count as a mechanism that always fails
+# The largest distance, in units of the noise; also that of a number and an atom, and of unequal numbers without noise.
 MOST = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Outputs drawn on the left and on the right data set of a pair; a fair coin picked the side of each."""
+    """Outputs drawn on the left and on the right data set of a pair."""
 
     left: Outputs
     right: Outputs
-    form: str = ""  # what held the outputs of a batch; see form_of
-    calls: int = 0  # on each side, each for many outputs; 0 if each output has a call of its own
+    form: str = ""  # the form of the batch that held the outputs, see canonical.batch_form
+    calls: int = 0  # calls on each side, each for many outputs; 0 if each output has a call of its own
     redrawn: bool = False  # whether a batch raised, and its outputs were drawn one by one instead
     failures: int = 0  # how often a process died or hung, among outputs drawn one by one
 
@@ -56,7 +56,7 @@ class Sample:
         return any(side.raised()[0] > 0 for side in (self.left, self.right))
 
     def parts(self, number: int) -> "list[Sample]":
-        """Cut the sample into parts of either side, in the order in which they were drawn."""
+        """Cut the sample into ``number`` samples, each with a part of either side, in the order of drawing."""
         ends = [[side.size * i // number for i in range(number + 1)] for side in (self.left, self.right)]
         return [
             Sample(self.left[a:b], self.right[c:d])
@@ -70,7 +70,7 @@ class Sample:
 
 
 def join_samples(samples: Sequence[Sample]) -> Sample:
-    """Return the outputs of all batches. Raises MechanismError if their forms differ."""
+    """Return one sample with the outputs of all samples. Raises MechanismError if their forms differ."""
     forms = sorted({sample.form for sample in samples if sample.form})
     if len(forms) > 1:
         raise changed_form(*forms[:2])
@@ -92,7 +92,7 @@ def changed_form(one: str, other: str) -> MechanismError:
 
 
 def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
-    """Yield label, data set and number of outputs of each side that has outputs; the side of the first label comes first."""
+    """Yield label, data set and number of outputs of each side with outputs, first the side of the first label."""
     on_left = int(np.count_nonzero(labels))
     sizes, first = {True: on_left, False: len(labels) - on_left}, bool(labels[:1].any())
     for label in (first, not first):
@@ -101,29 +101,29 @@ def sides_of(pair: Pair, labels: Labels) -> Iterator[tuple[bool, Any, int]]:
 
 
 def calls_of(labels: Labels, least: int = 1) -> list[Labels]:
-    """Cut the labels of a batch, into ``least`` pieces or more. For each, both sides are called, in the order of a coin."""
+    """Cut the labels of a batch into at least ``least`` pieces, if there are enough. Each takes a call on each side."""
     number = max(min(CALLS, len(labels) // FOR_A_CALL), min(least, len(labels)), 1)
     return np.array_split(labels, number)
 
 
 @dataclass(slots=True)
 class Patience:
-    """When to stop drawing outputs one by one if many are dead or hung processes, since each of these costs time."""
+    """The rule that stops drawing outputs one by one after many dead or hung processes, since each costs time."""
 
     most: int
     failures: list[int] = field(default_factory=lambda: [0, 0])  # on the right, and on the left
     answered: bool = False  # whether some output was not a failure
 
     def is_over(self, label: bool) -> bool:
-        """Enter a failure. Return whether there were ``most``, or a few on both sides while nothing answered."""
+        """Enter a failure. Return whether there are ``most``, or ALWAYS on both sides and no other output."""
         self.failures[label] += 1
         return sum(self.failures) >= self.most or (not self.answered and min(self.failures) >= ALWAYS)
 
 
 class Drawer(Protocol):
-    """An object that draws labelled outputs of a mechanism.
+    """An object that draws an output of a mechanism for each label. The label says on which side.
 
-    ``batched`` says whether one call gives many outputs. ``takes_rng`` says whether all randomness is the auditor's.
+    ``batched`` says whether a call gives many outputs, ``takes_rng`` whether the mechanism takes the auditor's stream.
     """
 
     __slots__ = ()
@@ -144,11 +144,11 @@ class Drawer(Protocol):
         one_by_one: bool = False,
         patience: Patience | None = None,
     ) -> Sample:
-        """Draw one output for every label, in the order of the labels. Outputs drawn one by one end when ``patience`` ends. A batch
-        takes ``least`` calls on each side, or more.
+        """Draw one output for every label, in the order of the labels. A batch takes at least ``least`` calls on each
+        side, if it has enough outputs. Outputs drawn one by one end early when ``patience`` is over.
 
-        A failure is an output. If a batch fails as a whole, which output failed cannot be known: all its outputs on both sides are
-        that failure. Failed batches are not drawn anew, since failures would be rarer then, by different factors on the two sides.
+        A failure is an output. If a batch fails, all its outputs are that failure, since nobody knows which output
+        failed. The batch is not drawn again, since failures would become rarer, by different factors on the two sides.
         """
         if self.batched and not one_by_one:
             drawn = self.batch(pair, labels, rng, least)
@@ -164,15 +164,15 @@ class Drawer(Protocol):
                 if is_over:
                     break
             else:
-                next(outputs, None)  # to its end, where a process says that it is done
+                next(outputs, None)  # reaches the end, where a process says that it is done
         return join_samples(parts)
 
     def _piece(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
-        """Return the next outputs, one for each label, and whether to draw no more. There are fewer where ``patience`` ends."""
+        """Return the next outputs, one for each label, and whether ``patience`` is over. Then there are fewer."""
         made, failures, is_over = list[Any](), 0, False
         for output in itertools.islice(outputs, len(labels)):
             made.append(output)
-            if issubclass(type(output), ProcessFailure):  # isinstance would ask the output
+            if issubclass(type(output), ProcessFailure):  # isinstance would call code of the output
                 failures += 1
                 if is_over := patience is not None and patience.is_over(bool(labels[len(made) - 1])):
                     break
@@ -183,7 +183,7 @@ class Drawer(Protocol):
         return Sample(left, right, failures=failures), is_over
 
     def coupled(self, pair: Pair, rng: Stream, size: int) -> tuple[Outputs, Outputs]:
-        """Return ``size`` outputs of either side, with the same noise; fewer where a process fails."""
+        """Return ``size`` outputs of either side with the same noise. There are fewer if a process fails."""
         state, drawn = rng.bit_generator.state, list[Sample]()
         for labels in (np.ones(size, np.bool_), np.zeros(size, np.bool_)):
             rng.bit_generator.state = state
@@ -191,14 +191,14 @@ class Drawer(Protocol):
         return drawn[0].left, drawn[1].right
 
     def alike(self, pairs: Sequence[Pair], rng: Stream, size: int) -> Iterator[float]:
-        """Yield for each pair how far apart ``size`` outputs of either side are, with the same noise on both sides of all pairs."""
+        """Yield the distance (see ``apart``) of ``size`` outputs of either side of each pair, all with equal noise."""
         state = rng.bit_generator.state
         for pair in pairs:
             rng.bit_generator.state = state
             yield apart(*self.coupled(pair, rng, size))
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
-        """Draw outputs by a few calls, see ``calls_of``; or return the failure of the batch."""
+        """Draw outputs by a few calls (see ``calls_of``). If one fails, return the failure of the batch."""
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield an output or a failure for every label, each made when it is asked for."""
@@ -210,11 +210,11 @@ class Drawer(Protocol):
         return output
 
     def repeats_itself(self, pair: Pair) -> bool:
-        """Whether the mechanism has no randomness but the auditor's, as far as that shows before an audit."""
+        """Whether the mechanism has no randomness of its own, as far as this shows before an audit."""
         return self.takes_rng
 
     def answers(self, pairs: Sequence[Pair]) -> Iterator[Answers]:
-        """Yield what a query answers on each pair. A frame is its rows, which can be stored and compared."""
+        """Yield the answers of a query on each pair. A frame becomes its rows, which can be stored and compared."""
         rng = np.random.default_rng(0)
         for pair in pairs:
             left, again, right, right_again = (rows_of(self.call_once(pair, s, rng)) for s in SIDES for _ in range(2))
@@ -231,10 +231,10 @@ def are_rows(*answers: Any) -> bool:
 
 
 def apart(one: Outputs, other: Outputs) -> float:
-    """Return the mean distance of outputs in the same place of either side, summed over their columns.
+    """Return the mean distance of the n-th output of one side from the n-th of the other, summed over the columns.
 
-    Numbers count by how far apart they are, divided by how far apart two outputs of one side are. Noise that is only added, drawn
-    from the same stream on both sides, leaves the distance of what it is added to.
+    The distance of numbers is divided by the mean distance of consecutive outputs of one side. If the mechanism only
+    adds noise, equal noise on both sides cancels, and leaves the distance of the values without noise.
     """
     size = min(one.size, other.size)
     if not size:
@@ -255,7 +255,7 @@ def apart(one: Outputs, other: Outputs) -> float:
 
 
 def _spread(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far apart consecutive outputs are in the mean, for each column."""
+    """Return the mean distance of consecutive outputs, for each column."""
     if numbers.shape[1] < 2:
         return np.zeros((len(numbers), 1))
     return np.asarray(np.abs(np.diff(numbers, axis=1)).mean(axis=1, keepdims=True))

@@ -1,7 +1,7 @@
 """Draw outputs in parallel. Workers and backend do not change the outputs.
 
-The size of a batch follows from the number of outputs asked for, and outputs depend on it. The number of batches in a task follows
-from their measured time. It decides when and where a batch is drawn, and nothing else.
+The size of a batch follows from the number of outputs asked for, and changes the outputs. The number of batches in a
+task follows from measured times, and changes only when and where a batch is drawn.
 """
 
 import contextlib
@@ -39,14 +39,14 @@ from auditor.neighbours.pair import Pair
 
 T = TypeVar("T")
 
-# Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little. A batch has at
-# least LEAST outputs, since the guard against repeats needs several in a row. Outputs to learn from are cut into fewer pieces: a
-# mechanism that hangs does so a few times in each piece, which costs time.
+# Outputs are cut into at least PIECES batches, so that many workers can share them and an interruption loses little.
+# Outputs to learn from are cut into PIECES_TO_LEARN batches, since a mechanism that hangs does so a few times in each
+# batch. A batch has at least LEAST outputs, since the guard against repeats compares sequences of outputs.
 PIECES, PIECES_TO_LEARN, LEAST = 128, 16, 128
 # The factor by which batches grow while their seconds are measured.
 GROWTH = 4
-# A task has enough batches to make its overhead small, and few enough to keep all workers busy to the end: so many seconds at
-# least and at most, and at most so many tasks a second. Many workers have longer tasks.
+# A task takes at least LEAST_TASK seconds, so that its overhead is small, and at most TASK seconds, so that all workers
+# are busy to the end. With many workers tasks may take longer, so that at most A_SECOND tasks end in a second.
 LEAST_TASK, TASK, A_SECOND = 0.01, 0.25, 200
 
 
@@ -54,12 +54,12 @@ LEAST_TASK, TASK, A_SECOND = 0.01, 0.25, 200
 class Execution:
     """How outputs are drawn. Only ``batch`` changes numbers in a report.
 
-    ``backend`` is loky (processes of this machine), threading, or dask, with the ``address`` of a cluster's scheduler.
-    ``workers`` follows joblib: −1 is one for each core; a cluster has a number of its own. ``batch`` is the most outputs drawn at
-    once. ``timeout`` is the seconds for a batch, or for a single output where they are drawn one by one. A timeout is an output,
-    and so is a crash, so mechanisms run in processes of their own. ``isolate`` False runs Python mechanisms in the calling
-    process, with one worker or threads, for debuggers and for objects that cannot be pickled. Nothing limits their time there,
-    and a crash ends the run. ``lost`` says that a worker was lost before: then each mechanism has a process of its own.
+    ``backend`` is loky (processes of this machine), threading, or dask, with the ``address`` of the scheduler.
+    ``workers`` follows joblib: −1 is one for each core. ``batch`` is the most outputs of a batch. ``timeout`` is the
+    seconds for a batch, or for an output drawn alone; a timeout is an output. Several loky workers without a timeout
+    run Python mechanisms themselves. If a crash ends a worker, the audit starts again with ``lost``. Then, and in all
+    other cases, a mechanism runs in processes of its own, and a crash is an output. Without ``isolate``, one worker or
+    threads run it in the calling process, for debuggers. There its time has no limit, and a crash ends the run.
     """
 
     backend: BackendName = "loky"
@@ -68,7 +68,7 @@ class Execution:
     timeout: float | None = None
     isolate: bool = True
     address: str | None = None
-    lost: bool = False
+    lost: bool = False  # a worker process has died in this audit
 
     def __post_init__(self) -> None:
         if self.backend not in get_args(BackendName):
@@ -81,7 +81,7 @@ class Execution:
             raise InvalidInputError(f"batch is {self.batch}; it must be at least 1")
         if self.timeout is not None:
             require_number("timeout", self.timeout, 0, 31_536_000, low_open=True)  # at most a year
-        # A worker takes 100 MB and more, and more of them than cores gain nothing.
+        # A worker takes 100 MB or more of memory, and more workers than cores gain nothing.
         if self.backend != "dask" and self.workers > (most := 32 * processes(-1)):
             raise InvalidInputError(f"workers is {self.workers:,}; this machine can start {most:,}, 32 for each core")
         if self.address is not None and self.backend != "dask":
@@ -104,7 +104,7 @@ class Execution:
         return self.backend == "dask" and self.workers != 1
 
     def workers_for(self, *, waiting: bool) -> Workers:
-        """Return workers; ``waiting`` if they only wait for processes. Raises InvalidInputError if there is no such cluster."""
+        """Return workers, which only wait for processes if ``waiting``. Raises InvalidInputError without a cluster."""
         if self.on_cluster:
             return workers_for("dask", self.workers, self.address)
         if processes(self.workers) == 1:
@@ -113,11 +113,11 @@ class Execution:
 
     @property
     def in_workers(self) -> bool:
-        """Whether worker processes run a Python mechanism themselves. One that crashes ends such a worker."""
+        """Whether worker processes run Python mechanisms themselves. A mechanism that crashes then ends its worker."""
         return self.backend == "loky" and processes(self.workers) > 1 and not self.lost and self.timeout is None
 
     def reach(self, source: Source) -> None:
-        """Start the workers, which takes a while. Raises InvalidInputError if there is no cluster at the address."""
+        """Start the workers early, since this takes a while. Raises InvalidInputError if no cluster answers."""
         if self.on_cluster:
             self.workers_for(waiting=True)
         elif self.in_workers and not source.is_program:
@@ -129,9 +129,9 @@ class Pace:
     """The measured seconds of an audit's batches. They decide when and where batches are drawn, and change no output."""
 
     workers: int = 1
-    worker: str = "worker"  # what a worker is, in words
+    worker: str = "worker"  # a word for a worker, such as "process"
     each: float | None = None  # seconds of an output, while all workers are busy
-    outputs: int = 1  # of a batch
+    outputs: int = 1  # in a batch
 
     def next_task(self, left: int) -> int:
         """Return how many of the remaining batches the next task draws."""
@@ -143,7 +143,7 @@ class Pace:
         return max(1, min(left, max(fair, math.ceil(least)), int(most)))
 
     def drawn_by(self) -> str:
-        """Say who draws.
+        """Return the number of workers in words.
 
         >>> Pace(2, "process").drawn_by()
         '2 processes'
@@ -151,16 +151,16 @@ class Pace:
         return how_many(self.workers, self.worker)
 
     def note(self, batches: int, seconds: float) -> None:
-        """Enter how long a task took."""
+        """Enter the seconds of a task of so many batches."""
         self.each = seconds / max(1, batches * self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Draws batches of one audit. ``name`` is the audit's, and part of every address.
+    """Draws the batches of one audit. ``name`` is part of the address of each batch.
 
-    ``guard`` has seen all earlier batches; no address may be drawn twice under one guard. ``store`` keeps batches. Batches that
-    it has are not drawn again. ``pace`` is the measured speed of the workers.
+    ``guard`` has looked at all earlier batches, so no address may be drawn twice with one guard. ``store`` keeps
+    batches, and a batch in the store is not drawn again. ``pace`` is the measured speed of the workers.
     """
 
     source: Source
@@ -174,8 +174,8 @@ class Sampler:
     def map(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Generator[T, None, None]:
         """Draw each batch and yield its observation by ``observe``, in order.
 
-        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself; WorkerLostError if a worker
-        process that draws ends.
+        Raises MechanismError if the mechanism cannot be built, breaks the protocol, or repeats itself. Raises
+        WorkerLostError if a worker process ends while it draws.
         """
         for group in self.groups(batches, observe, keep=True):
             yield from (drawn.seen for _, drawn in group)
@@ -183,9 +183,9 @@ class Sampler:
     def groups(
         self, batches: Sequence[Batch], observe: Callable[[Sample], T], *, keep: bool = False
     ) -> Generator[Sequence[tuple[Batch, DrawnBatch[T]]], None, None]:
-        """Draw each batch, and ``keep`` it; yield the batches of each task together. Raises as ``map`` does.
+        """Draw each batch, and yield the batches of each task together. ``keep`` stores their observations.
 
-        Batches that the store holds are read, not drawn, and yielded one by one.
+        Batches in the store are read instead, and yielded one by one. Raises as ``map`` does.
         """
         done = 0
         for drawn in self.recall(batches, observe):
@@ -230,7 +230,7 @@ class Sampler:
                 self.guard.look_at_calls((drawn.left, drawn.right), labels, numbers, single, batch.label)
 
     def recall(self, batches: Sequence[Batch], observe: Callable[[Sample], T]) -> Iterator[DrawnBatch[T]]:
-        """Yield the first of the batches, as far as they are kept; the guard looks at them again."""
+        """Yield batches from the store, up to the first that it does not have. The guard looks at them again."""
         for batch in batches:
             kept = self.store.batch(batch, observe)
             if kept is None:
@@ -239,10 +239,10 @@ class Sampler:
             yield kept
 
     def trial(self, pair: Pair, size: int = TRIAL) -> Trial:
-        """Draw outputs twice from the same stream; return whether they are equal, and what they cost.
+        """Draw outputs twice from one stream. Return whether both draws are equal, and what an output costs.
 
-        If they differ, the mechanism has randomness or a memory of its own, and each worker would have a copy of it. A failure is
-        left to the audit. Of a single output only the cost is meant, and a program has few seconds for it. Raises as ``map``.
+        If they differ, the mechanism has randomness or a memory of its own, of which each worker would have a copy. A
+        failure counts as equal. A trial of one output only measures the cost, and a program has 4 seconds for it.
         """
         how, origin = self.execution, self.origin()
         if size == 1 and self.source.is_program:
@@ -253,7 +253,7 @@ class Sampler:
         return Trial(*trial)
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
-        """Return for each pair how far apart ``size`` outputs of either side are, with the same noise. Raises as ``map`` does."""
+        """Return the distance of ``size`` outputs of either side of each pair, drawn with the same noise."""
         origin, how = self.origin(), self.execution
         parts = (pairs[at : at + 32] for at in range(0, len(pairs), 32))
         tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
@@ -261,9 +261,9 @@ class Sampler:
         return [*itertools.chain.from_iterable(found)]
 
     def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
-        """Return the seconds a worker needs for an output. Takes about ``most`` seconds, on outputs used for nothing else.
+        """Return the seconds that a worker needs for an output, measured for about ``most`` seconds.
 
-        ``place`` is part of their address. The first output of each worker does not count: it may import a library, or compile.
+        ``place`` is part of the address of these outputs, which serve nothing else. Each worker's first does not count.
         """
         timed = replace(self, store=AuditStore())
 
@@ -281,7 +281,7 @@ class Sampler:
 
     @property
     def apart(self) -> bool:
-        """Whether the mechanism draws in a process of its own, under a time limit of its own. A worker then only waits for it."""
+        """Whether the mechanism runs in a process of its own, for which a worker only waits."""
         return self.source.is_program or (self.execution.isolate and not self.execution.in_workers)
 
     def origin(self) -> Origin:
@@ -297,7 +297,7 @@ class Sampler:
         form: str = "",
         number: tuple[int, ...] = (),
     ) -> Batches:
-        """Cut a number of outputs on one pair into batches, below the address ``number``."""
+        """Cut a number of outputs on one pair into batches, whose addresses begin with ``number``."""
         pieces = PIECES if phase in BOUNDS else PIECES_TO_LEARN
         size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
         share = min(1.0, size / max(1, outputs))

@@ -1,7 +1,7 @@
-"""The store of a run, one SQLite file: to go on after an interruption, or to repeat the run without the mechanism.
+"""The store of a run: one SQLite file, to resume the run after an interruption, or to replay it without the mechanism.
 
-What belongs together is written in one transaction, so a run that is killed loses only the batches in flight. The content is JSON
-and arrays, which run no code.
+Data that belong together are written in one transaction, so a run that is killed loses only the batches in flight. The
+content is JSON and arrays, which run no code.
 """
 
 import functools
@@ -42,12 +42,12 @@ CREATE TABLE IF NOT EXISTS notes (audit TEXT, name TEXT, content TEXT, PRIMARY K
 CREATE TABLE IF NOT EXISTS inputs (name TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID;
 """
 VERSION = 2
-# What SQLite raises for a spoilt file. The text of its error may quote bytes of the file.
+# The exceptions of SQLite for a spoilt file. The text of an error may quote bytes of the file that are not UTF-8.
 SPOILT = (sqlite3.Error, UnicodeDecodeError)
-# The note that says why a recorded run stopped drawing.
+# The name of the note that says why a recorded run stopped drawing.
 ENDED = "ended"
 COUNTS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
-# Limits of one sample. A few bytes of an archive can stand for any number of zeros.
+# Limits of one sample, since a few bytes of an archive can stand for any number of zeros.
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
 
@@ -55,9 +55,9 @@ class Store:
     """The file of a configuration's runs, or of a recording. Audits may write from several threads of one process."""
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
-        """Open the file, or make it unless it is only for ``reading``.
+        """Open the file. Make it if there is none, unless it is only for ``reading``.
 
-        Raises InvalidInputError if that fails, or if another run has the file; MachineError if there is no room.
+        Raises InvalidInputError if this fails or another run has the file, and MachineError if there is no room.
         """
         self.path, self._lock = path, threading.RLock()
         self._file: sqlite3.Connection | None = None
@@ -91,14 +91,14 @@ class Store:
         with closing(sqlite3.connect(":memory:")) as own:
             own.executescript(SCHEMA)
             if _tables(file) != _tables(own):
-                # A view or a column that is computed could run for ever.
+                # A view or a computed column could run forever.
                 raise sqlite3.DatabaseError("it has other tables than this auditor writes")
 
     def begin(self, identity: Mapping[str, Any], resume: bool, inputs: Mapping[str, str] | None = None) -> bool:
-        """Begin a run, or go on with an interrupted one; return whether there was one to go on with.
+        """Begin a run, or with ``resume`` go on with an interrupted one. Return whether there was one to go on with.
 
-        ``inputs`` are digests by name. Each that the interrupted run had must be the same. Without ``resume`` an interrupted run is
-        deleted. Raises InvalidInputError that lists the differences if it was another run.
+        ``inputs`` are digests by name. Those of the interrupted run must be unchanged. Without ``resume``, that run is
+        deleted. Raises InvalidInputError that lists the differences if the interrupted run was another one.
         """
         inputs = inputs or {}
         with self.transaction() as file:
@@ -125,14 +125,14 @@ class Store:
         with self.transaction() as file:
             file.execute("UPDATE runs SET ended = ?, report = ? WHERE ended IS NULL", (_now(), report))
             self._forget(file)
-        with self._opened() as file, suppress(sqlite3.OperationalError):  # to take less room needs room
+        with self._opened() as file, suppress(sqlite3.OperationalError):  # VACUUM itself needs room
             file.execute("VACUUM")
 
     def close(self) -> None:
-        """Write nothing more, even if audits still run."""
+        """Close the file, even if audits still run. They get Stopped at their next access."""
         with self._lock:
             if self._file is not None:
-                with suppress(*SPOILT):  # then the file can be read where nothing can be written
+                with suppress(*SPOILT):  # in this mode the file can be read from a disk that is read-only
                     self._file.execute("PRAGMA journal_mode=DELETE")
                 self._file.close()
             self._file = None
@@ -146,7 +146,7 @@ class Store:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._file is None:
-                raise Stopped  # its audits must end
+                raise Stopped  # the audits of a closed file must end
             yield self._file
 
     @contextmanager
@@ -159,7 +159,7 @@ class Store:
                     yield file
                     file.execute("COMMIT")
                 except BaseException:
-                    if file.in_transaction:  # an error of the disk may have ended it
+                    if file.in_transaction:  # an error of the disk may have ended the transaction
                         file.execute("ROLLBACK")
                     raise
             except sqlite3.OperationalError as error:
@@ -175,22 +175,22 @@ class Store:
 
 
 def _tables(file: sqlite3.Connection) -> set[tuple[str, str]]:
-    """Return all that a file has by name, as it was made."""
+    """Return the type and the SQL of each table, view, index and trigger of a file."""
     return set(file.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
 class Mode(Enum):
-    """The stored data of an audit."""
+    """Which data of an audit are stored or read."""
 
     NOTHING = auto()
-    RESUME = auto()  # what was observed, so that the same run can go on
+    RESUME = auto()  # observations, so that the same run can go on
     RECORD = auto()  # outputs and answers, for a replay
     REPLAY = auto()  # outputs and answers are read, and no mechanism runs
 
 
 @dataclass(frozen=True, slots=True)
 class AuditStore:
-    """The stored data of one audit, to write or to read. By default nothing is."""
+    """The stored data of one audit, to write or to read. By default nothing is stored."""
 
     mode: Mode = Mode.NOTHING
     file: Store | None = None
@@ -206,14 +206,14 @@ class AuditStore:
         return self.mode in (Mode.RECORD, Mode.REPLAY)
 
     def recalls(self, name: str) -> bool:
-        """Whether ``recall`` computes nothing: it has the data, or nothing is computed in a replay."""
+        """Whether ``recall`` computes nothing, since the data are stored or this is a replay."""
         return self.mode is Mode.REPLAY or self._note(name) is not None
 
     def recall(self, name: str, find: Callable[[], T], unrecorded: T | None = None) -> T:
-        """Compute plain data once; a resumed run and a replay read it.
+        """Return plain data from the store. If there are none, compute them by ``find`` and store them.
 
-        For a replay an error of the mechanism is kept too, and raised again. If a replay has no such data, it returns
-        ``unrecorded``; without, it raises InvalidInputError, or MechanismError if the recorded run had stopped before.
+        A recording also stores a MechanismError of ``find``, and its replay raises it again. A replay without the data
+        returns ``unrecorded``, or if this is None, raises InvalidInputError, or MechanismError if the run had stopped.
         """
         kept = self._note(name)
         if kept is not None:
@@ -232,7 +232,7 @@ class AuditStore:
         return value
 
     def happens(self, name: str, at: int, test: Callable[[], bool]) -> bool:
-        """Return whether a test that depends on the clock holds at a point; in a replay, whether it held."""
+        """Return whether a test that depends on the clock holds at a point. A replay returns whether it held there."""
         if self.mode is Mode.REPLAY:
             kept = self._note(name)
             return kept is not None and self._decoded(kept, name) == at
@@ -250,13 +250,13 @@ class AuditStore:
         asked = ask(unknown) if unknown else iter(())
         for name in names:
             yield self.recall(name, lambda: _plain(next(asked)))
-        next(asked, None)  # at its end the process of the query is idle again
+        next(asked, None)  # reaches the end, where the process of the query becomes idle again
 
     def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> DrawnBatch[T] | None:
-        """Return a batch as it was kept, or None.
+        """Return a batch from the store, or None.
 
-        Raises MechanismError if the mechanism broke the protocol in it, or was stopped before. Raises InvalidInputError if the
-        batch is missing in a replay, is of another pair, or was not written by an auditor.
+        Raises MechanismError if the mechanism broke the protocol in the batch, or if the recorded run stopped before.
+        Raises InvalidInputError if a replay has no such batch, or a batch of another pair, or one no auditor wrote.
         """
         rows = self._rows("SELECT left_keys, right_keys, seen FROM batches WHERE audit = ? AND name = ?", batch.name)
         what = f"batch {batch.name}"
@@ -275,7 +275,7 @@ class AuditStore:
         return DrawnBatch(np.frombuffer(left, np.uint64), np.frombuffer(right, np.uint64), seen)
 
     def has(self, phase: Phase, number: int) -> bool:
-        """Whether outputs of a phase of a round are recorded."""
+        """Whether any outputs of a phase of a round are recorded."""
         return bool(self._names(f"{phase.name.lower()}-{number}-"))
 
     def samples(self, phase: Phase, number: int, pair: Pair) -> Iterator[Sample]:
@@ -297,7 +297,7 @@ class AuditStore:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Blame the file for any error of a replay: it may hold whatever somebody wrote. Raises InvalidInputError then."""
+        """Raise InvalidInputError that blames the file for any error in a replay, since anybody may have written it."""
         try:
             yield
         except Exception as error:
@@ -315,7 +315,7 @@ class AuditStore:
         failed: Batch | None = None,
         error: MechanismError | None = None,
     ) -> Sequence[tuple[Batch, DrawnBatch[Any]]]:
-        """Keep the samples of batches from workers, and the error of the next batch; return the observations."""
+        """Return the observations of batches from workers. A recording stores samples, and the next batch's error."""
         if self.mode is not Mode.RECORD:
             return group
         nothing = np.empty(0, np.uint64)
@@ -328,16 +328,16 @@ class AuditStore:
     def keep(
         self, batches: Iterable[tuple[Batch, DrawnBatch[Any]]] = (), notes: Mapping[str, Any] | None = None
     ) -> None:
-        """Keep the observations of batches and notes, either all or none. With them the run can go on."""
+        """Store notes and, for a run that can be resumed, the observations of batches: either all or none."""
         observed = [(batch, drawn._replace(seen=encode(drawn.seen))) for batch, drawn in batches if self.resumes]
         self._write(observed, notes or {})
 
     def end(self, why: str) -> None:
-        """Note why nothing more is drawn. A replay reports this where a batch is missing."""
+        """Note why nothing more is drawn. A replay reports this if a batch is missing."""
         self.keep(notes={ENDED: why})
 
     def close(self) -> None:
-        """Write nothing more."""
+        """Close the file."""
         if self.file is not None:
             self.file.close()
 
@@ -363,7 +363,7 @@ class AuditStore:
         return rows[0][0] if rows else None
 
     def _decoded(self, content: Any, what: str) -> Any:
-        """Return what was kept, or raise it if it is an error."""
+        """Return stored data. Raise the data if they are a MechanismError."""
         try:
             value = decode(content)
         except Exception as error:
@@ -395,7 +395,7 @@ def _plain(answers: Answers) -> Answers:
 
 
 def _digest(pair: Pair) -> bytes:
-    # As a report states the pair, so that the pair of a report can be compared.
+    # The pair is written as in a report, so that it can be compared with the pair of a report.
     return hashlib.sha256(json.dumps(pair.to_dict()).encode()).digest()
 
 
@@ -426,13 +426,13 @@ def encode(value: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """Return what was encoded. An exception is kept as its name and text; only MechanismError keeps its class.
+    """Return what was encoded. An exception keeps its name and text, but only a MechanismError keeps its class.
 
-    Raises some Exception for other bytes, as the readers of archives, arrays and JSON do.
+    Other bytes raise any Exception that readers of archives, arrays and JSON raise.
     """
     if content.startswith(b"PK"):  # an archive
         return unpacked(content)
-    require_shallow(content, 3 * DEEPEST)  # a dict is an object and two lists
+    require_shallow(content, 3 * DEEPEST)  # each dict is encoded as an object and two lists
     return json.loads(content, object_hook=_untagged)
 
 
@@ -471,7 +471,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
         for i, column in enumerate(outputs.columns):
             for part in ("numbers", "codes"):
                 if (array := getattr(column, part)) is not None:
-                    # If all cells are one in memory, one stands for all.
+                    # If all cells are one cell in memory, only this cell is written.
                     arrays[f"{side} {i} {part}"] = array if array.size == 0 or array.strides[0] else array[:1]
     about = {"form": sample.form, "calls": sample.calls, "redrawn": sample.redrawn, "failures": sample.failures}
     meta = json.dumps({"sides": sides, "sample": about})
@@ -481,7 +481,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
 
 
 def unpacked(content: bytes) -> Sample:
-    """Return the sample that was packed. Raises some Exception for other bytes."""
+    """Return the sample that was packed. Other bytes raise any Exception."""
     with zipfile.ZipFile(io.BytesIO(content)) as members:
         if sum(member.file_size for member in members.infolist()) > MOST_BYTES:
             raise ValueError(f"it has arrays of more than {MOST_BYTES:,} bytes")
@@ -496,7 +496,7 @@ def unpacked(content: bytes) -> Sample:
 
 def _outputs(archive: Any, side: Side, meta: Any) -> Outputs:
     size = int(meta["size"])
-    if not 0 <= size <= MOST_OUTPUTS:  # one in memory can stand for all
+    if not 0 <= size <= MOST_OUTPUTS:  # a single cell can stand for all outputs
         raise ValueError(f"it has {size:,} outputs on a side, and {MOST_OUTPUTS:,} are the limit")
     columns = []
     for i, (name, atoms) in enumerate(meta["columns"]):

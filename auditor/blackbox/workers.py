@@ -1,6 +1,6 @@
-"""Workers, shared by all audits that run at once: processes or threads of this machine, or those of a Dask cluster.
+"""Workers that all running audits share: processes or threads of this machine, or the workers of a Dask cluster.
 
-Tasks start in the order of the library that runs them. The result of a task does not depend on when or where it runs.
+The library that runs the tasks decides their order. The result of a task does not depend on when or where it runs.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from auditor.errors import InvalidInputError, MachineError, WorkerLostError
 
 # A function and its arguments.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
-# Seconds for a Dask scheduler to answer, and for its first worker.
+# The seconds that a Dask scheduler, and then its first worker, may take to answer.
 WAIT = 30
 LOST = "a worker process ended while it ran the mechanism: it crashed, or memory ran out"
 
@@ -39,17 +39,17 @@ class Workers:
     size: int
 
     def start(self) -> None:
-        """Start what takes a while to start, without waiting for it; by default, nothing."""
+        """Start worker processes without waiting for them. By default there are none to start."""
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
-        """Yield the results of tasks, in order. ``ahead`` tasks are taken before their results are asked for.
+        """Yield the results of tasks, in the order of the tasks. At most ``ahead`` tasks are submitted at a time.
 
-        Raises what a task raises, WorkerLostError if a worker of this machine ended, and Stopped after ``close``.
+        Raises what a task raises, WorkerLostError if a worker of this machine died, and Stopped after ``close``.
         """
         raise NotImplementedError
 
     def close(self) -> None:
-        """End what was started, in the middle of a task if need be."""
+        """End the workers, even in the middle of a task."""
 
 
 class Here(Workers):
@@ -63,9 +63,9 @@ class Here(Workers):
 
 
 class Threads(Workers):
-    """Threads of this process, which wait for processes of mechanisms."""
+    """Threads of this process. They wait for the processes of mechanisms, or run mechanisms if ``isolate`` is False."""
 
-    lost: tuple[type[BaseException], ...] = (CancelledError,)
+    lost: tuple[type[BaseException], ...] = (CancelledError,)  # a future raises one of these if its worker is dead
 
     def __init__(self, size: int) -> None:
         self.size, self._closed = size, False
@@ -97,7 +97,7 @@ class Threads(Workers):
             self.stop()  # a task may never end
             raise
         finally:
-            # Tasks at work that never end would occupy a worker, and hold up the end of Python.
+            # A task that never ends would occupy a worker, and would keep Python from ending.
             with self._counting:
                 self._runs -= 1
                 self._left = [one for one in (*self._left, *asked) if not (one.cancel() or one.done())]
@@ -105,7 +105,7 @@ class Threads(Workers):
                     self.stop()
 
     def stop(self) -> None:
-        """Threads cannot be stopped: the processes that they wait for are."""
+        """Kill the workers. By default nothing is done, since threads cannot be killed."""
 
     def close(self) -> None:
         self._closed = True
@@ -114,13 +114,13 @@ class Threads(Workers):
 
 
 def _begin() -> None:
-    print_nowhere()  # first: if there is no room for a group, the auditor says so
+    print_nowhere()  # first, so that a failure of the next line prints nothing: the auditor reports it
     lead_a_group()
     keep_memory()
 
 
 def _work(search_path: list[str], task: bytes) -> Any:
-    # The process may have been started when other folders were searched for modules, which the task may need to be read.
+    # The search path may have changed since this process started, and the modules of the task must be found.
     sys.path[:] = search_path
     try:
         return _call(task)
@@ -130,8 +130,8 @@ def _work(search_path: list[str], task: bytes) -> Any:
 
 @functools.cache
 def _freeze() -> None:
-    """Keep Python's collector from the libraries that the first task imported: it would walk through them again and again, for a
-    tenth of the time of a mechanism that returns dicts. It does so once: `gc.get_freeze_count` would count all frozen objects.
+    """Exclude the objects of imported libraries from garbage collection, once in a process. Walking through them again
+    and again would take a tenth of the time of a mechanism that returns dicts.
     """
     gc.freeze()
 
@@ -142,7 +142,7 @@ def _call(task: bytes) -> Any:
 
 
 class Processes(Threads):
-    """Processes of this machine, kept from one audit to the next. After ``stop`` new ones start with the next task."""
+    """Processes of this machine, kept from one audit to the next. After ``stop``, the next task starts new ones."""
 
     def __init__(self, size: int) -> None:
         from loky.process_executor import ShutdownExecutorError
@@ -151,11 +151,11 @@ class Processes(Threads):
         self.lost = CancelledError, BrokenProcessPool, ShutdownExecutorError
         self._executor: Any = None
         self._changing = threading.Lock()
-        self._started = dict[int, Any]()  # all workers, by process id
+        self._started = dict[int, Any]()  # all worker processes, by process id
 
     def start(self) -> None:
         if self._executor is None:
-            with contextlib.suppress(WorkerLostError):  # it is raised again with the first task
+            with contextlib.suppress(WorkerLostError):  # the first task of an audit raises it again
                 for _ in range(self.size):
                     self.submit(importlib.import_module, "auditor.auditing.flow")
 
@@ -164,7 +164,7 @@ class Processes(Threads):
         from loky import ProcessPoolExecutor
 
         task = cloudpickle.dumps((function, arguments))
-        for _ in range(10):  # again with new workers, if others ended before they took the task
+        for _ in range(10):  # try again with new workers if the old ones ended before they took the task
             with self._changing:
                 if self._executor is None:
                     try:
@@ -191,7 +191,7 @@ class Processes(Threads):
             started, self._started = self._started, {}
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)
-        # Loky's thread, which does so, may have ended for lack of memory. Then Python would wait for the workers at its end.
+        # Loky's thread may have ended for lack of memory before it killed all workers. Python would wait for them.
         for worker in started.values():
             if worker.exitcode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -199,9 +199,9 @@ class Processes(Threads):
 
 
 class Dask(Workers):
-    """The workers of a Dask cluster, by joblib. Dask runs a task again if its worker was lost.
+    """The workers of a Dask cluster, used through joblib. Dask runs a task again if its worker was lost.
 
-    Raises InvalidInputError if Dask is not installed, or nothing answers at the address.
+    Raises InvalidInputError if Dask is not installed, or if nothing answers at the address.
     """
 
     def __init__(self, address: str) -> None:
@@ -215,7 +215,7 @@ class Dask(Workers):
         try:
             self._client = distributed.Client(address, timeout=WAIT, set_as_default=False)
             self._client.submit(_call, pickle.dumps((int, ()))).result(timeout=WAIT)
-        except Exception as error:  # whatever the versions of Dask and of the auditor there raise
+        except Exception as error:  # the cluster may have other versions of Dask and of the auditor
             raise InvalidInputError(
                 f"no Dask cluster with auditor at {address} ({type(error).__name__}: {error}); start one by `dask scheduler` and "
                 f"`dask worker {address}`, with the same packages as here"
@@ -224,21 +224,21 @@ class Dask(Workers):
         self._lost = distributed.KilledWorker, CancelledError
 
     def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
-        """See Workers. Raises MachineError if the cluster gives a task up."""
+        """See Workers. Raises MachineError if the cluster gives up a task."""
         import cloudpickle
         from joblib import Parallel, delayed
 
-        # An audit may end before all its tasks.
+        # An audit may end before all its tasks have run. Dask and joblib warn of that.
         warnings.filterwarnings("ignore", ".*(successfully executed +but not used|have been cancelled)", UserWarning)
         parallel = Parallel(backend=self._backend(), return_as="generator", batch_size=1, pre_dispatch=ahead)
         try:
-            # Bytes travel with their task. Joblib would put an object on one worker, and lose it with that worker.
+            # Bytes travel with their task. Joblib would store an object on one worker, and lose it with that worker.
             yield from parallel(delayed(_call)(cloudpickle.dumps(task)) for task in tasks)
         except self._lost as error:
             raise MachineError(f"the Dask cluster gave up a task: {error}") from None
 
     def _backend(self) -> Any:
-        """Return joblib's backend. Joblib 1.6 waits without end for a task that Dask gives up; this one reports it."""
+        """Return joblib's Dask backend, made to report tasks that Dask gives up. Joblib 1.6 waits for them forever."""
         from joblib import parallel_config
         from joblib.parallel import get_active_backend
 
@@ -254,7 +254,7 @@ class Dask(Workers):
         return Reporting(client=self._client)
 
     def close(self) -> None:
-        """Leave the cluster. Its workers finish the tasks that they have begun, since others may use it."""
+        """Leave the cluster. Its workers finish the tasks that they have begun, since others may use the cluster."""
         for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # they log that connections and tasks end
         with contextlib.suppress(TimeoutError):
@@ -266,7 +266,7 @@ _STARTING = threading.Lock()
 
 
 def workers_for(kind: str, workers: int, address: str | None = None) -> Workers:
-    """Return workers, which are started once: "loky", "threading", or "dask" at an address, whose number is the cluster's."""
+    """Return the workers of a kind, made once: "loky", "threading", or "dask" with all workers at the address."""
     with _STARTING:
         key = kind, address or workers
         if key not in _STARTED:
@@ -276,14 +276,14 @@ def workers_for(kind: str, workers: int, address: str | None = None) -> Workers:
 
 
 def close_all() -> None:
-    """Stop all workers at once. Whoever waits for them gets Stopped."""
+    """Close all workers. A thread that waits for a task gets Stopped."""
     while _STARTED:
         _STARTED.popitem()[1].close()
 
 
-@functools.cache  # joblib looks at the limits of the system each time
+@functools.cache  # joblib reads the limits of the system at each call
 def processes(workers: int) -> int:
-    """Return the number of processes on this machine for ``workers``, where −1 means one for each core."""
+    """Return the number of processes for ``workers``, counted as by joblib: −1 is one for each core, −2 one fewer."""
     from joblib import cpu_count
 
     return workers if workers > 0 else max(1, cpu_count() + 1 + workers)

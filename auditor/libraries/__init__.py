@@ -1,4 +1,4 @@
-"""Libraries of others: adapters for their objects, and the sweep over all that a library makes. An entry point names the adapters.
+"""Adapters for objects of other libraries, and sweeps: audits of all objects that the constructors of a library make.
 
-``python -m auditor.libraries NAME`` sweeps a library.
+``python -m auditor.libraries NAME`` sweeps a library. An entry point names the adapters.
 """

@@ -15,7 +15,7 @@ from auditor.libraries.sweep_files import write_objects, write_table
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the options of a sweep: a library, its table, and those of `auditor run`."""
+    """Return the options of a sweep: a library, its table, and the options of `auditor run`."""
     made = argparse.ArgumentParser(
         "python -m auditor.libraries",
         description="audit what the constructors of a library make, each at its own claim",
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """Build the objects, audit them, and write what was found."""
+    """Build the objects of a library, audit them, and write the table of results."""
     table = table_of(options.library, options.examples)
     built = list(swept_objects(table))
     objects = [one for one in built if isinstance(one, SweptObject)]
@@ -51,5 +51,5 @@ def sweep(options: argparse.Namespace) -> int:
     return status
 
 
-if __name__ == "__main__":  # a process that builds objects imports this module, too
+if __name__ == "__main__":  # the process that builds objects imports this module, too
     sys.exit(main(parser=parser()))

@@ -1,7 +1,7 @@
-"""Which function adapts an object. The entry point of this room names this module.
+"""Find the adapter of an object. An entry point of the group ``auditor.adapters`` names this module.
 
-Such a function takes the object, and keywords for what the object does not say. The one for an object is found by the module of its
-class, so no library is imported here.
+An adapter is a function of the object, with keywords for what the object does not say. It is found by the module of the
+object's class, so no library is imported here.
 """
 
 import functools
@@ -17,25 +17,25 @@ from auditor.libraries.dp_accounting import claim_of, from_dp_event
 
 __all__ = ["adapt", "claim_of"]  # what auditor.adapters asks for
 
-# By module; that of a package is for all its modules but those that are named as well.
+# Adapters by module. The adapter of a package is for all its modules that have no entry of their own.
 ADAPTERS = {
     "diffprivlib": "diffprivlib:from_diffprivlib",
     "diffprivlib.models": "estimator:from_estimator",
     "opendp": "opendp:from_opendp",
     "pipeline_dp": "pipeline_dp:from_pipeline_dp",
     "pydp": "pydp:from_pydp",
-    "_partition_selection": "pydp:from_pydp",  # as PyDP's strategies say
+    "_partition_selection": "pydp:from_pydp",  # the module that PyDP's strategies name
     "pure_ldp": "pure_ldp:from_pure_ldp",
     "snsql": "smartnoise_sql:from_smartnoise_sql",
     "tmlt.core": "tmlt_core:from_tmlt_core",
 }
-# By the module of a function that says something with its arguments alone.
+# Adapters of functions, by the module of the function.
 OF_FUNCTIONS = {"diffprivlib.tools": "diffprivlib:from_tool"}
 Adapter = Callable[..., Adapted]
 
 
 def what_was_chosen(library: str, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the assumption that names the values an adapter chose, by its keywords; none if there are none.
+    """Return one assumption that names the values which an adapter chose, by keyword. Return () without values.
 
     >>> what_was_chosen("OpenDP", {"d_in": 1, "range": (0, 100)})
     ('OpenDP does not say these, so they were chosen: d_in = 1, range = (0, 100); `parameters` replaces them',)
@@ -52,10 +52,10 @@ def dp_claim(epsilon: float, delta: float = 0.0) -> Claim:
 
 
 def adapter_of(thing: object) -> Adapter | None:
-    """Return the adapter for an object, by the modules of its class and of those that it derives from; None if it has none.
+    """Return the adapter of an object, by the modules of its class and base classes. Return None if there is none.
 
-    A function, or a partial of one, has one if OF_FUNCTIONS names its module. An object of no such module has one if it states an
-    event of dp-accounting, and if it is an estimator in the manner of scikit-learn.
+    A function, or a partial of a function, has an adapter if OF_FUNCTIONS names its module. Objects of other modules
+    have one if they are callables with a ``dp_event``, or estimators in the manner of scikit-learn.
     """
     function = thing.func if isinstance(thing, functools.partial) else thing
     if inspect.isfunction(function):
@@ -73,21 +73,21 @@ def adapter_of(thing: object) -> Adapter | None:
 
 
 def _for_module(module: str, names: Mapping[str, str]) -> Adapter | None:
-    """Return the adapter for a module: its own, or that of the nearest package around it."""
+    """Return the adapter of a module, or else of the nearest package around the module."""
     while module and module not in names:
         module = module.rpartition(".")[0]
     return loaded(names[module]) if module else None
 
 
 def loaded(name: str) -> Adapter:
-    """Import an adapter of this room."""
+    """Import an adapter of this package."""
     return cast(Adapter, resolve_name(f"auditor.libraries.{name}"))
 
 
 def adapt(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
-    """Return the result of an object's adapter, with the keywords ``parameters``; None for an object without an adapter.
+    """Return the result of an object's adapter with the keywords ``parameters``. Return None if it has no adapter.
 
-    Raises InvalidInputError for a keyword that the adapter does not have, and for an object that it can make nothing of.
+    Raises InvalidInputError for a keyword that the adapter does not have, and for an object that the adapter refuses.
     """
     adapter = adapter_of(thing)
     if adapter is None:

@@ -1,6 +1,6 @@
-"""Objects of a library, built in a process of their own: a library may crash while it builds one.
+"""Build the objects of a library in another process, since a library may crash.
 
-Objects stay in that process. An object travels as its expression.
+The objects stay in that process. The auditor gets the Python expression of each object.
 """
 
 import inspect
@@ -44,9 +44,9 @@ Built = list[SweptObject | NotBuilt]
 
 
 def swept_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
-    """Yield what can be audited of each constructor, or why nothing can.
+    """Yield the objects to audit of each constructor, or the reason why there is none.
 
-    Raises InvalidInputError as the table does, and if its setup fails.
+    Raises InvalidInputError as ``LibraryTable.found`` does, and if the setup of the table fails.
     """
     found = table.found()
     yield from (NotBuilt(name, reason) for name, reason in table.others.items())
@@ -58,7 +58,7 @@ def swept_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
 
 
 def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator[tuple[str, Built]]:
-    """Yield what is built of each constructor, up to the first at which the process ends or is late."""
+    """Yield each constructor with its objects, up to the first constructor at which the process ends or is late."""
     spawn = multiprocessing.get_context("spawn")
     ours, theirs = spawn.Pipe(duplex=False)
     process = spawn.Process(target=_build_all, args=(table, dict(modules), theirs), daemon=True)
@@ -83,7 +83,7 @@ def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator
 
 
 def _received(ours: Connection) -> tuple[Any, str]:
-    """Return what the process sends, or why it sends nothing."""
+    """Return the next message of the process, or the reason why there is none."""
     if not ours.poll(SECONDS):
         return None, f"it was not built within {SECONDS:g} s"
     try:
@@ -93,14 +93,14 @@ def _received(ours: Connection) -> tuple[Any, str]:
 
 
 def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection) -> None:
-    """Call each constructor, and send what it builds. What the library prints is not shown."""
+    """Call each constructor, and send the objects. Text that the library prints is dropped."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(quiet, stream)
     names = dict[str, Any]()
     try:
         exec(table.beginning, names)
-    except Exception as error:  # whatever the table imports
+    except Exception as error:  # of the code in the table
         end.send(f"{type(error).__name__}: {error}")
         return
     end.send("")
@@ -112,7 +112,7 @@ def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection)
 
 
 def _by_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
-    """Return all examples, each with the reason against it if there is one."""
+    """Return each example as an object to audit, or with the reason why it is not audited."""
     built: Built = []
     for number, example in enumerate(examples, start=1):
         name = constructor if number == 1 else f"{constructor}, {number}"
@@ -124,7 +124,7 @@ def _by_examples(constructor: str, examples: list[Example], names: dict[str, Any
 
 
 def _by_arguments(table: LibraryTable, constructor: str, module: str, names: dict[str, Any]) -> Built:
-    """Return the first call that makes something to audit, or what was against the one that came furthest."""
+    """Return the first call that makes an object to audit, or else the reason of the call that came furthest."""
     try:
         signature = inspect.signature(getattr(sys.modules[module], constructor))
     except (TypeError, ValueError):
@@ -143,14 +143,14 @@ def _by_arguments(table: LibraryTable, constructor: str, module: str, names: dic
 
 
 def _tried(example: Example, names: dict[str, Any]) -> tuple[bool, str]:
-    """Build an example, and return whether that went well, and what is against an audit of it."""
+    """Build an example. Return whether it was built, and the reason against an audit ("" if there is none)."""
     try:
         thing = eval(example.object, names)
     except Exception as error:  # of the library
         return False, _short(f"{type(error).__name__}: {error}")
     try:
         adapted = adapt(thing, example.parameters)
-    except Exception as error:  # an attribute may be another one in this release
+    except Exception as error:  # the adapter may read an attribute that this release does not have
         return True, _short(error if isinstance(error, AuditorError) else f"{type(error).__name__}: {error}")
     if adapted is None:
         return True, f"{type(thing).__name__} has no adapter"

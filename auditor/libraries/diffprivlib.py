@@ -1,7 +1,7 @@
 """Mechanisms and tools of diffprivlib.
 
 A mechanism has ε and δ as attributes, and its sensitivity says how far apart two neighbours are. A tool is a function with
-arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. It does not say which data sets are neighbours.
+arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. A tool does not state its neighbours.
 """
 
 import copy
@@ -27,14 +27,14 @@ from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals
 
 RANGE = 100
-# They take integers only.
+# Mechanisms that take integers only.
 INTEGERS = ("Geometric", "GaussianDiscrete")
-# A perturbed function tells its data exactly; its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
+# A perturbed function reveals the data. Its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
 OF_VECTOR = (
     "diffprivlib does not say which function Vector perturbs; a logistic loss with its sensitivities was audited. Its minimum is "
     "the output; one record is replaced, and the others are zero"
 )
-# How many records a tool gets.
+# The least and the most records of a tool, by relation.
 SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}
 
 
@@ -46,7 +46,7 @@ def from_diffprivlib(
     Args:
         thing: the mechanism.
         range: [low, high], the numbers that are tried; by default the mechanism's own bounds, if it has some.
-        values: instead, values any two of which are neighbours.
+        values: in place of a range, values of which any two are neighbours.
 
     Raises InvalidInputError for an object that is not a mechanism.
     """
@@ -75,8 +75,8 @@ def from_tool(
         thing: the function, or a partial of it.
         relation: "add_remove" or "substitute".
         size: [low, high], how many records there are.
-        range: [low, high], the numbers that are tried, by default those within ``range`` or ``bounds`` of the tool; of data with
-            several columns, one pair for each. Records of the tools that ignore NaN may be NaN.
+        range: [low, high], the ends of the numbers that are tried, by default ``range`` or ``bounds`` of the tool; for
+            several columns, one pair for each column. If a tool ignores NaN, records may be NaN.
 
     Raises InvalidInputError for another relation.
     """
@@ -97,7 +97,7 @@ def from_tool(
 
 
 def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
-    """Return what a record of a tool may be, as keywords of Records."""
+    """Return the keywords of Records that say what a record of a tool may be."""
     if isinstance(ends[0], Sequence):
         return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
     low, high = map(float, ends)
@@ -108,7 +108,7 @@ def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A tool as a function of its records; ``apart`` if each column is an argument of its own."""
+    """A tool as a function of its records. ``apart`` says that each column is an argument of its own."""
 
     tool: functools.partial[Any]
     apart: bool
@@ -129,14 +129,14 @@ class Randomised:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A mechanism that selects by utilities, as a function of these. They are an argument of its constructor."""
+    """A mechanism that selects by utilities, as a function of the utilities, which its constructor takes."""
 
     made: Any
 
     def __call__(self, utilities: Any) -> Any:
         made = self.made
         said = {"monotonic": made.monotonic, "candidates": made.candidates}
-        # The measure is not an argument of all of them.
+        # Only some constructors take a measure.
         if getattr(made, "measure", None) is not None:
             said["measure"] = made.measure
         utility = [float(one) for one in utilities]
@@ -147,8 +147,8 @@ class Selected:
 class MinimumOf:
     """The minimum of a regularised logistic loss that Vector perturbs, as a function of one record.
 
-    At a record of length 1 its slope is at most 1, and its curvature at most ``function_sensitivity``, as the mechanism assumes.
-    Records that are zero would add a constant.
+    For a record of length 1, the slope of the loss is at most 1, and the curvature at most ``function_sensitivity``, as
+    the mechanism assumes. All other records are zero. They are left out, since they would only add a constant.
     """
 
     made: Any
@@ -174,7 +174,7 @@ class MinimumOf:
 
 
 def _records_of(thing: Any) -> Domain:
-    """Return pairs of records that are at most as long as the data sensitivity: in one direction, in two, and none."""
+    """Return pairs of records no longer than the data sensitivity: zero, along an axis, and along the diagonal."""
     far, first = float(thing.data_sensitivity), np.zeros(thing.dimension)
     first[0] = 1.0
     even = np.full(thing.dimension, thing.dimension**-0.5)
@@ -185,7 +185,7 @@ def _records_of(thing: Any) -> Domain:
 
 
 def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, Any]) -> Domain | None:
-    """Return the neighbours that a mechanism's attributes say; None if they say none."""
+    """Return the neighbours by the attributes of a mechanism. Return None if the attributes do not say them."""
     if hasattr(thing, "value0"):
         return Value([thing.value0, thing.value1])
     if hasattr(thing, "_domain_values"):
@@ -207,7 +207,7 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
 
 
 def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
-    """Return vectors of utilities, each of which moves by the sensitivity; None if all must move in one direction."""
+    """Return vectors of utilities that change by at most the sensitivity. Return None for a monotonic mechanism."""
     if thing.monotonic:
         return None
     far = max(10.0, 10 * thing.sensitivity)
@@ -218,7 +218,7 @@ def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
 
 
 def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
-    """Return covariance matrices of two columns, and each with one row more, whose squared length is the sensitivity."""
+    """Return pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity."""
     chosen["columns"] = 2
     directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
     first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]

@@ -1,7 +1,7 @@
-"""Events and accountants of dp-accounting as claims, and any callable with a ``dp_event``.
+"""Claims from events and accountants of dp-accounting, and an adapter for any callable with a ``dp_event``.
 
-The promise of an event depends on the relation of neighbours, and dp-accounting's privacy loss distributions say what. An
-accountant has a relation of its own, and says itself what it promises.
+The claim of an event depends on the neighbouring relation. dp-accounting's privacy loss distributions compute it.
+An accountant has a relation of its own, and computes its claim itself.
 """
 
 import math
@@ -15,12 +15,12 @@ from auditor.neighbours.pair import relation_named
 
 # The δ of a profile.
 AT_DELTA = (0.1, 0.01, 1e-3, 1e-6)
-# By the auditor's relation, the names in dp-accounting's NeighboringRelation.
+# The auditor's relations, and their names in dp-accounting's NeighboringRelation.
 RELATIONS = {"add_remove": "ADD_OR_REMOVE_ONE", "substitute": "REPLACE_ONE"}
 
 
 def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
-    """Adapt a mechanism that states its event, in the manner that several libraries share.
+    """Adapt a mechanism with a ``dp_event``, which several libraries have.
 
     Args:
         thing: a callable as ``auditor.audit`` takes one, whose ``dp_event`` is an event, or returns one.
@@ -38,9 +38,9 @@ def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
 
 
 def claim_of(stated: Any, relation: str | None) -> Claim | None:
-    """Return the claim of an event, or of an accountant that has composed events; None for anything else.
+    """Return the claim of an event, or of an accountant that has composed events. Return None for anything else.
 
-    Raises InvalidInputError for an event without a relation, for an accountant of another one, and for those that promise nothing.
+    Raises InvalidInputError for an event without a relation, an accountant of another relation, and an infinite ε.
     """
     if "dp_accounting" not in {kind.__module__.partition(".")[0] for kind in type(stated).__mro__}:
         return None
@@ -73,7 +73,7 @@ def _of_accountant(accountant: Any, relation: str | None) -> Claim:
 
 
 def _profile_of(accountant: Any, what: str) -> Claim:
-    """Return ε at some δ."""
+    """Return the claim of a finite ε at each δ of AT_DELTA. ``what`` names the accountant or event in errors."""
     points = [(float(accountant.get_epsilon(delta)), delta) for delta in AT_DELTA]
     finite = [(epsilon, delta) for epsilon, delta in points if math.isfinite(epsilon)]
     if not finite:

@@ -1,6 +1,6 @@
-"""Estimators in the manner of scikit-learn: ``fit`` learns from records, and what it learned is the output.
+"""Estimators in the manner of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
 
-That is each fitted attribute, whose name ends in an underscore, and what is predicted for a few points; or those that are named.
+The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
 """
 
 import copy
@@ -19,9 +19,9 @@ from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.neighbours.records import Records
 
-# Chosen if an estimator does not say it.
+# Chosen if the user does not say the range of each feature, or the number of records.
 RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
-MOST_POINTS = 4  # for which it predicts
+MOST_POINTS = 4  # for which an estimator predicts
 PREDICTED = "predicted"
 
 
@@ -35,7 +35,7 @@ def from_estimator(
     target: Sequence[float] | None = None,
     attributes: Sequence[str] | None = None,
 ) -> Adapted:
-    """Adapt an estimator that has not learned yet. It is copied before it learns.
+    """Adapt an estimator that is not fitted yet. Each call fits a copy.
 
     Args:
         thing: an object with ``fit``; its ``epsilon`` and ``delta``, if it has them, are the claim.
@@ -44,9 +44,9 @@ def from_estimator(
         range: [low, high] of each feature.
         classes: the classes of a classifier.
         target: [low, high], the numbers that a regression predicts.
-        attributes: the fitted attributes to look at, and "predicted" if predictions count; by default all of them.
+        attributes: the names of fitted attributes, and "predicted" for predictions; by default all.
 
-    Raises InvalidInputError for another relation, and if classes and target are both given.
+    Raises InvalidInputError for another relation, if classes and target are both given, and if ``fit`` needs one.
     """
     claim = _claim_of_estimator(thing)
     name = type(thing).__name__
@@ -104,7 +104,7 @@ class Fitted:
 
 
 def _plain_value(value: Any) -> Any:
-    """Return numbers, texts and lists of these; of anything else, its type."""
+    """Return numbers, texts, and lists of these as they are. Return the name of the type of anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What a sweep knows of a library: its constructors, arguments to try, and examples. One YAML file has it for each library."""
+"""The table of a library for a sweep: its constructors, arguments to try, and examples. Each table is a YAML file."""
 
 import fnmatch
 import importlib
@@ -15,11 +15,11 @@ from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import InvalidInputError, did_you_mean
 
 HERE = Path(__file__).parent
-ANY = "any"  # arguments that many libraries call alike
+ANY = "any"  # the file of arguments whose names many libraries share
 
 
 class Example(Strict):
-    """An object, and the keys of its audit that it does not say itself."""
+    """An object, and the keys of its audit that the object does not say."""
 
     object: str
     """A Python expression."""
@@ -32,7 +32,7 @@ class Example(Strict):
 
 
 class LibraryTable(Strict):
-    """A library, with what a sweep needs to know of it."""
+    """The table of a library."""
 
     library: str
     """The module, by whose name the library is swept."""
@@ -51,7 +51,7 @@ class LibraryTable(Strict):
 
     @property
     def release(self) -> str:
-        """The version that is installed."""
+        """The installed version of the library."""
         try:
             return version(self.distribution or self.library)
         except PackageNotFoundError:
@@ -68,9 +68,9 @@ class LibraryTable(Strict):
         return "".join(f"import {module}\n" for module in modules) + self.setup
 
     def found(self) -> dict[str, str]:
-        """Return the modules of the public constructors, by their names.
+        """Return the module of each public constructor, by the name of the constructor.
 
-        Raises InvalidInputError if a module cannot be imported, or if an example is of no constructor.
+        Raises InvalidInputError if a module cannot be imported, or if the table names an unknown constructor.
         """
         names = dict[str, str]()
         for written in self._patterns:
@@ -83,7 +83,7 @@ class LibraryTable(Strict):
                 ) from None
             for name in dir(made):
                 thing = getattr(made, name)
-                # What a module imports from elsewhere is no constructor of it. Objects of C may name any module, or none.
+                # An object imported from another library is no constructor. Objects of C may name any module, or none.
                 home = str(getattr(thing, "__module__", None) or module).partition(".")[0]
                 own = home in (self.library, module) or bool(pattern.strip("*"))
                 if callable(thing) and own and not name.startswith("_") and fnmatch.fnmatchcase(name, pattern or "*"):
@@ -94,15 +94,15 @@ class LibraryTable(Strict):
         return names
 
     def without(self, needed: list[str]) -> list[str]:
-        """Return the parameters for which there is nothing to try."""
+        """Return the parameters for which the table has no arguments to try."""
         return [name for name in needed[self._together(needed) :] if name not in self.arguments]
 
     def _together(self, needed: list[str]) -> int:
-        """Return how many of the first parameters have arguments that belong together."""
+        """Return 2 if the table has joint arguments for the first two parameters, and otherwise 0."""
         return 2 if len(needed) > 1 and ", ".join(needed[:2]) in self.arguments else 0
 
     def calls(self, constructor: str, module: str, needed: list[str]) -> Iterator[str]:
-        """Yield calls of a constructor, with each choice of the arguments that it needs."""
+        """Yield calls of a constructor, with each choice of arguments for the parameters that are ``needed``."""
         joint = self._together(needed)
         choices = [self.arguments[", ".join(needed[:joint])]] if joint else []
         choices += [[f"{name}={value}" for value in self.arguments[name]] for name in needed[joint:]]
@@ -111,9 +111,9 @@ class LibraryTable(Strict):
 
 
 def table_of(library: str, examples: Path | None = None) -> LibraryTable:
-    """Return the table of a library: the one in ``examples``, or that of this package, or of generic arguments alone.
+    """Return the table of a library from ``examples``, else from this package, else one of generic arguments alone.
 
-    Raises InvalidInputError for a file that is no such table, or is that of another library.
+    Raises InvalidInputError for a file that is no table, or the table of another library.
     """
     own = HERE / f"{library}.yaml"
     file = examples or (own if own.is_file() else None)

@@ -1,7 +1,7 @@
-"""Measurements and transformations of OpenDP: claim by the map, neighbours by the domain and the metric.
+"""Measurements and transformations of OpenDP. The map gives the claim; the domain and the metric give the neighbours.
 
-They travel as the JSON of OpenDP's own ``serialize``. Some cannot be written so; these run in the auditor's process, or are found
-again by name.
+Objects are pickled as the JSON of OpenDP's ``serialize``. An object without JSON runs in the auditor's process, or is
+imported again by name.
 """
 
 import functools
@@ -27,18 +27,18 @@ from auditor.neighbours.numbers import Number
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
-# Chosen where an object does not say it.
+# Chosen if an object does not say the records, numbers, length of a vector, texts, or order of a Rényi divergence.
 SIZE, RANGE, CELLS, CHOICES, ORDER = (0, 20), 100, 3, ("a", "b", "c"), 2.0
 MANY = 64  # outputs of one composition
 DELTAS = (0.1, 0.01, 1e-3, 1e-6)
 OUTSIDE = "none of these"  # a text that is not a category
-# Metrics in which a record that is exchanged counts twice, and those in which it counts once.
+# An exchanged record counts twice in the metrics BY_RECORDS, and once in the metrics BY_CHANGES.
 BY_RECORDS, BY_CHANGES = ("SymmetricDistance", "InsertDeleteDistance"), ("ChangeOneDistance", "HammingDistance")
 NORMS = {"L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
 BY_FRAMES = "FrameDistance"
 KEYED = {"L01InfDistance": "l1", "L02InfDistance": "l2"}
 FRAMES = "FrameDomain"
-# OpenDP's names of numbers: i32 is int32.
+# OpenDP's names of number types: i32 is int32.
 NUMBERS = {name[0] + re.sub(r"\D", "", name): name for name in (*FLOATS, *INTEGERS)}
 DATE = {"low": "2024-01-01", "high": "2024-12-31"}
 BY_ID = re.compile(r"identifier: col\(\"(?P<id>.*?)\"\)")
@@ -58,15 +58,15 @@ def from_opendp(
     Args:
         thing: the object.
         d_in: how far apart neighbours are; one record, one person, or 1, by default.
-        size: [low, high], how many records there are, where the domain does not say it.
-        range: [low, high], the numbers that are tried, where the domain has no bounds.
+        size: [low, high], how many records there are, if the domain does not say it.
+        range: [low, high], the numbers that are tried, if the domain has no bounds.
         choices: the texts that are tried.
-        cells: how many numbers a vector has, or how many bits, where the domain does not say it.
+        cells: how many numbers or bits a vector has, if the domain does not say it.
 
-    Raises InvalidInputError for anything else of OpenDP, and for a domain, metric or measure without a counterpart.
+    Raises InvalidInputError for anything else of OpenDP, and for an unsupported domain, metric or measure.
     """
     if (kind := type(thing).__name__) in ("Query", "LazyFrameQuery"):
-        # Neighbours are as far apart as the context says. The plain attributes of a LazyFrameQuery are those of polars.
+        # The context says d_in. A LazyFrameQuery shows the attributes of polars, so its own are read by ``object``.
         query = object.__getattribute__(thing, "_query") if kind == "LazyFrameQuery" else thing
         d_in, thing = query._d_in if d_in is None else d_in, thing.resolve()
     if not hasattr(thing, "input_metric") or not hasattr(thing, "map"):
@@ -80,7 +80,7 @@ def from_opendp(
         claim = _sensitivity(thing, d_in) if is_query else _claim(thing, d_in, space.noted)
     except InvalidInputError:
         raise
-    except Exception as error:  # of OpenDP, where its map or its domain does not allow what is asked
+    except Exception as error:  # of OpenDP's map or domain
         text = " ".join(str(error).split())
         raise InvalidInputError(f"OpenDP does not say what an audit of {thing.input_domain} needs: {text}") from error
     mechanism = Answer(thing) if is_query else Releases(thing)
@@ -98,9 +98,9 @@ class OpenDPCall:
 
     @functools.cached_property
     def _form(self) -> Any:
-        """What turns a data set into the types that OpenDP demands."""
+        """The function that turns a data set into the types that OpenDP demands."""
         carrier = str(self.made.input_domain.carrier_type)
-        # The records of a text are its lines.
+        # If a domain of texts has a metric on records, the records are the lines of the text.
         return "\n".join if carrier == "String" and _name(self.made.input_metric) in BY_RECORDS else _typed(carrier)
 
     def __reduce__(self) -> Any:
@@ -112,7 +112,7 @@ class OpenDPCall:
 
 
 class Releases(OpenDPCall):
-    """A measurement, for many outputs a call."""
+    """A measurement that gives many outputs a call."""
 
     def __call__(self, dataset: Any, size: int) -> list[Any]:
         data, found = self._form(dataset), list[Any]()
@@ -123,20 +123,20 @@ class Releases(OpenDPCall):
 
     @functools.cached_property
     def _many(self) -> Any:
-        """The composition of MANY copies: one call of the library for as many outputs, which takes a third of the time.
+        """The composition of MANY copies. One call of it gives MANY outputs in a third of the time of MANY calls.
 
-        None if OpenDP composes no such measurements. On frames its composition ends the process (0.16.0).
+        None if OpenDP cannot compose the measurement. On frames the composition of OpenDP 0.16.0 ends the process.
         """
         if _name(self.made.input_domain) == FRAMES:
             return None
         try:
             return _opendp().c.make_composition([self.made] * MANY)
-        except Exception:  # of OpenDP, whatever it lacks
+        except Exception:  # of OpenDP
             return None
 
 
 class Answer(OpenDPCall):
-    """A transformation. Records, and counts by key, are answered as rows, since they are compared in any order."""
+    """A transformation. It answers records, and counts by key, as sorted rows, since their order does not matter."""
 
     def __call__(self, dataset: Any) -> Any:
         answer = _collected(self.made(self._form(dataset)))
@@ -145,7 +145,7 @@ class Answer(OpenDPCall):
 
 
 def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
-    """Yield the records of an answer as rows; of counts by key, as many rows as are counted."""
+    """Yield the records of an answer as rows. From counts by key, yield as many rows of a key as it is counted."""
     if isinstance(answer, dict):
         yield from ({"record": key} for key, count in answer.items() for _ in range(count))
     else:
@@ -153,7 +153,7 @@ def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
 
 
 def _collected(output: Any) -> Any:
-    """Return the rows of a lazy frame, which draws its noise now; anything else as it is."""
+    """Return the rows of a lazy frame, which draws its noise now. Return anything else as it is."""
     return output.collect().to_dicts() if hasattr(output, "collect") else output
 
 
@@ -167,7 +167,7 @@ def _read_again(kind: type[OpenDPCall], text: str, features: Sequence[str]) -> O
 
 
 def _typed(carrier: str) -> Any:
-    """Return what turns plain data into those of a carrier type, such as Vec<f64>.
+    """Return the function that converts plain data to a carrier type, such as Vec<f64>.
 
     >>> _typed("Vec<f64>")([1, 2]), _typed("HashMap<String, i32>")({"a": np.int64(1)}), _typed("BitVector")([0, 1, 1])
     ([1.0, 2.0], {'a': 1}, b'`')
@@ -189,7 +189,7 @@ def _typed(carrier: str) -> Any:
 
 
 class _Space:
-    """The domain and the metric of an object, and what was assumed to make neighbours of them."""
+    """The domain and metric of an object, and what was ``chosen`` and ``noted`` to make neighbours of them."""
 
     def __init__(self, thing: Any, said: Mapping[str, Any]) -> None:
         self._thing, self._said = thing, said
@@ -202,7 +202,7 @@ class _Space:
         kind, metric, carrier = _name(self._domain), self._metric, str(self._domain.carrier_type)
         if kind == FRAMES:
             return self._frames()
-        # The records of a text are its lines.
+        # The records of a text are its lines, see OpenDPCall.
         if metric in (*BY_RECORDS, *BY_CHANGES) and (kind == "VectorDomain" or carrier == "String"):
             return self._records()
         if kind == "VectorDomain" and metric in NORMS:
@@ -259,7 +259,7 @@ class _Space:
             distance=rows,
             form="lazy",
         )
-        if self._metric == BY_FRAMES:  # rows, or persons, in all of the frame
+        if self._metric == BY_FRAMES:  # a bound on the rows, or persons, of the whole frame
             return domain, [import_module("opendp.extras.polars").Bound(by=[], per_group=rows)]
         return domain, rows
 
@@ -278,7 +278,7 @@ class _Space:
         raise InvalidInputError(f"OpenDP's column {series} is not supported; give `neighbours`")
 
     def _record(self, element: Any) -> dict[str, Any]:
-        """Return what a record may be, as keywords of Records."""
+        """Return the keywords of Records that say what a record may be."""
         kind = str(element.carrier_type)
         if kind == "bool":
             return {"choices": [False, True]}
@@ -320,7 +320,7 @@ class _Space:
                 return Value(range=(float(low), float(high)) if carrier.startswith("f") else (low, high))
 
     def _bits(self) -> Domain:
-        """Return vectors of bits of the largest weight, and of weight 0 and 1."""
+        """Return bit vectors of weight 0, of weight 1, and of the largest weight."""
         weight = re.search(r"weight=(\d+)", str(self._domain))
         cells = self._said_or("cells", 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8)
         most = min(int(weight[1]), cells) if weight else cells
@@ -330,7 +330,7 @@ class _Space:
         return Value([list(bits) for bits in dict.fromkeys(map(tuple, vectors))])
 
     def _distance(self) -> Number:
-        """Return d_in of a metric on numbers, in its own type."""
+        """Return d_in of a metric on numbers, in the type that the metric takes."""
         d_in = self._said_or("d_in", 1)
         if isinstance(d_in, bool) or not isinstance(d_in, int | float) or not 0 < d_in < float("inf"):
             raise InvalidInputError(f"d_in is {d_in!r}; it must be a number above 0")
@@ -350,19 +350,19 @@ class _Space:
         return list(self._said_or("choices", CHOICES))
 
     def _said_or(self, keyword: str, value: Any) -> Any:
-        """Return what a keyword says; if it says nothing, the value to choose for it, which is noted."""
+        """Return the value of a keyword. If it is None, return ``value`` and enter it in ``chosen``."""
         given = self._said[keyword]
         return self.chosen.setdefault(keyword, value) if given is None else given
 
 
 def _name(part: Any) -> str:
-    """Return the name of a domain or metric, without what it holds."""
+    """Return the name of a domain or metric, without its arguments."""
     match = re.match(r"\w+", str(part))
     return match[0] if match else ""
 
 
 def _categories(thing: Any) -> list[Any]:
-    """Return the categories that the object was made with, which its domain does not hold."""
+    """Return the categories of an object, which its domain does not hold. Return [] if it has none."""
     try:
         made = json.loads(_opendp().serialize(thing))
     except Exception:  # some objects have no JSON
@@ -371,7 +371,7 @@ def _categories(thing: Any) -> list[Any]:
 
 
 def _lists_named(key: str, data: Any) -> Iterator[list[Any]]:
-    """Yield the lists below a key, anywhere in JSON."""
+    """Yield the lists that are values of a key, anywhere in JSON."""
     if isinstance(data, dict) and isinstance(data.get(key), list):
         yield data[key]
     for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
@@ -379,7 +379,7 @@ def _lists_named(key: str, data: Any) -> Iterator[list[Any]]:
 
 
 def _rows_in_all(bounds: Sequence[Any]) -> float:
-    """Return how many rows change in all, by a distance of FrameDistance. Raises InvalidInputError if it does not say it."""
+    """Return how many rows a distance of FrameDistance changes. Raises InvalidInputError if it bounds only groups."""
     for bound in bounds:
         if not bound.by and bound.per_group is not None:
             return float(bound.per_group)
@@ -390,7 +390,7 @@ def _rows_in_all(bounds: Sequence[Any]) -> float:
 
 
 def _claim(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
-    """Return what the map promises at this distance."""
+    """Return the claim that the map makes for neighbours at distance d_in."""
     whole, d_out = str(measurement.output_measure).replace("()", ""), measurement.map(d_in)
     inner = re.fullmatch(r"Approximate\((.*)\)", whole)
     measure, delta = (inner[1], min(1.0, d_out[1])) if inner else (whole, 0.0)
@@ -415,7 +415,7 @@ def _claim(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
 
 
 def _sensitivity(transformation: Any, d_in: Any) -> Claim:
-    """Return how far the map lets the output move."""
+    """Return the sensitivity that the map states for neighbours at distance d_in."""
     metric, d_out = _name(transformation.output_metric), transformation.map(d_in)
     if metric in ("AbsoluteDistance", "L1Distance", *BY_RECORDS):
         return Sensitivity(float(d_out))
@@ -426,7 +426,7 @@ def _sensitivity(transformation: Any, d_in: Any) -> Claim:
     if metric == BY_FRAMES and not BY_ID.search(str(transformation.output_metric)):
         return Sensitivity(_rows_in_all(d_out))
     if metric in BY_CHANGES:
-        return Sensitivity(2 * float(d_out))  # a record that is changed is removed and added
+        return Sensitivity(2 * float(d_out))  # a changed record counts as one removed and one added
     raise InvalidInputError(
         f"{transformation.output_metric} of a transformation's output is not supported; chain a transformation that returns numbers"
     )

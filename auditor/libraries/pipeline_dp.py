@@ -1,7 +1,7 @@
 """Aggregations and additive mechanisms of PipelineDP.
 
-The parameters of an aggregation say what a person may contribute, and within which bounds. The library's own engine aggregates rows
-of a person, a partition and a value. The budget is not part of the parameters, so it must be said.
+The parameters of an aggregation say what a person may contribute, and within which bounds. The library's own engine
+aggregates rows of a person, a partition and a value. The parameters have no budget, so the user must say ``epsilon``.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from auditor.libraries.adapting import dp_claim, what_was_chosen
 from auditor.libraries.pydp import from_pydp
 from auditor.neighbours.frames import Frame
 
-# Its engine refuses data without rows.
+# There is at least one row, since PipelineDP's engine refuses data without rows.
 SIZE, PARTITIONS = (1, 10), ("a", "b")
 
 
@@ -32,8 +32,8 @@ def from_pipeline_dp(
     Args:
         thing: AggregateParams, or a mechanism that adds noise.
         epsilon: the budget of an aggregation.
-        delta: its δ.
-        partitions: its partitions, which are public.
+        delta: the δ of an aggregation.
+        partitions: the public partitions of an aggregation.
         size: [low, high], how many rows there are.
 
     Raises InvalidInputError for anything else of PipelineDP.
@@ -46,7 +46,7 @@ def from_pipeline_dp(
         )
     chosen: dict[str, Any] = {"partitions": PARTITIONS} if partitions is PARTITIONS else {}
     size = chosen.setdefault("size", SIZE) if size is None else size
-    # One row more than counts shows whether the rest is dropped.
+    # A person may have one row more than is counted, which shows whether extra rows are dropped.
     rows = 1 + (thing.max_contributions_per_partition or 1) * (thing.max_partitions_contributed or 1)
     columns: dict[str, Any] = {"partition": {"type": "categorical", "choices": tuple(partitions)}}
     low, high = thing.min_value, thing.max_value
@@ -61,7 +61,7 @@ def from_pipeline_dp(
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """An aggregation by the local backend, as a function of its rows. Each call has the whole budget."""
+    """An aggregation by the local backend, as a function of the rows. Each call has the whole budget."""
 
     aggregation: Any
     epsilon: float | None
@@ -79,5 +79,5 @@ class Aggregated:
         engine = library.DPEngine(budget, library.LocalBackend())
         found = engine.aggregate(rows, self.aggregation, extractors, public_partitions=list(self.partitions))
         budget.compute_budgets()
-        # In which order partitions come, a collection does not say.
+        # Partitions are sorted, since a collection has no order.
         return {partition: metrics._asdict() for partition, metrics in sorted(found)}

@@ -1,4 +1,4 @@
-"""Clients of pure-ldp: the local model, so any two items are neighbours, and the claim is the client's ε."""
+"""Clients of pure-ldp. In the local model any two items are neighbours. The claim is the client's ε."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from auditor.interfaces import Domain
 from auditor.libraries.adapting import what_was_chosen
 from auditor.neighbours.domains import Value
 
-# Items of a client that hashes whatever it is given.
+# The items that are tried for a client that takes any item.
 SOME_ITEMS = (1, 2, 3, 4)
-MOST_HASHED = 16
+MOST_HASHED = 16  # items that are looked for in an answer
 
 
 def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted:
@@ -24,7 +24,7 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
         client: the client.
         items: the items that are tried; by default all that the client's size and its index mapper allow.
 
-    Raises InvalidInputError for what is not a client.
+    Raises InvalidInputError for an object that is not a client.
     """
     if not hasattr(client, "privatise"):
         raise InvalidInputError(f"{type(client).__name__} of pure-ldp does not privatise; give a client")
@@ -50,9 +50,9 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
 
 @dataclass(frozen=True, slots=True)
 class Privatised:
-    """What a client answers on an item.
+    """A client as a function of an item.
 
-    Local hashing answers with a seed and a hash. Anybody can compute which of ``items`` lead to that hash, so this is added.
+    Local hashing answers with a hash and a seed. The output adds which ``items`` have this hash: all can compute it.
     """
 
     client: Any
@@ -60,7 +60,7 @@ class Privatised:
 
     def __call__(self, item: Any) -> Any:
         answer = self.client.privatise(item)
-        # An iterator, which some clients return, shows nothing of what it holds.
+        # Some clients return an iterator, whose text does not show its items.
         answer = list(answer) if isinstance(answer, zip) else answer
         fits = [
             [_hash(inner, one, seed) == value for one in hashed]
@@ -73,10 +73,10 @@ Hashing = tuple[Any, tuple[int, int], list[Any]]
 
 
 def _hashings(client: Any, items: Sequence[Any], answer: Any) -> Iterator[Hashing]:
-    """Yield each local hashing in an answer: the client that did it, its hash and seed, and what it hashes of each item."""
+    """Yield each local hashing in an answer: the client, its hash and seed, and what it hashes of each item."""
     if _is_local_hashing(client):
         yield client, answer, list(items)
-    elif hasattr(client, "fragment_estimator"):  # the tree histogram hashes a beginning of the word, and the word
+    elif hasattr(client, "fragment_estimator"):  # the tree histogram hashes a prefix of the word, and the word
         words = [client._pad_string(item) for item in items]
         lengths = range(client.fragment_length, client.max_string_length + 1, client.fragment_length)
         starts = [word[:n] + client.padding_char * (client.max_string_length - n) for word in words for n in lengths]
@@ -111,14 +111,14 @@ def _items(neighbours: Domain | None) -> tuple[Any, ...]:
 
 
 def _epsilon(client: Any) -> float | None:
-    """Return ε; that of RAPPOR, which has a probability instead, as RAPPOR itself converts it."""
+    """Return the client's ε. A client of RAPPOR has a probability instead, and converts it to ε itself."""
     if hasattr(client, "convert_f_to_eps"):
         return float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
     return getattr(client, "epsilon", None)
 
 
 def _all_items(client: Any, d: int) -> Domain | None:
-    """Return the d integers that the client's mapper takes to 0 … d − 1, from 1 or from 0 on; None if it takes neither."""
+    """Return the d integers, from 1 or from 0, that the client maps to 0 … d − 1. Return None if it maps neither."""
     for first in (1, 0):
         last = first + d - 1
         try:
@@ -130,7 +130,7 @@ def _all_items(client: Any, d: int) -> Domain | None:
 
 
 def _words(client: Any) -> list[str]:
-    """Return words of the whole length: of one letter, and of one letter but for the first or the last."""
+    """Return words of full length, whose letters are all equal, or all but the first or the last."""
     letters, n = list(client.alphabet), int(client.max_string_length)
     one, other = letters[0], letters[-1]
     return list(dict.fromkeys([one * n, other * n, other + one * (n - 1), one * (n - 1) + other]))

@@ -1,7 +1,7 @@
 """Algorithms, numerical mechanisms and partition selection of PyDP, the Python face of Google's library.
 
-ε and δ are attributes. A user is added or removed, as in Google's library. The bounds of an algorithm are not attributes: what is
-beyond them is clamped, so any range of records can be tried.
+ε and δ are attributes. Neighbours differ by one user who is added or removed. The bounds of an algorithm are not
+attributes, but an algorithm clamps numbers beyond its bounds, so any range of records can be tried.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequen
 
     Args:
         thing: the object.
-        range: [low, high], the numbers that are tried; of a strategy, the numbers of users of a partition.
-        size: of an algorithm, [low, high], how many records there are.
+        range: [low, high], the numbers that are tried; for a strategy, the numbers of users of a partition.
+        size: [low, high], how many records an algorithm gets.
 
     Raises InvalidInputError for anything else of PyDP.
     """
@@ -37,7 +37,7 @@ def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequen
         low, high = range or chosen.setdefault("range", (-RANGE, RANGE))
         one = int if integer else float
         size = size or chosen.setdefault("size", SIZE)
-        # The rows of a user; those that have none to say say so in words.
+        # The rows of a user. Algorithms without this number have a text in its place.
         rows = thing.linf_sensitivity if isinstance(thing.linf_sensitivity, int) else 1
         call = thing.quick_result
         domain = Records((one(low), one(high)), size=size, integer=integer, distance=rows, container="list")
@@ -59,7 +59,7 @@ def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequen
 
 @dataclass(frozen=True, slots=True)
 class CallOf:
-    """A method of an object of PyDP, whose signature Python cannot read, as a function of its data."""
+    """A method of PyDP as a function of its data, since Python cannot read the signatures of these methods."""
 
     method: Any
 

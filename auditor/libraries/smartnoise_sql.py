@@ -1,7 +1,7 @@
-"""A private reader of smartnoise-sql and a query, whose answer on the frames that the metadata allow is the output.
+"""A private reader of smartnoise-sql with a query. The answer on a frame that the metadata allow is the output.
 
-The metadata say which columns there are, with which bounds, whose row it is, and how many rows of a person count. The reader says
-what a query costs. Its noise is scaled for a person who is added or removed; with `row_privacy`, for a row.
+The metadata say the columns and their bounds, which column is the person, and how many rows of a person count. The
+reader says what a query costs. Neighbours differ by a person who is added or removed, or with `row_privacy` by a row.
 """
 
 import copy
@@ -33,7 +33,7 @@ def from_smartnoise_sql(
 
     Args:
         thing: the reader, whose metadata have one table. The data that it reads are not used.
-        query: what it is asked, in SQL.
+        query: the question in SQL.
         size: [low, high], how many rows there are.
         range: [low, high], the numbers of columns without bounds, or those that a mechanism adds noise to.
         choices: the texts of the columns that hold texts.
@@ -54,7 +54,7 @@ def from_smartnoise_sql(
         return Adapted(mechanism, wanting="a reader does not say what it is asked; say `query`")
     try:
         cost, groups = thing.get_privacy_cost(query), _groups(thing.parse_query_string(query))
-    except Exception as error:  # of the library, whatever it is
+    except Exception as error:  # of the library
         raise InvalidInputError(f"smartnoise-sql refuses the query {query!r}: {error}") from None
     chosen = dict[str, Any]()
     neighbours = _frames(tables[0], size, range, choices, chosen)
@@ -86,7 +86,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A query as a function of the frame that it is asked of. Each answer has the whole budget."""
+    """A query as a function of a frame. Each answer has the whole budget."""
 
     metadata: Any
     privacy: Any
@@ -102,8 +102,8 @@ class Answered:
 
 
 def _scaled_once(kind: Any, epsilon: float, **said: Any) -> Any:
-    """Return a mechanism. Its scale is searched for once, since this takes most of the time of an answer."""
-    # The library changes δ of what it was given.
+    """Return a mechanism of smartnoise-sql. The search for its scale is slow, and done once for equal arguments."""
+    # A copy, since the library changes the δ of a mechanism.
     return copy.copy(_scaled(kind, epsilon, tuple(sorted(said.items()))))
 
 
@@ -117,7 +117,7 @@ def _groups(query: Any) -> set[str]:
 
 
 def _by_group(answer: Sequence[Any], groups: set[str]) -> Any:
-    """Return the rows of an answer, by their groups if it shows these."""
+    """Return the rows of an answer: a dict by group if the answer shows the columns of the groups, otherwise a list."""
     names, *rows = answer
     shown = [place for place, name in enumerate(names) if name in groups]
     if not groups or len(shown) < len(groups):
@@ -147,13 +147,13 @@ def _frames(
             low, high = column.lower, column.upper
             if low is None or high is None:
                 low, high = range or chosen.setdefault("range", RANGE)
-            # What is beyond the bounds is clamped, unless the metadata say that it is not.
+            # Numbers beyond the bounds are tried if the library clamps them.
             said |= {"low": low, "high": high, "outside": bool(table.clamp_columns) and not column.unbounded}
         elif kind == "string":
             said["choices"] = choices or chosen.setdefault("choices", TEXTS)
         elif kind == "datetime":
             said |= TIMES
         columns[column.name] = said | {"null": bool(column.nullable or column.missing_value is not None)}
-    # One row more than counts shows whether the rest is dropped.
+    # A person may have one row more than is counted, which shows whether extra rows are dropped.
     rows = (1, table.max_ids + bool(table.sample_max_ids)) if owner else None
     return Frame(columns, size=size or chosen.setdefault("size", SIZE), id=owner, rows_per_person=rows, form="pandas")

@@ -1,4 +1,4 @@
-"""The files of a sweep: its objects in Python, their audits as a configuration, and the table of what was found."""
+"""The files of a sweep: the objects in Python, their audits as a configuration, and the table of results."""
 
 import json
 import re
@@ -15,13 +15,13 @@ from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-SAMPLES = 50_000  # outputs of the bound of each audit
+SAMPLES = 50_000  # outputs for the bound of each audit
 OBJECTS = "objects.py"
 HEADINGS = ("constructor", "object", "claim", "proved", "planted faults found", "seconds", "verdict")
 
 
 def write_objects(table: LibraryTable, objects: Sequence[SweptObject], folder: Path) -> Path:
-    """Write both files into a folder, and return the path of the configuration, which is called after the folder."""
+    """Write the objects and the configuration into a folder. Return the path of the configuration."""
     made = f"# {table.library} {table.release}, as built by `python -m auditor.libraries {table.library}`"
     code = [f"{_variable(one)} = {one.example.object}\n" for one in objects]
     write_whole(folder / OBJECTS, f"{made}.\n# ruff: noqa\n# fmt: off\n{table.beginning}\n{''.join(code)}")
@@ -44,7 +44,7 @@ def _audit(one: SweptObject) -> dict[str, Any]:
 def write_table(
     table: LibraryTable, objects: Sequence[SweptObject], left_out: Sequence[NotBuilt], result: RunResult, folder: Path
 ) -> None:
-    """Write sweep.md and sweep.json into a folder."""
+    """Write the table of results into a folder, as sweep.md and sweep.json."""
     audits = {audit.name: audit for audit in result.audits}
     rows = [_row(one, audits[one.name]) for one in objects]
     data = {

@@ -1,6 +1,6 @@
-"""Measurements of Tumult Core on numbers and on series of pandas. Each has its domain, its metric and its privacy function.
+"""Measurements of Tumult Core on numbers and on series of pandas. Each has a domain, a metric and a privacy function.
 
-Those on frames of Spark, and interactive ones, are not adapted.
+Measurements on frames of Spark, and interactive measurements, are not adapted.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ class MeasurementOf:
 
 
 def _claim(measure: Any, promised: Any) -> Claim:
-    """Return the claim of a distance of outputs, with its numbers rounded up."""
+    """Return the claim for the promised distance of outputs, with all numbers rounded up."""
     numbers = promised if isinstance(promised, tuple) else (promised,)
     epsilon, *delta = (one.to_float(round_up=True) for one in numbers)
     return ZeroConcentratedDP(epsilon) if type(measure).__name__ == "RhoZCDP" else dp_claim(epsilon, *delta)

@@ -27,18 +27,18 @@ from auditor.neighbours.scripts import (
     script_of,
 )
 
-# More questions in one script than any bug needs; a transcript has as many places.
+# The most questions of a script, more than any bug needs. Each question adds a place to the transcript.
 MOST_ROUNDS = 1_000
-# Questions of a range or of several parts that are tried first.
+# How many questions of a range, or of several parts, are tried first.
 FIRST_QUESTIONS = 8
-# Thresholds of conditions that are tried first: half splits the answers no and yes; the others split counts.
+# Thresholds of conditions. The first splits the answers no (0) and yes (1), the others split counts.
 THRESHOLDS = (0.5, 0.0, 1.0, 2.0, 5.0, 10.0)
 FORMS = ("choices", "range", "parts", "script")
 
 
 @dataclass(frozen=True, slots=True)
 class NumbersAsked(Values):
-    """A number of a range, or the last answer."""
+    """Questions that are a number of a range, or the last answer."""
 
     range: Range
 
@@ -65,7 +65,7 @@ class NumbersAsked(Values):
 
 @dataclass(frozen=True, slots=True)
 class PartsAsked(Values):
-    """A mapping whose parts vary each on its own."""
+    """Questions that are mappings, whose parts vary independently."""
 
     parts: tuple[tuple[str, Values], ...]
 
@@ -74,7 +74,7 @@ class PartsAsked(Values):
 
     def first(self) -> list[Any]:
         firsts = [questions.first() for _, questions in self.parts]
-        # All first values of all parts come early.
+        # Combinations of the first values of all parts come first.
         places = sorted(itertools.product(*(range(len(first)) for first in firsts)), key=lambda at: (max(at), sum(at)))
         return [self._of([first[i] for first, i in zip(firsts, at, strict=True)]) for at in places[:FIRST_QUESTIONS]]
 
@@ -134,7 +134,7 @@ class DialogueForm(DataForm):
 
     @property
     def is_json(self) -> bool:  # type: ignore[override]
-        """Whether the data set is."""
+        """Whether the data set is JSON."""
         return self.inside is None or self.inside.is_json
 
     def build(self, data: Any, other: Any) -> Asked:
@@ -163,8 +163,8 @@ class Dialogues(Domain):
             {"range": [0, 10]}}} for mappings; or {"script": [...]} for one script, with steps as auditor.neighbours.scripts has.
         rounds: the most questions that a script asks.
         sessions: how many sessions on the same data a script may open. The claim is on all of them together.
-        meter: {"at": e} ends a dialogue before the answer by which a session's ``spent`` passes e; {"at": e, "of": "epsilon"}
-            before the question by which the sum of these parts of questions does. The claim is then on what is left.
+        meter: {"at": e} ends a dialogue before the answer at which a session's ``spent`` exceeds e. {"at": e, "of": p}
+            ends it before the question at which the parts p of questions sum to over e. The claim covers it until then.
 
     Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """
@@ -207,27 +207,27 @@ class Dialogues(Domain):
     # --- Pairs ---
 
     def asked(self, base: Pair, script: Script) -> Pair:
-        """Return a pair of the other domain with a script."""
+        """Return a pair of the base domain with a script on both sides."""
         left, right = (Asked(data, script, self.meter) for data in (base.left, base.right))
         return Pair(left, right, base.relation, DialogueForm(base.form), base.grows, (base, script))
 
     def corners(self) -> list[Pair]:
         bases, scripts = self.base.corners(), self._first_scripts()
-        # Every script meets data sets of every size after a while; the first ones meet the smallest.
+        # The chosen pairs are spread over the corners of the base domain. Each of them is asked each script.
         turns = math.ceil(min(MOST_CORNERS, len(bases) * len(scripts)) / len(scripts))
         chosen = [bases[round(turn * (len(bases) - 1) / max(1, turns - 1))] for turn in range(turns)]
         return [self.asked(base, script) for base in chosen for script in scripts][:MOST_CORNERS]
 
     def simplest(self) -> list[Pair]:
         bases, scripts = self.base.simplest(), self._first_scripts()
-        # The first two pairs, which move the ends of a range, come first, each with the first scripts.
+        # The first two pairs, which move the ends of a range, rank first. Early scripts rank before late ones.
         both = itertools.product(range(len(bases)), range(len(scripts)))
         ranked = sorted(both, key=lambda at: ((at[0] // 2 + 1) * (at[1] + 2), at[1]))
         return [self.asked(bases[i], scripts[j]) for i, j in ranked[:MOST_SIMPLE]]
 
     def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
-        # Scripts differ more than data sets do. So each is looked at once, on the best pair that was tried with it: in turn one of
-        # the first scripts, which few outputs may have passed over, and one of those that promise most.
+        # Scripts matter more than data sets, so each script is looked at once, on the best pair tried with it. The
+        # first scripts, which may have been missed with few outputs, alternate with the scripts that promise most.
         best_with: dict[str, Pair] = {}
         for pair in best:
             best_with.setdefault(repr(pair.origin[1]), pair)
@@ -256,7 +256,7 @@ class Dialogues(Domain):
         (base, script), (other_base, other_script) = one.origin, other.origin
         if script == other_script:
             return (half := self.base.between(base, other_base)) and self.asked(half, script)
-        # Where a session begins to refuse, shows between two lengths of a script.
+        # A script of a length in between shows where a session begins to refuse.
         short, long = sorted((script, other_script), key=len)
         middle = (len(short) + len(long)) // 2
         is_start = long[: len(short)] == short and base.key() == other_base.key()
@@ -270,7 +270,7 @@ class Dialogues(Domain):
     # --- Scripts ---
 
     def _first_scripts(self) -> list[Script]:
-        """Return the scripts that are tried first. A longer one comes before its own beginning, which shows less."""
+        """Return the scripts that are tried first. A script comes before its own beginning, which shows less."""
         if self.fixed is not None:
             return [self.fixed]
         asked, n = [ScriptStep(question) for question in self.questions.first()], self.rounds
@@ -283,11 +283,11 @@ class Dialogues(Domain):
         found += self._first_adaptive(asked)
         if self.sessions > 1:
             found += [_in_turns(script, self.sessions) for script in found]
-        # By how they are written, since questions may be mappings, which have no hash.
+        # Duplicates are found by repr, since questions may be mappings, which have no hash.
         return list({repr(script): script for script in found if script}.values())
 
     def _first_adaptive(self, asked: Sequence[ScriptStep]) -> list[Script]:
-        """Return scripts that look at answers: again as long as it is answered, or below a threshold; and a choice of two."""
+        """Return scripts that depend on answers: repeat a question on a condition, or choose between two questions."""
         if self.rounds == 1:
             return []
         again = [IfAnswer("answered"), *(IfAnswer("at_most", t) for t in THRESHOLDS[:3])]

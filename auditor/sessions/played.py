@@ -14,11 +14,11 @@ from auditor.sessions.transcript import transcript
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A session mechanism as an ordinary one, on a data set with a script.
+    """A session mechanism as an ordinary mechanism, on a data set with a script.
 
-    ``factory`` is f(dataset, rng, **parameters) and returns a session. A question is put by ``session(question)``, or by
-    ``session.ask(question)`` if the session cannot be called. If it has ``remaining`` or ``spent``, an attribute or a method
-    without arguments, this is read after each step and is part of the transcript.
+    ``factory`` is f(dataset, rng, **parameters) and returns a session. A question is put by ``session(question)``, or
+    by ``session.ask(question)`` if the session cannot be called. If a session has ``remaining`` or ``spent``
+    (attributes or methods without arguments), their values after each step are part of the transcript.
     """
 
     factory: Callable[..., Any]
@@ -26,7 +26,7 @@ class Played:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """The signature of the factory, which says what the auditor passes on."""
+        """The signature of the factory, which says what the auditor passes to it."""
         signature = signature_of(self.factory, self.name)
         if "size" in signature.parameters:
             raise MechanismError(
@@ -42,7 +42,7 @@ class Played:
     def __call__(self, dataset: Any, **given: Any) -> Any:
         """Return the transcript. Raises what the factory raises. An exception in a session is an answer.
 
-        Raises MechanismError if what the factory returns cannot be asked.
+        Raises MechanismError if the session that the factory returns cannot be asked.
         """
         asked = dataset if isinstance(dataset, Asked) else Asked.of(dataset["data"], dataset)
         return transcript(lambda: self.factory(copy.deepcopy(dataset["data"]), **given), asked)

@@ -1,6 +1,6 @@
-"""A script is played against a session, and the answers are written down.
+"""Play a script against sessions, and write down the answers.
 
-Nothing but Python's own library is needed for this. So a program that holds a session of another library can play scripts, too.
+This needs no library but Python's own, so that a program with a session of another library can play scripts, too.
 """
 
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from auditor.door import outcome
 from auditor.errors import MechanismError
 from auditor.neighbours.scripts import NOTHING, Asked, ScriptStep
 
-# The answer of a step that asked nothing, and of those after the end by a meter.
+# NOT_ASKED is the answer of a step that asks nothing, PAST_METER of each step after the end by a meter.
 NOT_ASKED, PAST_METER = "not asked", "past the meter"
 # The names under which a session tells its budget after each answer.
 SAID = ("remaining", "spent")
 
 
 def transcript(open_session: Callable[[], Any], asked: Asked) -> Any:
-    """Play a script and return the answers; or, if the sessions say something of their budget, {"answers": […], "spent": […]}.
+    """Play a script and return the list of answers, or {"answers": […], "spent": […]} if sessions tell their budget.
 
-    A session is opened when it is first asked. With a meter, what comes after it is passed is not part of the transcript. Raises
-    MechanismError if a session cannot be asked.
+    A session is opened at its first question. Once the meter is passed, PAST_METER takes the place of all answers.
+    Raises MechanismError if a session cannot be asked.
     """
     dialogue = _Dialogue(open_session, asked)
     for step in asked.script:
@@ -41,7 +41,7 @@ class _Dialogue:
         self.costs, self.is_over = 0.0, False
 
     def turn(self, step: ScriptStep) -> None:
-        """Ask what a step asks, and write down what is said."""
+        """Ask the question of a step, and write down the answer and the budget."""
         question = step.question(self.last)
         if self.is_over or self._costs_too_much(question):
             self._write(PAST_METER, dict.fromkeys(SAID, PAST_METER))
@@ -61,7 +61,7 @@ class _Dialogue:
         self._write(answer, said)
 
     def _costs_too_much(self, question: Any) -> bool:
-        """Add the cost of a question, if a meter adds these up. Return whether that passes the meter."""
+        """Add the cost of a question if the meter sums a part of questions. Return whether the sum passes the meter."""
         if self.meter is None or self.meter.of is None or not isinstance(question, dict):
             return False
         cost = question.get(self.meter.of)
@@ -72,7 +72,7 @@ class _Dialogue:
     def _write(self, answer: Any, said: dict[str, Any]) -> None:
         self.answers.append(answer)
         for name, values in self.said.items():
-            # Past the meter, only what was said before goes on.
+            # Past the meter, no list begins that was empty before.
             if name in said and (said[name] is not PAST_METER or values):
                 values.append(said[name])
 

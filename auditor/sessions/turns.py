@@ -1,4 +1,4 @@
-"""A pair with a script as a dialogue: each question, and what sessions answer to it on either side."""
+"""Show a pair with a script as a dialogue: each question, with the typical answer on either side."""
 
 import re
 
@@ -11,13 +11,13 @@ from auditor.neighbours.scripts import is_dialogue, steps_in_words
 from auditor.results.result import Turn
 from auditor.sessions.transcript import NOT_ASKED, PAST_METER
 
-# A column on an answer, and what stands there if there is none.
+# ANSWER matches the names of columns about answers. NO_ANSWER are the atoms in them that are not answers.
 ANSWER = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")
 NO_ANSWER = {ABSENT, "exception", "str", repr(NOT_ASKED), repr(PAST_METER)}
 
 
 def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
-    """Return the turns of the dialogue on a pair, with the typical answers among some outputs; none if nothing is asked."""
+    """Return the turns of the dialogue on a pair, with the typical answers in a sample. Return () without a script."""
     if not is_dialogue(pair.left):
         return ()
     asked = enumerate(steps_in_words(pair.left["ask"]))
@@ -25,7 +25,7 @@ def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
 
 
 def all_raise(pair: Pair, sample: Sample) -> str:
-    """Return an exception in words if sessions answer nothing on either side and raise; nothing if anything is answered."""
+    """Return an exception in words if all questions on both sides raise. Return "" if any question is answered."""
     kinds, texts = set[str](), set[str]()
     for outputs in (sample.left, sample.right) if is_dialogue(pair.left) else ():
         for column in filter(lambda column: ANSWER.fullmatch(column.name), outputs.columns):
@@ -38,7 +38,7 @@ def all_raise(pair: Pair, sample: Sample) -> str:
 
 
 def _typical(outputs: Outputs, at: int) -> str:
-    """Return the median of the answers to a question, or the commonest one with its share."""
+    """Return the commonest answer to a question with its share, or the median if there are many numbers."""
     names = {column.name for column in outputs.columns}
     place = next((name for name in (f"output['answers'][{at}]", f"output[{at}]") if name in names), None)
     if place is None or not outputs.size:
@@ -49,7 +49,7 @@ def _typical(outputs: Outputs, at: int) -> str:
     atoms = [] if column.codes is None else np.bincount(column.codes[~is_number], minlength=len(column.atoms)).tolist()
     counts = dict(zip(column.atoms, atoms, strict=True)) if atoms else {}
     values, times = np.unique(numbers, return_counts=True)
-    if len(values) <= 8:  # of more, the median is shown
+    if len(values) <= 8:  # if there are more values, their median is shown
         counts |= {f"{value:g}": int(n) for value, n in zip(values, times, strict=True)}
     else:
         counts[f"median {np.median(numbers):.3g}"] = len(numbers)
