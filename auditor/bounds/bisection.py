@@ -1,4 +1,4 @@
-"""The number at which a monotone condition begins to hold, by doubling and halving. Once true, it is true beyond."""
+"""The number from which on a condition holds, by doubling and halving. The condition must be monotone."""
 
 import math
 from collections.abc import Callable

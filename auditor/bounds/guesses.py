@@ -27,8 +27,8 @@ from auditor.bounds.evidence import GuessCounts
 from auditor.bounds.intervals import Floats, clopper_pearson_lower, finite_exp
 from auditor.errors import InvalidInputError
 
-# If δ > 0, this share of alpha is γ. It changes the bound on r by the factor z(0.95 α)/z(α), which is under 1 % for the
-# usual alphas, and κ_L lies within 4 standard errors of K/N.
+# If δ > 0, this share of alpha is γ. It moves the bound on r by z(0.95 α)/z(α), less than 1 % for the usual alphas, and
+# κ_L then lies within 4 standard errors of K/N.
 SHARE_FOR_GUESS_RATE = 0.05
 
 

@@ -78,7 +78,7 @@ class Forecaster(Protocol):
         """Return the bound forecast for each rule; −∞ for a rule that this forecaster cannot bound."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that has won each of its ``wins`` guesses; −∞ if it cannot be bounded.
+        """Return the bound forecast for a rule that has won all of its ``wins`` guesses; −∞ if it has no bound.
 
         The rule may have been lucky, so half a win and half a loss are added (Jeffreys' prior): the odds of winning are
         taken as at most 2 ``wins`` + 1. ``directions`` is 2 for a rule that guesses both sides, else 1.
@@ -195,7 +195,7 @@ def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: RuleForecast) -> tuple[int, int] | None:
     """Return on how many blocks to guess left, and right, if the other were the mirror image; None if they overlap."""
-    # A rule and its mirror image share the outputs, so each has at most half of these, and four standard errors more.
+    # A rule and its mirror image share the outputs, so each gets at most half of these, plus four standard errors.
     ends, most = [], trials / 2 + 4.0 * math.sqrt(trials) / 2
     for side in (left, right):
         wins, losses = (np.where(side[0] + side[1] <= most, x, 0.0) for x in side)
@@ -215,7 +215,7 @@ def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[list
     b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
     # A false split gains half a χ² with one degree of freedom. The best of about m false splits gains about ln m.
     price = 1.0 + np.log(m)
-    # The counts of a run: its end is the row, its first cell the column. Runs that end before they begin are ignored.
+    # The counts of a run: the row is its end, the column its first cell. Runs that end before they begin do not count.
     on_left, on_right = np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)
     likelihood = _x_log_x(on_left) + _x_log_x(on_right) - _x_log_x(on_left + on_right) - price
     best = np.zeros(m + 1)

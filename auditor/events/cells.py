@@ -76,9 +76,9 @@ class SortedColumn:
 
 # LEFT, ABSTAIN and RIGHT are the guesses that a rule can make in a cell.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
-# Up to this number of edges, comparisons with every edge are faster than a binary search for each entry.
+# Up to FEW_EDGES edges, comparisons with every edge are faster than a binary search for each entry.
 FEW_EDGES = 16
-# So many first entries show whether a column holds few distinct values.
+# The first FIRST entries of a column show whether it holds few distinct values.
 FIRST = 1000
 
 
@@ -241,7 +241,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
     for at in range(len(lows)):
         low, high = float(lows[at]), float(highs[at])
         if is_once[at] and 0 < at < len(lows) - 1:
-            # Between two values that occur once each, an edge may lie a tenth of the neighbouring gap further out.
+            # If both values occur once, the edge may lie beyond either of them, by a tenth of the gap that follows.
             low -= 0.1 * (low - float(lows[at - 1]))
             high += 0.1 * (float(lows[at + 1]) - high)
         edge = shortest_decimal(low, high)

@@ -40,7 +40,7 @@ def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
-    """Return a rule with its forecast. ``hits`` (ordered as in RuleCounts) leave out the outputs that suggested it."""
+    """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
     seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
@@ -53,7 +53,7 @@ def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Yield the rule that guesses a side at each rare value that occurred twice or more on this side only.
 
     The first output with a value suggests the guess, and each other one is a win. A value of both sides that occurred
-    once on one of them is a loss. Losses count even without wins: they make luck likelier as a cause of other wins.
+    once on one of them is a loss. A rule with losses only is yielded too: it makes wins on other pairs likelier luck.
     """
     wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
     for value, (on_left, on_right) in [*_repeated(table), *_rare_atoms(table)]:

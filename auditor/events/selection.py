@@ -189,10 +189,10 @@ class FewOutputs:
         return Event(feature, Cells((edge,), (below, -below), atoms))
 
     def tail(self) -> Event | None:
-        """Return the rule that guesses one side beyond a threshold and abstains elsewhere. None if no tail separates.
+        """Return the rule that guesses one side beyond a threshold and abstains elsewhere.
 
-        The tail has the largest absolute log-odds of the two sides, less the standard error of these log-odds. A large
-        loss may lie in a tail with few outputs, which a rule that guesses on all outputs would not show.
+        Return None if no tail separates the sides. The tail has the largest absolute log-odds, less their standard
+        error. A large loss may lie in a tail with few outputs, which a rule that guesses on all outputs would not show.
         """
         if not self.order.size:
             return None

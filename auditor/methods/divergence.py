@@ -109,15 +109,15 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         # With few outputs, every third choice is tried: noise would decide finer ones, and a search has many pairs.
         step = 1 if judge.size >= 5_000 else 3
         best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
-        # More outputs are used than for rules, since a divergence depends on the score's value, not on a threshold.
+        # More outputs are used than for rules, since a divergence needs the score's value, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
             edges, left, right, means = _cells(feature, judge)
             for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
-                # The wager loses most where Q has few outputs. Counts below 8 may be too low there by luck, so they are
-                # raised to the number that the score expects.
+                # An output of Q costs most in cells in which Q is rare. Counts of Q below 8 may be too low by luck, so
+                # they are raised to the number that the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
                 q = np.where(q < 8, np.maximum(q, expected), q)
                 cut = [np.clip(_cut(values, p, q, share), -most, most) for share, most in CUTS[::step]]
@@ -145,7 +145,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             return one or other
         losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
         shares = outputs / outputs.sum()
-        # The larger look is the better estimate of by how much a bound falls short.
+        # By how much a bound falls short is best estimated by the larger look.
         short = float(shorts[np.argmax(outputs)])
         return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
 

@@ -442,7 +442,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
     def interval(self, counts: ProfileCounts, error: float) -> Interval:
-        """See Method. The limits are of the largest excess over the points."""
+        """See Method. The limits are of the largest excess, and hold for all points together."""
         methods, each = self._methods(), error / len(counts.points)
         found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
         lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))

@@ -1,6 +1,6 @@
 """Frames: tables with columns of different types, missing values, and persons with several rows.
 
-The first pairs have the usual row, rows with one unusual value, and a row of each group (a value of a column with few).
+The first pairs have the usual row, rows with one unusual value, and a row of each group: a value of a column with few.
 """
 
 import functools

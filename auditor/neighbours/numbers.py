@@ -46,7 +46,7 @@ class Range:
         return (self.low + self.high) // 2 if self.integer else (self.low + self.high) / 2
 
     def nearest(self, number: Number) -> Number:
-        """Return the number of the range's interval that is nearest to ``number``."""
+        """Return the number from ``low`` to ``high`` that is nearest to ``number``."""
         return min(self.high, max(self.low, number))
 
     def __contains__(self, number: Number) -> bool:

@@ -90,7 +90,7 @@ class RecordValues(Values):
         return list(dict.fromkeys([values[0], values[-1], *values]))
 
     def ends(self) -> list[Any]:
-        """Return the lowest and the highest value, and 1 between them if the range has numbers on both sides of 0."""
+        """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
         values = [self.marks[0], self.marks[-1]]
         if self.range is not None and self.range.low < 0 < self.range.high:
             one = 1 if self.range.integer else 1.0

@@ -83,7 +83,7 @@ class ScriptStep:
         return found if self.session == 1 else {**found, "session": self.session}
 
     def question(self, last: Any) -> Any:
-        """Return the question to ask after the ``last`` answer; NOTHING if none is asked. The session may change it."""
+        """Return the question after the ``last`` answer, or NOTHING. The session may change the returned question."""
         asked = self.ask if self.when is None or self.when.holds(last) else self.otherwise
         return _with_answer(asked, last) if isinstance(asked, dict | list) else asked
 

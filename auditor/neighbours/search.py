@@ -20,7 +20,7 @@ from auditor.neighbours.scripts import is_dialogue
 # evaluate(pairs, outputs for each pair) -> a score for each pair; a larger score is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-# The limits of the number of rounds. More rounds give the last pairs more outputs, but the first one fewer per corner.
+# The limits of the number of rounds. More rounds give the last pairs more outputs, but each corner fewer outputs.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 SURVIVORS = 1 / 4  # the share of pairs that survive a round
 # The outputs of a first look at one of many pairs. So few show a gross violation, the commonest kind of output, and an

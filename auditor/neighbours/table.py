@@ -432,7 +432,7 @@ class Table(Domain):
                 yield simple
 
     def _fewer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
-        """Yield slots without a block of common rows, or with usual rows there; then without a person, or differing rows."""
+        """Yield fewer common rows, or usual ones instead; then leave out a person, or a row of one who differs."""
         common = [i for i, slot in enumerate(slots) if slot.common]
         usual = [values.usual() for values in self._values]
         for block in blocks([repr(slots[i].left) for i in common]):
