@@ -70,7 +70,7 @@ def refutes_any(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
 
 
 def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
-    """Return the largest P[V ≥ v] under (ε, δ), for ``rate`` σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), or 1.
+    """Return max P[V ≥ v] under (ε, δ), for ``rate`` σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
 
     Here B ~ Bin(K, σ(ε)) has probabilities b_w, and β = P[B ≥ v]. Proof: let z_w ≥ 0 be by how much the event "w
     guesses are right, and so is that on the random canary" breaks the line: w p_w ≤ e^ε (K − w + 1) p_{w−1} + n z_w.
@@ -101,7 +101,7 @@ def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
 
     The p with the least total is built from the top. All of alpha at w = v makes W_v largest and R_v smallest. Then
     W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since R_c = Σ λ_w (W_w − W_{w+1}) and λ_w = w/(K − w)
-    falls with c, a larger W needs a larger R. No p exists if the least total exceeds 1, which means R + W > K/n.
+    rises with w, a larger W needs a larger R. No p exists if the least total exceeds 1, which means R + W > K/n.
     """
     n, k, v = seen.canaries, seen.guesses, seen.wins
     if v == 0:

@@ -1,7 +1,7 @@
 """The promise of a pair in a search: the probability that the bound from all its planned outputs exceeds the claim.
 
 A search looks at many pairs with few outputs each. Its aim is to refute, so it compares pairs by this probability. It
-is α for a pair that just keeps the claim. For a pair that half of the time breaks the claim by far, it is one half.
+is α for a pair that just keeps the claim, and one half for a pair that with probability 1/2 breaks the claim by far.
 
 The best of many looks is partly luck, for which a prior of the pairs' losses corrects. The prior has three parts: most
 pairs have about the same loss, which is fitted to all looks; many have exactly the claimed loss, since mechanisms are
@@ -25,7 +25,7 @@ from auditor.bounds.intervals import Floats
 UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, REACH = 0.05, 0.2, 0.25, 4.0
 # The worth of a bound as large as the claim, if a certain refutation is worth 1: a measured loss is not given up for a
 # probability below 0.05. With 0.05, 77 of 80 audits found their fault, and 1 of 16 audits of sound discrete noise had
-# no bound; with 0.1, these were 76 and 0. With 0.01, bounds from weak evidence were half of the best bound.
+# no bound; with 0.1, 76 found it, and all had a bound. With 0.01, bounds from weak evidence were half of the best.
 WORTH_OF_BOUND = 0.05
 # The worth of such a bound while further outputs are given to pairs that may change the decision.
 WORTH_TO_EXPLORE = 0.01

@@ -1,4 +1,4 @@
-"""A column in rising order, and its partition into cells (intervals and atoms) with a value for each cell."""
+"""A column in rising order, and its cells (intervals of numbers, and atoms, which are no numbers), each with a value."""
 
 import itertools
 import math

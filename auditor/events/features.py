@@ -1,4 +1,4 @@
-"""Features: columns in which the two sides may differ. A feature is a place of the output, or combines places."""
+"""Features: columns in which the sides may differ. A feature is a place of the output (output[0]), or combines some."""
 
 import functools
 import itertools
