@@ -10,7 +10,7 @@ N = TypeVar("N", int, float)
 def beginning(
     holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool], most: float = math.inf
 ) -> tuple[float, float]:
-    """Return two near numbers: a condition fails at the first and holds at the second; (∞, ∞) if it fails to ``most``.
+    """Return near numbers: a condition fails at the first and holds at the second; (∞, ∞) if it fails up to ``most``.
 
     ``high`` is doubled until the condition holds at ``high``, and ``halved`` narrows the last interval. The condition
     is not tested at the given ``low``.

@@ -58,7 +58,7 @@ def implied_delta(claim: claims.Claim, epsilon: float) -> float:
     """Return the largest δ at ``epsilon`` (nats) of any mechanism that keeps the claim; an upper limit for divergences.
 
     For (ε₀, δ₀) this is δ₀ if ε ≥ ε₀, and else 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which randomised response that
-    reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015). Of a list of points the smallest δ counts.
+    reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015). A list of points allows the smallest.
     D_a ≤ R allows δ up to e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12) and up to
     √(R/2) (Pinsker; D_a does not fall with a). Any other privacy claim allows δ up to its total variation, which is δ
     at ε = 0. Raises InvalidInputError for a claim that implies no δ.

@@ -142,7 +142,7 @@ class HeldOut(NamedTuple):
         """Return the wins after another look, which may have learned another rule.
 
         If both looks guess at similar rates, they are added. Otherwise, a look longer than all before replaces these.
-        Of a shorter look only the outputs are added, unless luck explains that it has no guesses.
+        A shorter look adds its outputs but no guesses; or nothing, if luck explains that it has no guesses.
         """
         alike = self.is_as_frequent(other)
         if alike and other.guesses:

@@ -1,4 +1,4 @@
-"""A column in rising order, and its cells (intervals of numbers, and atoms, which are no numbers), each with a value."""
+"""A column in rising order, and its cells (intervals of numbers; atoms, which are no numbers), each with a value."""
 
 import itertools
 import math

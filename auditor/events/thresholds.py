@@ -12,8 +12,8 @@ import numpy as np
 from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.curve import Curve, fit_curve
 
-# By so many standard errors a forecast is lowered before thresholds are compared: CAREFUL if thresholds are placed by
-# their own counts, so that luck does not decide between similar rules; BOLD if a curve has smoothed the counts.
+# Forecasts are lowered by so many standard errors before thresholds are compared: by CAREFUL if their own counts place
+# thresholds, so that luck does not decide between similar rules; by BOLD if a curve has smoothed the counts.
 CAREFUL, BOLD = 5.0, 1.0
 # Luck rarely lifts the forecast of a weak rule by more than WORTH_KEEPING (nats), so such a forecast counts.
 WORTH_KEEPING = 0.1

@@ -150,7 +150,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. The bound's standard error is what it falls short of the loss, divided by √(2 ln(1/α))."""
+        """See Method. ``noise`` is ``short``/√(2 ln(1/α)), since Hoeffding's ``short`` is so many standard errors."""
         width = math.sqrt(-2 * math.log(self.alpha))
         return [
             Prospect(loss, error, short, short / width if short < math.inf else 0.0)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from auditor.neighbours.pair import plain
 from auditor.neighbours.scripts import Asked
 
-# So many equal records are a fact of their own.
+# That a data set has CROWD or more equal records is a fact.
 CROWD = 15
 
 

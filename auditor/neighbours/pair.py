@@ -179,8 +179,8 @@ def rows_of(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets. A run of equal records is written once. Of long data sets, the part near their
-    difference is written.
+    """Write the two data sets. A run of equal records is written once. If the data sets are long, only the part near
+    their difference is written.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'

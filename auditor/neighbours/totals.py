@@ -532,7 +532,7 @@ class OneNumber(VectorWithinReach):
         return self._from(self.values.near(pair.left, rng), rng)
 
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
-        """Return a number and a neighbour: at the full distance, at an end, or, in one of four cases, nearer."""
+        """Return a number and a neighbour at the full distance, in one of four cases nearer; at most at an end."""
         share = 1.0 if rng.random() < 0.75 else rng.random()
         step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):
