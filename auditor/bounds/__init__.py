@@ -1,1 +1,1 @@
-"""From counts to lower bounds that hold with a stated probability."""
+"""Lower bounds from counts, which hold with a stated probability."""

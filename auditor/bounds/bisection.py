@@ -1,4 +1,4 @@
-"""Where a condition begins to hold that holds for all larger numbers once it holds: by doubling, then by halving."""
+"""The number from which on a condition holds, by doubling and halving. The condition must be monotone."""
 
 import math
 from collections.abc import Callable
@@ -10,10 +10,10 @@ N = TypeVar("N", int, float)
 def beginning(
     holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool], most: float = math.inf
 ) -> tuple[float, float]:
-    """Return two near numbers such that a condition fails at the first and holds at the second; (∞, ∞) if it fails up to ``most``.
+    """Return near numbers: a condition fails at the first and holds at the second; (∞, ∞) if it fails up to ``most``.
 
-    ``high`` is doubled until the condition holds there, and the last interval is halved as ``halved`` does. The condition is not
-    tested at ``low``.
+    ``high`` is doubled until the condition holds at ``high``, and ``halved`` narrows the last interval. The condition
+    is not tested at the given ``low``.
 
     >>> beginning(lambda x: x >= 5, 0, 1, lambda low, high: high - low <= 2)
     (4, 6)
@@ -26,10 +26,10 @@ def beginning(
 
 
 def halved(holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N], bool]) -> tuple[N, N]:
-    """Return two nearer numbers such that a condition fails at the first and holds at the second.
+    """Return two nearer numbers such that the condition fails at the first and holds at the second.
 
-    It must fail at ``low`` and hold at ``high``; neither is tested. The interval between them is halved until
-    ``is_near(low, high)``, or until no number lies between. Integers stay integers.
+    The condition must fail at ``low`` and hold at ``high``; neither is tested. The interval is halved until
+    ``is_near(low, high)``, or until no number lies between its ends. Integers stay integers.
 
     >>> halved(lambda x: x * x >= 2, 0, 100, lambda low, high: high - low <= 1)
     (1, 2)
@@ -43,7 +43,7 @@ def halved(holds: Callable[[N], bool], low: N, high: N, is_near: Callable[[N, N]
 
 
 def smallest_number(holds: Callable[[float], bool], most: float) -> float:
-    """Return the smallest number above 0, to four digits, from which on a condition holds; infinite if none up to ``most`` does.
+    """Return the least number above 0, to four digits, from which on the condition holds; ∞ if it fails up to ``most``.
 
     >>> round(smallest_number(lambda x: x * x >= 2, 100.0), 4), smallest_number(lambda x: False, 100.0)
     (1.4143, inf)

@@ -1,4 +1,4 @@
-"""From one notion of privacy to another, exactly; and from a claim to the guesses that it allows."""
+"""Conversions between notions of privacy; and the rates of right and wrong guesses that a claim allows."""
 
 import functools
 import math
@@ -15,8 +15,8 @@ from auditor.errors import InvalidInputError, require_number
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Return δ(ε) of Gaussian noise, in closed form; ``mu`` is the distance of the means in standard deviations.
 
-    Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), for any number of coordinates at Euclidean
-    distance μ. Computed from logarithms, right to about ten digits even where δ underflows as a difference.
+    δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), for any number of coordinates at Euclidean
+    distance μ. It is computed from logarithms, so that about ten digits are right even if the difference underflows.
 
     Raises InvalidInputError unless mu ≥ 0 and epsilon ≥ 0.
 
@@ -36,8 +36,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def implied_mu(epsilon: float, delta: float) -> float:
     """Return the μ of the Gaussian mechanism that meets (ε, δ) with nothing to spare, for 0 < δ < 1.
 
-    The root of δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) in μ (Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 1),
-    to within 1e-12.
+    It is the root in μ of δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to within 1e-12 (Balle & Wang 2018, Theorem 8; Dong,
+    Roth & Su 2022, Corollary 1).
 
     >>> round(implied_mu(1.0, 1e-5), 4)
     0.2681
@@ -50,18 +50,18 @@ def implied_mu(epsilon: float, delta: float) -> float:
     return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, high, xtol=1e-13))
 
 
-# Orders at which a claim on all of them is converted: each is right, and between neighbours the best is missed by little.
+# A claim about all orders is converted at each of ORDERS. Each gives a valid δ, and the best is close to the optimum.
 ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
 
 
 def implied_delta(claim: claims.Claim, epsilon: float) -> float:
-    """Return the largest δ at ``epsilon`` (nats) that any mechanism within the claim can have; of divergences, an upper limit.
+    """Return the largest δ at ``epsilon`` (nats) of any mechanism that keeps the claim; an upper limit for divergences.
 
-    For (ε₀, δ₀) that is δ₀ above ε₀, and below it 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which a randomised response that
-    reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015); of a profile's points, the smallest. A divergence of
-    order a of at most R allows e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12), and no more
-    than √(R/2) (Pinsker), since D_a does not fall with a. Any other privacy claim allows at most its total variation, which is δ at
-    ε = 0. Raises InvalidInputError for a claim that implies no δ.
+    For (ε₀, δ₀) this is δ₀ if ε ≥ ε₀, and else 1 − (1 − δ₀)(1 + e^ε)/(1 + e^ε₀), which randomised response that
+    reveals the truth with probability δ₀ has (Kairouz, Oh & Viswanath 2015). A list of points allows the smallest.
+    D_a ≤ R allows δ up to e^((a−1)(R−ε)) (1 − 1/a)^a/(a − 1) (Canonne, Kamath & Steinke 2020, Proposition 12) and up to
+    √(R/2) (Pinsker; D_a does not fall with a). Any other privacy claim allows δ up to its total variation, which is δ
+    at ε = 0. Raises InvalidInputError for a claim that implies no δ.
 
     >>> round(implied_delta(claims.PureDP(1.0), 0.0), 6), implied_delta(claims.ApproximateDP(1.0, 1e-5), 2.0)
     (0.462117, 1e-05)
@@ -75,12 +75,12 @@ def implied_delta(claim: claims.Claim, epsilon: float) -> float:
     if isinstance(claim, claims.ZeroConcentratedDP):
         return min(
             _delta_of_divergences(ORDERS, claim.rho * ORDERS, epsilon),
-            math.sqrt(claim.rho / 2),  # of order 1, to which the others fall
+            math.sqrt(claim.rho / 2),  # Pinsker at order 1, the smallest divergence
         )
     if not isinstance(claim, claims.PrivacyClaim):
         raise InvalidInputError(f"a claim of {claim} implies no δ; it must be a privacy claim")
     if not isinstance(claim, claims.PureDP | claims.ApproximateDP):
-        return claim.total_variation()  # δ at ε = 0, from which it falls
+        return claim.total_variation()  # δ at ε = 0; δ does not rise with ε
     below = min(epsilon, claim.epsilon) - claim.epsilon
     # (1 + e^ε)/(1 + e^ε₀), divided by e^ε₀ so that nothing overflows.
     ratio = (math.exp(-claim.epsilon) + math.exp(below)) / (math.exp(-claim.epsilon) + 1)
@@ -92,26 +92,26 @@ def _delta_of_divergences(orders: Floats, divergences: Floats, epsilon: float) -
     return min(1.0, math.exp(min(0.0, float(logs.min()))), math.sqrt(float(divergences.min()) / 2))
 
 
-# --- How well a claim lets one side be guessed: the curve of right against wrong guesses, by its tangents ---
+# --- The rates of right and wrong guesses that a claim allows: a curve, given by its tangents ---
 
-# Take one person, and all others as they are. A fair coin decides whether the person is in. Any rule that guesses the coin from the
-# output, or abstains, is right with probability R and wrong with probability W. Under (ε, δ) for one ε,
+# Take one person, with the data of all others fixed. A fair coin decides whether the person is in. A rule that guesses
+# the coin from the output, or abstains, is right with probability R and wrong with probability W. Under (ε, δ),
 #
-#     R ≤ e^ε W + δ,
+#     R ≤ e^ε W + δ.
 #
-# which is the definition, applied to the event of each guess and averaged over the coin. A claim states this for some ε or for all.
-# A finite number of them allows more than all of them do. So a bound that holds for every mechanism within these
-# lines holds for every mechanism within the claim. Where a claim is (ε, δ) or a list of such points, nothing is lost.
+# This is the definition, applied to the event of each guess and averaged over the coin. A claim gives such a line for
+# some ε, or for all. Fewer lines allow more (W, R), so a bound that holds under some lines holds under the claim.
+# A claim (ε, δ), or a list of such points, has a finite number of lines, so nothing is lost.
 
 LINES = 1_500
 
 
 @dataclass(frozen=True, slots=True)
 class Tradeoff:
-    """The largest share of right guesses for each share of wrong ones: vertices of a concave polygon, from the surest guesses on.
+    """The largest share of right guesses for each share of wrong ones: the vertices of a concave polygon.
 
-    ``wrong`` and ``right`` are arrays of shape (vertices,), neither falls, and the last two add up to 1. If the first ``right``
-    is above 0, that share of outputs gives the side away. A step from vertex to vertex is a set of outputs with one log-ratio.
+    ``wrong`` and ``right`` are arrays of shape (vertices,) that do not fall; their last entries add up to 1. A first
+    ``right`` above 0 is a share of outputs that give the side away. An edge is a set of outputs with one log-ratio.
     """
 
     wrong: Floats
@@ -119,9 +119,9 @@ class Tradeoff:
 
     @classmethod
     def of(cls, epsilons: Floats, deltas: Floats) -> "Tradeoff":
-        """Return the curve of all lines R ≤ e^ε W + δ, for arrays of ε ≥ 0 (nats) and δ of one shape, in any order.
+        """Return the curve below all lines R ≤ e^ε W + δ, for arrays of ε ≥ 0 (nats) and δ of one shape, in any order.
 
-        A line does not count if other lines lie below it everywhere. Two neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
+        Lines that others lie below everywhere are dropped. Neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
 
         >>> Tradeoff.of(np.log([3.0]), np.array([0.0])).right.tolist()
         [0.0, 0.75]
@@ -131,12 +131,12 @@ class Tradeoff:
         while True:
             below = np.r_[True, delta[1:] < np.minimum.accumulate(delta)[:-1]]
             eps, delta = eps[below], delta[below]
-            # Multiplied by e^ε₀, so that nothing overflows where ε is large.
+            # ``rise`` is W at the intersection times e^ε₀, so that nothing overflows if ε is large.
             rise = -np.diff(delta) / np.expm1(np.diff(eps))
             wrong, right = rise * np.exp(-eps[:-1]), delta[:-1] + rise
             keep = np.ones(len(eps), bool)
             keep[1:-1] = wrong[:-1] > wrong[1:]
-            # The flattest line counts only where it is reached before all outputs are.
+            # The flattest line is kept only if it begins at R + W < 1, where outputs are left.
             keep[0] = len(eps) == 1 or wrong[0] + right[0] < 1
             if keep.all():
                 break
@@ -146,7 +146,7 @@ class Tradeoff:
         return cls(ends_wrong, ends_right)
 
     def mistakes(self, share: Floats) -> Floats:
-        """Return the least probability of a wrong guess, where a ``share`` of the outputs is guessed on, the surest first."""
+        """Return the least probability of a wrong guess if a rule guesses on this ``share`` of the outputs."""
         return np.interp(share, self.wrong + self.right, self.wrong)
 
 
@@ -154,8 +154,8 @@ class Tradeoff:
 def tradeoff(claim: claims.PrivacyClaim) -> Tradeoff:
     """Return the curve that a claim allows, or a curve that allows more.
 
-    For μ and for divergences it has up to LINES lines. For divergences δ(ε) is an upper limit
-    (:func:`implied_delta`), which makes bounds valid and not tight.
+    For μ and for divergences, the curve has at most LINES lines. For divergences, δ(ε) is an upper limit
+    (:func:`implied_delta`), so bounds are valid but not tight.
     """
     if isinstance(claim, claims.PureDP | claims.ApproximateDP):
         return Tradeoff.of(np.array([claim.epsilon]), np.array([claim.delta]))
@@ -175,7 +175,7 @@ def _gaussian(mu: float) -> Tradeoff:
 
     if mu == 0:
         return Tradeoff.of(np.zeros(1), np.zeros(1))
-    # ε = μt, up to nine standard deviations of the log-ratio above its mean. δ is below 1e-18 there.
+    # ε = μt reaches nine standard deviations above the mean of the log-ratio, where δ is below 1e-18.
     t = np.linspace(0.0, mu / 2 + 9.0, LINES)
     above, below = log_ndtr(mu / 2 - t), log_ndtr(-mu / 2 - t)
     deltas = -np.exp(above) * np.expm1(np.minimum(0.0, mu * t + below - above))
@@ -183,7 +183,7 @@ def _gaussian(mu: float) -> Tradeoff:
 
 
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
-    """Return (ε, δ) at many ε (nats), up to twice as far as ``near``, and further where that is small and δ above 0 there."""
+    """Return (ε, δ) at 41 ε (nats) from 0 to twice ``near``, or further, up to ε = 1, while δ is above 0 there."""
     reach = max(2.0 * near, 0.01)
     while reach < 1.0 and deltas(np.array([reach]))[0] > 0:
         reach = min(2.0 * reach, 1.0)

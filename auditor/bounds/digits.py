@@ -1,18 +1,18 @@
-"""How many digits derived numbers are good for: reports keep those, and so are the same on every processor."""
+"""The digits of computed numbers that reports keep, so that a report is the same on every processor."""
 
 import math
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
-# Libraries of different processors differ in the last two or three of the 17 digits that a float has.
+# Results of numerical libraries differ between processors in the last two or three of a float's 17 digits.
 DIGITS = 10
-# Parameters of a Python program are floats. A bound is not above the claim if it is at most this much above it, relative to it.
+# A program's parameters are floats. So a bound counts as within the claim if its relative excess is at most TOLERANCE.
 TOLERANCE = Fraction(1, 10**9)
 
 
 def significant(number: float, digits: int = DIGITS) -> float:
-    """Return a number with ten significant digits, or so many. With ten the relative error is at most 5·10⁻¹⁰, on either side.
+    """Return a number rounded to ``digits`` significant digits. With ten, the relative error is at most 5·10⁻¹⁰.
 
     >>> significant(0.1 + 0.2), significant(2 / 3, 3), significant(float("inf"))
     (0.3, 0.667, inf)
@@ -21,7 +21,7 @@ def significant(number: float, digits: int = DIGITS) -> float:
 
 
 def error_bound(number: float) -> float:
-    """Return a bound on an error with two digits, rounded up: further digits depend on the processor.
+    """Return a bound on an error, rounded up to two digits, since further digits depend on the processor.
 
     >>> error_bound(1.2301e-13), error_bound(0.0)
     (1.3e-13, 0.0)
@@ -30,7 +30,7 @@ def error_bound(number: float) -> float:
 
 
 def with_significant_digits(data: Any) -> Any:
-    """Return plain data with floats of ten significant digits."""
+    """Return plain data with all floats rounded to ten significant digits."""
     if isinstance(data, dict):
         return {key: with_significant_digits(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -39,7 +39,7 @@ def with_significant_digits(data: Any) -> Any:
 
 
 def shown_above(bound: Fraction | float | None) -> str:
-    """Write a bound to four decimals, rounded up. A tiny excess over a decimal is the rounding of a parameter, and is dropped.
+    """Write a bound to four decimals, rounded up. An excess within TOLERANCE, the rounding of a parameter, is dropped.
 
     >>> shown_above(Fraction(1)), shown_above(Fraction(1) + Fraction(1, 10**12)), shown_above(Fraction(2, 3))
     ('1.0000', '1.0000', '0.6667')

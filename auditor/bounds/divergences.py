@@ -1,16 +1,16 @@
 """Lower bounds on Rényi divergences from counts, by betting against a linear consequence of the claim.
 
-A fair coin picks the side of every trial, P on the left and Q on the right. For any bounded g, and q = a/(a − 1),
+A fair coin picks the side of every trial: P on the left, Q on the right. For any bounded g, and q = a/(a − 1),
 
     a > 1:   q E_P[e^{(a−1)g}] − e^R E_Q[e^{ag}] − (q − 1) ≤ 0    whenever D_a(P‖Q) ≤ R,
     a = 1:   E_P[g] − E_Q[e^g − 1] − R ≤ 0                        whenever KL(P‖Q) ≤ R.
 
-The first is Hölder's inequality, (E_P u)^q ≤ e^R E_Q[u^q] with u = e^{(a−1)g}, and x^q ≥ 1 + q(x − 1); the second is
-Donsker & Varadhan's with ln x ≤ x − 1. Each is the expectation of a payoff S per trial (twice the term of the side that
-the coin picked), so that a stake λ fixed beforehand gives a fair or losing game: E[∏ (1 + λS)] ≤ 1, and by Markov's
-inequality wealth reaches 1/α with probability at most α (Shekhar & Ramdas 2023; Waudby-Smith & Ramdas 2024). S falls as
-R grows, so all smaller R are refuted together with the largest. Since the game may be stopped at any time, the number
-of trials need not even be fixed. The bound is within a factor √(2 ln(1/α))/z(α) of the width of an asymptotic interval.
+The first is Hölder's inequality, (E_P u)^q ≤ e^R E_Q[u^q] with u = e^{(a−1)g}, and x^q ≥ 1 + q(x − 1). The second is
+Donsker & Varadhan's formula with ln x ≤ x − 1. Each left-hand side is the mean of a payoff S per trial: twice the
+term of the side that the coin picked. So a stake λ fixed beforehand gives a fair or losing game, E[∏ (1 + λS)] ≤ 1. By
+Markov's inequality, wealth reaches 1/α with probability at most α (Shekhar & Ramdas 2023; Waudby-Smith & Ramdas 2024).
+S falls as R grows, so all smaller R are refuted together with the largest. The game may be stopped at any time, so the
+number of trials may be open. The bound is within a factor √(2 ln(1/α))/z(α) of the width of an asymptotic interval.
 """
 
 import math
@@ -24,16 +24,16 @@ from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.intervals import MOST_EXPONENT, Floats, finite_exp
 from auditor.errors import InvalidInputError
 
-LEAST_SPREAD = 1e-6  # of a payoff that is worth a stake
+LEAST_SPREAD = 1e-6  # with a smaller standard deviation, a payoff is not worth a stake
 
 
 @dataclass(frozen=True, slots=True)
 class Wager:
-    """A game on cells of a score, fixed before the outputs it is played on are drawn.
+    """A game on the cells of a score. The wager is fixed before the outputs are drawn on which it is played.
 
-    ``order`` is a ≥ 1 (1 for Kullback-Leibler); ``values`` holds g for each cell (nats); ``swapped`` plays
-    on D(right‖left) instead of D(left‖right); ``stake`` is λ; ``tilt`` is added to the payoff on the right and taken
-    from it on the left, which costs nothing as the coin is fair.
+    ``order`` is a ≥ 1 (1 for Kullback-Leibler). ``values`` holds g for each cell (nats). A ``swapped`` wager is on
+    D(right‖left) instead of D(left‖right). ``stake`` is λ. ``tilt`` is added to the payoff on Q's side and taken from
+    that on P's side. The expectation stays the same, since the coin is fair.
     """
 
     order: float
@@ -49,14 +49,14 @@ class Wager:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
     def played_on(self, counts: ScoreCounts) -> tuple[Floats, Floats]:
-        """Return the counts of P's side and of Q's."""
+        """Return the counts of P's side and of Q's side."""
         p, q = (counts.right, counts.left) if self.swapped else (counts.left, counts.right)
         return np.array(p, np.float64), np.array(q, np.float64)
 
     def factors(self, divergence: float) -> Floats:
-        """Return the factor by which an output multiplies wealth, against D_order ≤ ``divergence`` (nats), in each cell.
+        """Return the factor by which an output in each cell multiplies wealth, against D_order ≤ ``divergence`` (nats).
 
-        Of shape (2, cells), P's side first. If one is not positive, all wealth could be lost, and the wager must not be played.
+        The shape is (2, cells), P's side first. A wager with a factor of 0 or less must not be played.
         """
         on_p, on_q = payoffs(self.order, np.asarray(self.values), divergence)
         with np.errstate(over="ignore"):
@@ -66,10 +66,10 @@ class Wager:
 def payoffs(order: ArrayLike, values: Floats, divergence: ArrayLike) -> tuple[Floats, Floats]:
     """Return the payoff per trial in each cell, for P's side and for Q's, against D_order ≤ ``divergence`` (nats).
 
-    The last axis of ``values`` is that of the cells; each of the axes before may have orders and divergences of its own.
+    The last axis of ``values`` is that of the cells. ``order`` and ``divergence`` have the shape of the axes before it.
     """
     order, divergence = (np.asarray(each, np.float64)[..., None] for each in (order, divergence))
-    # Beyond e^700, which no stake survives, Q's payoff is as good as −∞ and a double no longer holds it.
+    # No stake survives a payoff of −e^700 on Q's side, and e to a larger exponent would overflow.
     linear = 2 * values - divergence, -2 * np.expm1(np.minimum(values, MOST_EXPONENT)) - divergence
     if np.all(order == 1):
         return linear
@@ -82,12 +82,12 @@ def payoffs(order: ArrayLike, values: Floats, divergence: ArrayLike) -> tuple[Fl
 def tuned(
     order: ArrayLike, values: Floats, chances: tuple[Floats, Floats], divergence: ArrayLike, alpha: float, outputs: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return stake and tilt of the wager on a score whose wealth grows fastest, and the standard deviation of its payoff per trial.
+    """Return the stake and tilt with which a wager's wealth grows fastest, and the standard deviation of its payoff.
 
-    Axes are those of ``payoffs``. ``chances`` are the probabilities of the cells, P's and Q's, and the wager is on D(P‖Q), not
-    swapped; ``outputs`` are the trials planned. The stake is the one with the least width at level ``alpha``. It is small enough
-    that no payoff against ``divergence`` (nats) takes all wealth. A payoff that is nearly the same on all cells shows nothing: then
-    nothing is staked.
+    Axes are those of ``payoffs``. ``chances`` are the probabilities of the cells under P and under Q. The wager is on
+    D(P‖Q), not swapped. ``outputs`` is the planned number of trials. The stake gives the narrowest bound at level
+    ``alpha``, but no payoff against ``divergence`` (nats) may take all wealth. If the payoff is nearly equal on all
+    cells, the stake is 0.
     """
     p, q = chances
     on_p, on_q = payoffs(order, values, divergence)
@@ -101,7 +101,7 @@ def tuned(
 
 
 def divergence_of(order: float, p: Floats, q: Floats) -> float:
-    """Return D_order(p‖q) in nats; order 1 is that of Kullback and Leibler.
+    """Return D_order(p‖q) in nats; order 1 is the Kullback-Leibler divergence.
 
     >>> round(divergence_of(2.0, np.array([0.5, 0.5]), np.array([0.25, 0.75])) - math.log(4 / 3), 12)
     0.0
@@ -115,12 +115,12 @@ def divergence_of(order: float, p: Floats, q: Floats) -> float:
     largest = float(terms.max())
     if largest == math.inf:
         return math.inf
-    # A fifth of the time that scipy's logsumexp takes; a search asks for tens of thousands.
+    # This takes a fifth of the time of scipy's logsumexp; a search computes tens of thousands of divergences.
     return (largest + math.log(float(np.exp(terms - largest).sum()))) / (order - 1)
 
 
 def log_wealth(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
-    """Return ln of wealth after betting against D ≤ ``divergence`` from 1; −∞ where the game could go below 0."""
+    """Return ln of the wealth, from 1, after bets against D ≤ ``divergence``; −∞ if wealth could fall to 0 or below."""
     factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
@@ -130,8 +130,8 @@ def log_wealth(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
 def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
     """Return a lower bound on the Rényi divergence of the wager's order (nats), at least 0.
 
-    It exceeds the true D with probability at most ``alpha``, for any number of trials, if the wager was fixed
-    before they were drawn and a fair coin picked each one's side.
+    The bound exceeds the true D with probability at most ``alpha``, for any number of trials, if the wager was fixed
+    before the trials were drawn and a fair coin picked the side of each trial.
     """
     if not 0 < alpha < 1:
         raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")

@@ -1,4 +1,4 @@
-"""Whether outputs drawn at two times have one distribution: early and late, or in one call and the next."""
+"""Tests whether outputs drawn at two times have one distribution: early and late, or in one call and in the next."""
 
 import math
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
-# The probability that outputs of one distribution are reported to have two.
+# The largest probability that outputs of one distribution are reported to have two.
 FALSE_WARNING = 1e-9
-# How alike the two rates of a cell are under the alternatives, as the size of a Beta prior: from any two rates to nearly one.
+# The alternatives have Beta priors of these sizes. A larger size makes the two rates of a cell more alike.
 ALIKE = 8.0 ** np.arange(7)
 
 
 def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
-    """Whether counts of early and late outputs, by tables, come from different distributions.
+    """Whether the counts of early and late outputs, in one or more tables, come from different distributions.
 
-    For a mechanism whose outputs are independent and of one distribution, the answer is yes with probability at most FALSE_WARNING,
-    even if tables count the same outputs.
+    If outputs are independent and of one distribution, the answer is True with probability at most FALSE_WARNING, even
+    if several tables count the same outputs.
     """
     if list(map(len, early)) != list(map(len, late)):
         raise InvalidInputError(
@@ -30,21 +30,21 @@ def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> boo
 
 
 def depends_on_calls(calls: Sequence[Sequence[Sequence[int]]]) -> bool:
-    """Whether outputs of one call are more alike than those of two: then the outputs of a call are not independent.
+    """Whether outputs of one call are more alike than outputs of two calls, so that outputs of a call are dependent.
 
-    ``calls`` are counts in their order, with tables of the left and the right side in turn. Each is compared with the next one
-    only, so slow drift does not count. If outputs are independent, the answer is yes with probability at most FALSE_WARNING.
+    ``calls`` holds counts in the order of calls, with tables of the left and the right side in turn. Only successive
+    calls are compared, so slow drift does not count. Independent outputs give True with probability ≤ FALSE_WARNING.
     """
     tables = np.array(calls[: len(calls) // 2 * 2], np.float64)
     if not tables.size:
         return False
-    # Two calls say less than half of what is certain. One step, on both sides, is drift and does no harm.
+    # Log-odds are capped at 10 for each side, since one step on both sides is drift, and certainty needs more than 20.
     odds = np.minimum(log_odds(tables[::2], tables[1::2]), 10.0).sum(0)
     return _is_certain((odds[::2] + odds[1::2]).tolist())
 
 
 def _is_certain(log_odds: Sequence[Any]) -> bool:
-    """Whether the mean of all odds reaches 1/FALSE_WARNING. Each has an expectation of at most 1 (Markov's inequality)."""
+    """Whether the mean of all odds reaches 1/FALSE_WARNING; each has expectation at most 1 (Markov's inequality)."""
     odds = np.concatenate([np.ravel(one) for one in log_odds])
     return bool(np.logaddexp.reduce(odds) - math.log(len(odds)) >= -math.log(FALSE_WARNING))
 
@@ -52,9 +52,9 @@ def _is_certain(log_odds: Sequence[Any]) -> bool:
 def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     """Return ln of the odds against the hypothesis that two rows of counts, by cell, are of outputs with one distribution.
 
-    Cells stand on the last axis, in whose place the result has the alternatives of ALIKE. Under the hypothesis, the odds have an
-    expectation of at most 1, given the totals of cells and rows: the count of a cell in one row is hypergeometric, given the cells
-    before it, and an alternative is a probability too: Pólya's urn on the rarer of the cell and the cells after it (beta-binomial).
+    The result's last axis has the alternatives of ALIKE instead of cells. Given the cells before, a cell's count is
+    hypergeometric under the hypothesis. Under an alternative, the rarer of the cell and the cells after it has a
+    beta-binomial count (Pólya's urn). So under the hypothesis the odds have expectation at most 1, given the totals.
 
     >>> bool(log_odds([500, 500], [510, 490]).max() < 0), bool(log_odds([500, 500], [900, 100]).max() > 100)
     (True, True)
@@ -62,7 +62,7 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     from scipy.special import betaln
 
     a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
-    # The cell and all after it.
+    # The totals of each row over a cell and all cells after it.
     rows, others = (np.cumsum(side[..., ::-1], -1)[..., ::-1] for side in (a, b))
     hits, both, all_of_them = a, a + b, rows + others
     null = _log_choose(both, hits) + _log_choose(all_of_them - both, rows - hits) - _log_choose(all_of_them, rows)
@@ -72,7 +72,7 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     first, second = np.maximum(shares, 1e-300)[..., None] * ALIKE
     urn = betaln(hits[..., None] + first, (both - hits)[..., None] + second) - betaln(first, second)
     found = (_log_choose(both, hits) - null)[..., None] + urn
-    # One row alone says nothing.
+    # A cell is left out if one of the rows has no outputs in it or after it.
     return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], found, 0.0).sum(-2))
 
 

@@ -1,4 +1,4 @@
-"""Counts (what was seen) and Bound (what it proves). Integers are kept to the last step."""
+"""The counts of events, and the bounds that they prove. Counts stay integers until a bound is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -46,10 +46,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class GuessCounts:
-    """The counts of a rule that guesses the side: its event for the left side and its event for the right.
+    """The counts of a rule that guesses the side: of its event of guesses left, and of its event of guesses right.
 
-    The two events are disjoint; on outputs in neither the rule abstains. A rule with one event only
-    (``one_tailed``) has no hits in the other.
+    The two events are disjoint. The rule abstains on outputs in neither event. A ``one_tailed`` rule has one event; the
+    other has no hits.
     """
 
     left: Counts
@@ -81,17 +81,17 @@ class GuessCounts:
 
     @property
     def wins(self) -> int:
-        """Guesses that named the true side."""
+        """The number of right guesses."""
         return self.left.hits_left + self.right.hits_right
 
     @property
     def guesses(self) -> int:
-        """Outputs on which the rule did not abstain."""
+        """The number of outputs on which the rule did not abstain."""
         return self.wins + self.left.hits_right + self.right.hits_left
 
     @property
     def directions(self) -> int:
-        """1 if only one side is ever guessed, else 2."""
+        """1 if the rule guesses one side only, else 2."""
         return 1 if self.one_tailed else 2
 
 
@@ -116,7 +116,7 @@ class ScoreCounts:
         return ScoreCounts(left, right)
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return the counts of each side."""
+        """Return the counts of the left side and of the right side."""
         return self.left, self.right
 
     @property
@@ -143,8 +143,8 @@ class ProfileCounts:
 class Bound:
     """A proved bound: with probability at least ``confidence`` the true ``quantity`` is at least ``value``.
 
-    If ``side`` is "upper", it is at most ``value``. ``also`` holds further bounds that the same counts prove, together with
-    this one. Raises InvalidInputError unless ``confidence`` is a probability.
+    If ``side`` is "upper", the true quantity is at most ``value``. ``also`` holds further bounds, which hold together
+    with this one.
     """
 
     quantity: str

@@ -11,12 +11,12 @@ from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-# A claim may allow more than a double holds.
+# Exponents are limited to MOST_EXPONENT, since a claim may have an ε for which e^ε exceeds the largest double.
 MOST_EXPONENT = 700.0
 
 
 def finite_exp(exponent: ArrayLike) -> Floats:
-    """Return e to each exponent, but at most e^700, which a double still holds.
+    """Return e to the power of each exponent, but at most e^700, so that the result is finite.
 
     >>> float(finite_exp(0.0)), bool(np.isfinite(finite_exp(1e9)))
     (1.0, True)
@@ -39,7 +39,7 @@ def clopper_pearson_lower(hits: ArrayLike, trials: ArrayLike, alpha: float) -> F
     """Return the one-sided lower limit: it exceeds the true proportion with probability at most ``alpha``.
 
     The limit is the proportion p at which P[Bin(trials, p) ≥ hits] = alpha, and 0 if hits = 0
-    (Clopper & Pearson 1934). ``hits`` and ``trials`` are integers of any one shape, or broadcast to one.
+    (Clopper & Pearson 1934). ``hits`` and ``trials`` are integers of one shape, or broadcast to one.
 
     >>> float(clopper_pearson_lower(10, 10, 0.05).round(4))
     0.7411
@@ -71,10 +71,10 @@ def clopper_pearson_upper(hits: ArrayLike, trials: ArrayLike, alpha: float) -> F
 def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
     """Return the textbook lower bound on ε (nats) from one event: ln((p_L − δ)/q_U).
 
-    p_L and q_U are Clopper-Pearson limits at alpha/2 each, of the event on the left and on the right, so the
-    bound exceeds the true ε at ``delta`` with probability at most ``alpha``. The event must be fixed
-    beforehand. At least 0, since every mechanism's ε is. Limits by statsmodels; source: Ding et al. 2018,
-    Bichsel et al. 2021 (Equation 9).
+    p_L is the lower Clopper-Pearson limit of the event on the left, q_U the upper one on the right, at alpha/2 each. So
+    the bound exceeds the true ε at ``delta`` with probability at most ``alpha``, if the event is fixed beforehand. The
+    result is at least 0. The limits are computed by statsmodels. Source: Ding et al. 2018, Bichsel et al. 2021
+    (Equation 9).
 
     >>> round(two_intervals_epsilon(Counts(60, 100, 10, 100), 0.0, 0.05), 3)
     1.037
@@ -85,9 +85,9 @@ def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:
 
 
 def two_intervals_deltas(counts: Counts, epsilons: Floats, alpha: float) -> Floats:
-    """Return lower bounds on δ at many ε (nats), an array of that shape: p_L − e^ε q_U, at least 0.
+    """Return lower bounds on δ, in the shape of ``epsilons`` (nats): p_L − e^ε q_U, at least 0.
 
-    They rest on the limits of :func:`two_intervals_epsilon`: with probability 1 − alpha neither they nor its bound are too large.
+    The limits are those of :func:`two_intervals_epsilon`. With probability 1 − alpha, no bound on δ or ε is too large.
 
     >>> two_intervals_deltas(Counts(60, 100, 10, 100), np.array([0.0, 2.0]), 0.05).round(3).tolist()
     [0.321, 0.0]
@@ -100,9 +100,9 @@ def two_intervals_deltas(counts: Counts, epsilons: Floats, alpha: float) -> Floa
 def _two_limits(counts: Counts, alpha: float) -> tuple[float, float]:
     from statsmodels.stats.proportion import proportion_confint
 
-    # proportion_confint is two-sided: at level alpha each of its limits errs with probability alpha/2.
+    # proportion_confint is two-sided, so each of its limits errs with probability alpha/2.
     with warnings.catch_warnings():
-        # At levels below 1e-100, as p-values ask for, its root finder may warn, and give NaN.
+        # At levels below 1e-100, which p-values need, statsmodels' root finder may warn and return NaN.
         warnings.simplefilter("ignore", RuntimeWarning)
         low, _ = proportion_confint(counts.hits_left, counts.trials_left, alpha=alpha, method="beta")
         _, high = proportion_confint(counts.hits_right, counts.trials_right, alpha=alpha, method="beta")
@@ -110,7 +110,7 @@ def _two_limits(counts: Counts, alpha: float) -> tuple[float, float]:
 
 
 def wilson_lower(rate: Floats, trials: Floats, z: float) -> Floats:
-    """Return the Wilson lower limit of a proportion, an approximation that needs no root finding; 0 of 0 is 0."""
+    """Return the Wilson lower limit of a proportion, a fast approximation; 0 if there are no trials."""
     n = np.maximum(trials, 1e-9)
     squared = z * z / n
     centre = rate + squared / 2

@@ -1,34 +1,34 @@
-"""Bounds from one run with many canaries: how many of the surest guesses of coins may be right?
+"""Bounds from one run with many canaries: how many of the K surest guesses can be right if the claim holds?
 
-Each of n canaries is in the data or out of it, by a fair coin of its own. From the output each canary gets a score. The K most
-extreme scores are guessed on, where K is fixed beforehand, and V guesses are right. Two theorems say how many may be.
+Each of n canaries is in the data or out of it, by a fair coin of its own. Each canary gets a score from the output. The
+coins of the K canaries with the most extreme scores are guessed, where K is fixed beforehand; V guesses are right. Two
+theorems limit V. They use the curve of a claim (bounds/conversions.py): the largest R for each W.
 
-**Any mechanism.** Canaries may depend on each other in any way that the claim allows. Let p_w be the probability of exactly w
-right guesses. Pick one canary at random. With the coins of all others fixed, the claim holds for this coin. So the outcome
-"its guess is right, and at least c are right in all" obeys R ≤ e^ε W + δ. When its coin is flipped, its guess is wrong, and at
-least c − 1 are right in all. With
+**Any mechanism.** Canaries may depend on each other in any way that the claim allows. Let p_w be the probability of
+exactly w right guesses. Pick one canary at random. Given the coins of all others, the claim holds for this canary's
+coin: R ≤ e^ε W + δ. Here R is the probability that its guess is right and at least c are right in all. If its coin is
+flipped, its guess is wrong and at least c − 1 are right, which has probability W. With
 
     R_c = Σ_{w≥c} (w/n) p_w,        W_c = Σ_{w≥c} ((K − w)/n) p_w,
 
-the claim demands that (W_{c−1}, R_c) lies on or below its curve for every c: the average of points below a concave curve is
-below it. This is the f-DP bound of Mahloujifar, Melis & Chaudhuri 2024 (2410.22235). For a single (ε, δ) more is true. The
-parts by which single numbers of right guesses break R ≤ e^ε W add up to at most δ, and the exact maximum follows
-(:func:`limit_of_line`). It replaces the theorem of Steinke, Nasr & Jagielski 2023 (2305.08846), which is the same for δ = 0.
-All mechanisms that keep a claim make a linear program in p. The tests solve it for few canaries: the limit for a line is its
-maximum, the one for a curve is above it.
+the claim demands that (W_{c−1}, R_c) lies on or below the curve for every c, since the average of points below a
+concave curve is below the curve. This is the f-DP bound of Mahloujifar, Melis & Chaudhuri 2024 (2410.22235). For a
+single (ε, δ) more is true: the amounts by which single numbers of right guesses break R ≤ e^ε W add up to at most δ.
+The exact maximum of P[V ≥ v] follows (:func:`limit_of_line`). For δ = 0 it is that of Steinke, Nasr & Jagielski 2023
+(2305.08846). The p of all mechanisms that keep a claim form a linear program, which the tests solve for few canaries:
+the limit for a line is its maximum, and the limit for a curve is above its maximum.
 
-**Canaries that do not affect each other.** Suppose that the scores, each with its coin, are independent. They are for scores of
-independent runs, or where each canary has a coordinate of its own with noise of its own. Then each score is a processed output of
+**Canaries that do not affect each other.** Suppose that the pairs of score and coin are independent. This is so for
+independent runs, or if each canary has its own coordinate with its own noise. Then each score is a processed output of
 the pair of distributions that the curve describes (Blackwell; Dong, Roth & Su 2022, Theorem 2). No rule has fewer wrong
-guesses than the one that guesses on the K largest of n independent log-ratios: to exchange one of them for a smaller one makes
-the number of wrong guesses stochastically larger. Given the share 1 − T of log-ratios that is cut off, the K guesses are
-independent, and each is wrong with probability W(T)/T, where T ~ Beta(K + 1, n − K). So of all mechanisms and rules the best
-one has
+guesses than the rule that guesses on the K largest of n independent log-ratios: a smaller log-ratio instead of one of
+these makes the number of wrong guesses stochastically larger. Given the share T of log-ratios above the cut, the K
+guesses are independent, and each is wrong with probability W(T)/T, where T ~ Beta(K + 1, n − K). So at best
 
     P[wrong ≤ u] = E[ P[Bin(K, W(T)/T) ≤ u] ],
 
-the formula of Xiang et al. 2025 (2509.08704). Where canaries do affect each other, it is **not** valid: a mechanism that draws one
-log-ratio for all canaries together, instead of one for each, keeps its claim and has far more right guesses in a lucky run.
+the formula of Xiang et al. 2025 (2509.08704). It is **not** valid if canaries affect each other: a mechanism that draws
+one log-ratio for all canaries, instead of one for each, keeps its claim, but has far more right guesses in a lucky run.
 """
 
 import bisect
@@ -48,7 +48,7 @@ from auditor.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class RightGuesses:
-    """``wins`` is the number of right guesses, of ``guesses`` made on ``canaries``."""
+    """The result of ``guesses`` guesses on ``canaries`` canaries, of which ``wins`` were right."""
 
     canaries: int
     guesses: int
@@ -62,7 +62,7 @@ class RightGuesses:
 
 
 def refutes_any(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
-    """Whether so large a number of right guesses has probability at most ``alpha`` under every mechanism within the curve."""
+    """Whether so many right guesses have probability at most ``alpha`` under every mechanism below the curve."""
     if len(curve.wrong) > 2:
         return _mahloujifar(curve, seen, alpha)
     delta = float(curve.right[0])
@@ -70,14 +70,14 @@ def refutes_any(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
 
 
 def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
-    """Return the largest P[V ≥ v] under (ε, δ), where ``rate`` is σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
+    """Return max P[V ≥ v] under (ε, δ), for ``rate`` σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
 
-    Here b is the distribution Bin(K, σ(ε)), and β = P[B ≥ v]. Proof: let z_w ≥ 0 be the part by which w right guesses, one of them
-    that of the random canary, break the line: w p_w ≤ e^ε (K − w + 1) p_{w−1} + n z_w. Their sum is at most δ, since the events are
-    disjoint. For ρ_w = p_w/b_w that is ρ_w ≤ ρ_{w−1} + n z_w/(w b_w). So p is a mixture of b, cut off above, and of parts of b from
-    some c on, cut off above, each of mass at most n z_c P[B ≥ c]/(c b_c). Cutting off does not help. A part from c on adds
-    n z_c β P[B < c]/(c b_c) for c ≤ v, and n z_c P[B ≥ c](1 − β)/(c b_c) for c > v. The first rises with c, as P[B < c]/(c b_c)
-    does, and the second falls, as P[B ≥ c]/b_c does. So all of δ is best spent at c = v.
+    Here B ~ Bin(K, σ(ε)) has probabilities b_w, and β = P[B ≥ v]. Proof: let z_w ≥ 0 be by how much the event "w
+    guesses are right, and so is that on the random canary" breaks the line: w p_w ≤ e^ε (K − w + 1) p_{w−1} + n z_w.
+    These events are disjoint, so Σ z_w ≤ δ. For ρ_w = p_w/b_w this means ρ_w ≤ ρ_{w−1} + n z_w/(w b_w). So p is a
+    mixture of b and of its tails from each c on, truncated above; tail c has mass at most n z_c P[B ≥ c]/(c b_c).
+    Truncation does not help. If c ≤ v, tail c adds n z_c β P[B < c]/(c b_c), which rises with c, as P[B < c]/(c b_c)
+    does. If c > v, it adds n z_c P[B ≥ c](1 − β)/(c b_c), which falls, as P[B ≥ c]/b_c does. So c = v is best for δ.
     """
     from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
@@ -90,7 +90,7 @@ def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
     log_b = gammaln(k + 1) - gammaln(v + 1) - gammaln(k - v + 1) + xlogy(v, rate) + xlog1py(k - v, -rate)
     if log_b > -700:
         ratio = beta / math.exp(log_b)
-    else:  # both are too small for a double; b falls at least as fast as a geometric series
+    else:  # β and b_v are too small for a double; b falls at least as fast as a geometric series
         fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else math.inf
         ratio = min(float(k), 1 / (1 - fall)) if fall < 1 else float(k)
     return min(1.0, beta + delta * seen.canaries * (1 - beta) * ratio / v)
@@ -99,9 +99,9 @@ def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
 def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
     """Whether no p with P[V ≥ v] ≥ alpha meets the conditions on R and W.
 
-    All of that at w = v makes W_v largest and R_v smallest. Then W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since
-    R_c = Σ λ_w (W_w − W_{w+1}) with λ_w = w/(K − w) falling with c, a p with larger W has larger R, so that this one needs least
-    probability in all. It exists unless that is more than 1, which is R + W > K/n.
+    The p with the least total is built from the top. All of alpha at w = v makes W_v largest and R_v smallest. Then
+    W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since R_c = Σ λ_w (W_w − W_{w+1}) and λ_w = w/(K − w)
+    rises with w, a larger W needs a larger R. No p exists if the least total exceeds 1, which means R + W > K/n.
     """
     n, k, v = seen.canaries, seen.guesses, seen.wins
     if v == 0:
@@ -126,9 +126,9 @@ def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
 
 
 def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
-    """Return an upper limit on the chance of as many right guesses, for canaries that do not affect each other.
+    """Return an upper limit on the probability of as many right guesses, if canaries do not affect each other.
 
-    The integral over T is cut into cells, and each has the largest value in it: the chance falls with W(T)/T, which rises with T.
+    The integral over T is cut into cells. The integrand is largest at a cell's lower end, since W(T)/T rises with T.
     """
     from scipy.special import bdtr, betainc
 
@@ -138,7 +138,7 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
     if k == n:
         return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
     mean = (k + 1) / (n + 1)
-    spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # so many standard deviations of T
+    spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # nine standard deviations of T
     ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), 2_000), 1.0]
     chances = np.diff(betainc(k + 1, n - k, ends))
     least = ends[:-1]
@@ -147,7 +147,7 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
 
 
 def usual_guesses(canaries: int) -> tuple[int, ...]:
-    """Return the numbers of guesses that are looked at by default: all, a half, a quarter, and so on, down to ten.
+    """Return the default numbers of guesses: all canaries, a half, a quarter, and so on, down to ten.
 
     >>> usual_guesses(100)
     (100, 50, 25, 12)
@@ -157,7 +157,7 @@ def usual_guesses(canaries: int) -> tuple[int, ...]:
 
 
 def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
-    """Return the numbers of guesses to look at, the usual ones where none are given. Raises InvalidInputError for others."""
+    """Return the given or the usual numbers of guesses. Raises InvalidInputError if one is not in 1 to ``canaries``."""
     if given is None:
         return usual_guesses(canaries)
     numbers = (given,) if isinstance(given, int) else tuple(given)
@@ -167,9 +167,9 @@ def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tupl
 
 
 def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> RightGuesses:
-    """Count right guesses. The highest scores are guessed "in". The same number of lowest scores, or one fewer, are guessed "out".
+    """Count right guesses. The highest scores are guessed "in". As many of the lowest, or one fewer, are guessed "out".
 
-    Arrays are of shape (canaries,). Equal scores count in their order, which must not depend on the coins.
+    Arrays are of shape (canaries,). Ties are ranked by position in the array, which must not depend on the coins.
     """
     order = np.argsort(scores, kind="stable")
     low = guesses // 2
@@ -179,16 +179,16 @@ def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> R
 
 @dataclass(frozen=True, slots=True)
 class GuessLooks:
-    """The right guesses for several numbers of guesses on the same canaries. Each has an equal share of alpha.
+    """The right guesses for several numbers of guesses on the same canaries. Each number has an equal share of alpha.
 
-    ``apart`` says that canaries do not affect each other. Numbers of guesses are fixed before the coins are looked at.
+    ``apart`` says that canaries do not affect each other. Numbers of guesses must be fixed before the coins are seen.
     """
 
     seen: tuple[RightGuesses, ...]
     apart: bool = False
 
     def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
-        """Whether they refute a claim. If the mechanism keeps it, the probability of that is at most ``alpha``."""
+        """Whether the right guesses refute a claim. If the claim holds, this has a probability of at most ``alpha``."""
         curve = tradeoff(claim)
         return any(self._refutes(curve, one, alpha) for one in self.seen)
 
@@ -197,39 +197,39 @@ class GuessLooks:
         return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
 
     def p_value_apart(self, claim: PrivacyClaim) -> float:
-        """Return the smallest level at which they refute a claim, for canaries that do not affect each other."""
+        """Return the smallest level at which these guesses refute a claim, if canaries do not affect each other."""
         return min(1.0, len(self.seen) * min(p_value_apart(tradeoff(claim), one) for one in self.seen))
 
     def bound(self, claim: PrivacyClaim, alpha: float) -> float:
-        """Return a lower bound on the quantity of a kind of claim; it exceeds the truth with probability at most ``alpha``.
+        """Return a lower bound on the claim's quantity; it exceeds the truth with probability at most ``alpha``.
 
-        Claims with a larger value allow more. So the refuted values are an interval. Bounds on several quantities, and those of
-        :meth:`delta`, hold together: each follows from the look whose number of right guesses the truth makes unlikely.
+        A claim with a larger value allows more, so the refuted values are an interval. Bounds on several quantities,
+        and those of :meth:`delta`, hold together: if one is wrong, the truth makes a number of right guesses unlikely.
         """
         return largest_refuted(lambda value: self.refute(claim.with_value(value), alpha), claim.least_value)
 
     def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
-        """Return the look that proves the largest bound."""
+        """Return the entry of ``seen`` that proves the largest bound."""
         share = alpha / len(self.seen)
         return max(self.seen, key=lambda one: GuessLooks((one,), self.apart).bound(claim, share))
 
     def delta(self, epsilon: float, alpha: float) -> float:
-        """Return a lower bound on δ at ε (nats), to within a factor 1.05; those at all ε hold together."""
+        """Return a lower bound on δ at ε (nats), to within a factor 1.05. The bounds at all ε hold together."""
         best = 0.0
         for one in self.seen:
 
             def allowed(delta: float, one: RightGuesses = one) -> bool:
                 return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
 
-            # Only a δ above that of an earlier look counts.
+            # Only a larger δ than that of earlier entries is searched for.
             if not allowed(least := max(best, 1e-9)):
                 best = halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
         return best
 
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
-        """Return the smallest value of the quantity at which a claim would be refuted with this probability; infinite if there is
-        none. The value is for a mechanism whose outputs reveal as much of each canary as the value allows, and for canaries that
-        do not affect each other. The best one of the looks is taken.
+        """Return the smallest true value at which the claim is refuted with probability ``chance``; ∞ if there is none.
+        The value is for a mechanism that reveals as much about each canary as the value allows, for canaries that do
+        not affect each other, and for the best entry of ``seen``.
         """
         return min(self._caught(claim, one, alpha, chance) for one in self.seen)
 
@@ -249,7 +249,7 @@ class GuessLooks:
 
 
 def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:
-    """Return the largest value, to within 1e-5, that is refuted; ``least`` where none is, infinite if all up to 1e4 are."""
+    """Return the largest refuted value, to within 1e-5; ``least`` if none is refuted, ∞ if all up to 1e4 are."""
     if not refuted(least):
         return least
 

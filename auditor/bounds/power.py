@@ -1,4 +1,4 @@
-"""The smallest violation that a test detects: the honest companion of "no violation found"."""
+"""The smallest violation that a test detects. It tells how much "no violation found" means."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ from auditor.claims import Probability
 def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
     """Return the smallest true ε (nats) at which the guess bound refutes a claimed ``epsilon`` with this probability.
 
-    Exact for the number of guesses that was seen: it is the ε at which a rule that wins as often as that ε allows
-    reaches the critical number of wins with probability ``chance``. Infinite if not even winning every guess refutes the claim.
+    A rule that wins as often as this ε allows reaches the critical number of wins with probability ``chance``. The
+    value is exact for the observed number of guesses. It is infinite if all guesses won would not refute the claim.
     """
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
     free = free_win_rate(counts, delta, gamma)
@@ -39,19 +39,19 @@ def detectable_mu(counts: GuessCounts, mu: float, alpha: float, chance: float) -
 
 
 def rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: float) -> float | None:
-    """Return the rate of wins at which the critical number of them is reached with probability ``chance``."""
+    """Return the rate at which the critical number of wins has probability ``chance``; None if no wins refute."""
     if guesses == 0 or not refutes(guesses):
         return None
     _, critical = halved(refutes, 0, guesses, lambda low, high: high - low <= 1)
-    # P[Bin(K, r) ≥ critical] = chance is P[Bin(K, r) ≤ critical − 1] = 1 − chance, the equation of an upper limit.
+    # P[Bin(K, r) ≥ critical] = chance means P[Bin(K, r) ≤ critical − 1] = 1 − chance. An upper limit solves this for r.
     return float(clopper_pearson_upper(critical - 1, guesses, 1 - chance))
 
 
 def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
     """Return the smallest true ε (nats) at which two intervals refute a claimed ``epsilon`` with this probability.
 
-    The event's probability on the right is taken to be as seen; the power is then exact, a sum over the joint
-    distribution of both counts. Infinite if no probability on the left is large enough.
+    The event's probability on the right is taken to be the observed rate. The power is then exact, as a sum over the
+    joint distribution of both counts. The value is infinite if no probability on the left is large enough.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
@@ -60,7 +60,8 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
     rate_right = max(counts.hits_right, 1) / max(n_right, 1)
     hits_right = np.arange(binom.ppf(1e-9, n_right, rate_right), binom.isf(1e-9, n_right, rate_right) + 1)
     weights = binom.pmf(hits_right, n_right, rate_right)
-    # The bound passes epsilon where CP_L(X) > e^ε CP_U(Y) + δ, that is where P[Bin(n, threshold) ≥ X] < alpha/2.
+    # For X hits on the left and Y on the right, the bound exceeds ε if the lower limit at X exceeds the threshold,
+    # e^ε times the upper limit at Y, plus δ. This is so if P[Bin(n_left, threshold) ≥ X] < alpha/2.
     thresholds = finite_exp(epsilon) * clopper_pearson_upper(hits_right, n_right, alpha / 2) + delta
     critical = np.where(thresholds < 1, binom.isf(alpha / 2, n_left, np.minimum(thresholds, 1)) + 1, n_left + 1)
 
@@ -74,9 +75,8 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
 
 
 def wealth_reached(wager: Wager, sides: Sequence[Floats], divergence: float, trials: int, chance: float) -> float:
-    """Return ln of the wealth that a wager against ``divergence`` (nats) reaches with this probability; −∞ if it may fall below 0.
-
-    By the normal approximation of the logarithm of wealth. ``sides`` are the probabilities of the cells, P's and Q's.
+    """Return ln of the wealth that a wager against ``divergence`` (nats) reaches with probability ``chance``; −∞ if it
+    could fall to 0. Ln is taken to be normal. ``sides`` holds the probabilities of the cells under P and under Q.
     """
     from scipy.special import ndtri
 
@@ -90,9 +90,9 @@ def wealth_reached(wager: Wager, sides: Sequence[Floats], divergence: float, tri
 
 
 def detectable_probability(claim: Probability, trials: int, alpha: float, chance: float) -> float:
-    """Return the probability nearest to the claim at which one Clopper-Pearson limit refutes it with this chance; ±∞ if none.
+    """Return the probability nearest to the claim at which a Clopper-Pearson limit refutes the claim with this chance.
 
-    Exact: the event's hits are binomial.
+    Return ±∞ if there is none. The value is exact, since the hits are binomial.
     """
     p = claim.probability
     if claim.at_most:

@@ -1,11 +1,11 @@
-"""The promise of a look at a pair: the chance that the bound, with the outputs that it will have, exceeds the claim.
+"""The promise of a pair in a search: the probability that the bound from all its planned outputs exceeds the claim.
 
-A search is for refuting. So pairs are compared by that chance, and by nothing else as long as it matters. A frequent event on
-which a pair just keeps the claim has the chance α. A rare one that is half known to break it has half.
+A search looks at many pairs with few outputs each. Its aim is to refute, so it compares pairs by this probability. It
+is α for a pair that just keeps the claim, and one half for a pair that with probability 1/2 breaks the claim by far.
 
-The best of many looks is a lucky one. A prior for the losses of pairs takes that luck away. It is fitted to all looks of a
-search, since most pairs lose about as much as the others. Many lose just what is claimed, since mechanisms are calibrated to that.
-Some pairs are those at which the mechanism breaks: these may lose anything.
+The best of many looks is partly luck, for which a prior of the pairs' losses corrects. The prior has three parts: most
+pairs have about the same loss, which is fitted to all looks; many have exactly the claimed loss, since mechanisms are
+calibrated to the claim; and some pairs, on which the mechanism breaks, may have any loss.
 """
 
 import math
@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 
 from auditor.bounds.intervals import Floats
 
-# The share of pairs that may lose anything, and how far that reaches (standard deviation, nats). One in twenty: of a hundred looks
-# at a sound mechanism some five are pursued, which costs little; and a fault on one pair of a hundred is not explained away.
-# Most faults show on one or two records, so the share is one in five for the simplest pairs. A rare event is unlike others, so
-# the share is one in four for these.
+# UNLIKE_OTHERS is the prior share of pairs that may have any loss, and REACH adds to the spread of their losses (nats).
+# With 0.05, about five of a hundred looks at a sound mechanism are pursued, which costs little, and a fault on one pair
+# of a hundred is still found. UNLIKE_IF_SIMPLE is for the simplest pairs, since most faults show on one or two records;
+# UNLIKE_IF_RARE is for rare events.
 UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, REACH = 0.05, 0.2, 0.25, 4.0
-# The worth of a bound of the size of the claim, where the certainty to refute the claim is worth 1. A chance below one in twenty
-# is not worth giving up a measured loss. With .05, 77 of 80 audits find their fault, and one of 16 audits of sound discrete noise
-# ends without a bound; with .1, 76 and none. With .01, rules on weak evidence kept half of what the best shows.
+# The worth of a bound as large as the claim, if a certain refutation is worth 1: a measured loss is not given up for a
+# probability below 0.05. With 0.05, 77 of 80 audits found their fault, and 1 of 16 audits of sound discrete noise had
+# no bound; with 0.1, 76 found it, and all had a bound. With 0.01, bounds from weak evidence were half of the best.
 WORTH_OF_BOUND = 0.05
-# Its worth while outputs go to pairs that may change the decision.
+# The worth of such a bound while further outputs are given to pairs that may change the decision.
 WORTH_TO_EXPLORE = 0.01
-# How many looks the assumed shares of the prior count for when they are fitted to looks, and the steps of that.
+# The assumed shares of the prior's parts count as AS_MANY looks. STEPS is the number of EM steps that fit the shares.
 AS_MANY, STEPS = 100, 10
-# The least spread of losses between pairs (nats), or the least error of a look if that is smaller: with none, no look counts.
+# The least spread of losses between pairs (nats), or the least error of a look if smaller. With 0, no look would count.
 LEAST_SPREAD = 0.02
-# Where a posterior is summed up, in its standard deviations by the normal approximation. Above, a rule that never lost reaches far.
+# A posterior is summed at NODES, STEP apart, in standard deviations. They reach far up, for rules that never lost.
 STEP = 0.5
 NODES = np.arange(-6, 10, STEP)
 
@@ -41,10 +41,10 @@ NODES = np.arange(-6, 10, STEP)
 class Prospect(NamedTuple):
     """An estimate from outputs that the test was not learned from, in units of the claim's quantity.
 
-    The loss is ``loss`` ± ``error``. The bound will fall short of it by ``short``, ± ``noise``: infinite if so few outputs will
-    show the event that no number of them refutes the claim. ``unlike`` is the chance that the event is unlike those on which
-    most pairs lose most. If the loss is by how much ln of the odds of a rule exceeds ``free``, ``wins`` and ``losses`` are what it
-    won and lost: a rule that never lost may have any odds above those.
+    The loss is ``loss`` ± ``error``. The bound will fall short of the loss by ``short`` ± ``noise``; ``short`` is ∞ if
+    too few outputs will show the event. ``unlike`` is the prior probability that the loss is unlike most pairs' losses.
+    For a rule that guesses, the loss is the log-odds of a win minus ``free``; ``wins`` and ``losses`` are its counts.
+    A rule that never lost may have much larger log-odds.
     """
 
     loss: float
@@ -57,19 +57,19 @@ class Prospect(NamedTuple):
     free: float = 0.0
 
     def of_steps(self, steps: int) -> "Prospect":
-        """Return what is promised of one of so many equal steps, over which this loss adds up."""
+        """Return the prospect of one of ``steps`` equal steps, whose losses add up to this loss."""
         return Prospect(self.loss / steps, self.error / steps, self.short / steps, self.noise / steps, self.unlike)
 
 
 class Prior(NamedTuple):
-    """The losses of most pairs: normal, with this centre and spread (units of the claim's quantity)."""
+    """The prior of most pairs' losses: normal with this mean and standard deviation (units of the claim's quantity)."""
 
     centre: float
     spread: float
 
 
 def fitted_prior(prospects: Sequence[Prospect]) -> Prior:
-    """Return the prior of most pairs: the median of the losses seen, and their spread beyond the errors of the looks.
+    """Return the prior of most pairs: the weighted median of their estimated losses, and the spread beyond the errors.
 
     >>> fitted_prior([Prospect(1.0, 0.1, 0.0, 0.0)] * 5)
     Prior(centre=1.0, spread=0.02)
@@ -80,7 +80,7 @@ def fitted_prior(prospects: Sequence[Prospect]) -> Prior:
     losses, errors = np.array([one.loss for one in known]), np.array([one.error for one in known])
     weights = 1 / (errors + LEAST_SPREAD)
     centre = _weighted_median(losses, weights)
-    # A median, since a few pairs may be unlike all others. For a normal variable, half lie within .67 standard deviations.
+    # The spread is a median, since a few pairs are outliers. For a normal variable, half lie within 0.6745 deviations.
     beyond = np.maximum(0.0, (np.abs(losses - centre) / 0.6745) ** 2 - errors**2)
     least = min(LEAST_SPREAD, float(errors.min()))
     return Prior(centre, max(least, math.sqrt(_weighted_median(beyond, weights))))
@@ -93,15 +93,15 @@ def _weighted_median(values: Floats, weights: Floats) -> float:
 
 
 def prior_of_all(looks: Sequence[Sequence[Prospect]]) -> Prior:
-    """Return the prior by the frequent events of looks, which come first in each."""
+    """Return the prior fitted to the first event of each look, which is the most frequent one."""
     return fitted_prior([look[0] for look in looks if look])
 
 
 class HeldOut(NamedTuple):
-    """The right guesses of a rule on outputs from which it was not learned. ``directions`` is 2 if it guesses either side.
+    """The wins of a rule on outputs from which it was not learned. ``directions`` is 2 if the rule guesses both sides.
 
-    It is the best of so many ``rivals`` by these same numbers. Looks at one pair add up; ``longest`` is the outputs of the
-    longest one, and 0 stands for a single look. A tuple of numbers, as it comes back from a store.
+    The rule is the best of ``rivals`` rules by these wins. Looks at one pair are added up; ``longest`` is the number of
+    outputs of the longest look, or 0 after a single look. A store returns this as a plain tuple of numbers.
     """
 
     wins: int
@@ -122,13 +122,13 @@ class HeldOut(NamedTuple):
         return self.guesses - self.wins
 
     def of_at_most(self, guesses: int) -> "HeldOut":
-        """Return what a rule would have won that guesses at most so often, and wins at the same rate."""
+        """Return the wins of a rule that makes at most ``guesses`` guesses, with the same rate of wins."""
         if guesses >= self.guesses:
             return self
         return self._replace(wins=round(self.wins * guesses / self.guesses), guesses=guesses)
 
     def joined(self, other: "HeldOut") -> "HeldOut":
-        """Return what was won in both looks."""
+        """Return the sum of two looks."""
         return HeldOut(
             self.wins + other.wins,
             self.guesses + other.guesses,
@@ -139,10 +139,10 @@ class HeldOut(NamedTuple):
         )
 
     def if_the_same(self, other: "HeldOut") -> "HeldOut":
-        """Return what is known after another look, which may have learned another rule.
+        """Return the wins after another look, which may have learned another rule.
 
-        What both show at like rates adds up. Else a longer look than any before stands alone. A shorter one that does not show the
-        rule says nothing, unless it should have shown it: then its outputs count.
+        If both looks guess at similar rates, they are added. Otherwise, a look longer than all before replaces these.
+        A shorter look adds its outputs but no guesses; or nothing, if luck explains that it has no guesses.
         """
         alike = self.is_as_frequent(other)
         if alike and other.guesses:
@@ -157,14 +157,14 @@ class HeldOut(NamedTuple):
 
         rarer = min(self, other, key=lambda seen: seen.guesses / max(1, seen.trials))
         share = rarer.trials / max(1, self.trials + other.trials)
-        # The chance that luck sets them so far apart. Guesses on a rare event are few: a smaller one would hardly tell rates apart.
+        # The test of equal rates has level 0.05. Rare events have few guesses, so a smaller level would hardly reject.
         return bool(bdtr(rarer.guesses, self.guesses + other.guesses, share) > 0.05)
 
 
 def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
-    """Return whether some event shows a loss above the claim that luck explains with a chance of at most 0.2.
+    """Return whether some event shows a loss above the claim, at the one-sided significance level 0.2.
 
-    If so, more outputs to learn from are worth it.
+    If so, it is worth drawing more outputs to learn from.
 
     >>> some_hint([Prospect(1.1, 0.1, 0.0, 0.0)], 1.0), some_hint([Prospect(1.1, 0.2, 0.0, 0.0)], 1.0)
     (True, False)
@@ -175,19 +175,19 @@ def some_hint(prospects: Sequence[Prospect], claimed: float) -> bool:
 
 
 def utilities(outlook: tuple[Floats, Floats], claimed: float, worth: float = WORTH_OF_BOUND) -> Floats:
-    """Return how much each look promises: the chance to refute a claim, and a little for the bound that is expected.
+    """Return the utility of each look: the probability to refute the claim, plus ``worth`` times the relative bound.
 
-    It is between 0 and 1, but for bounds far above the claim. ``outlook`` holds both (see ``outlooks``).
+    ``outlook`` holds these probabilities and expected bounds (see ``outlooks``).
     """
     chance, bound = outlook
     return np.asarray(chance + worth * bound / max(claimed, LEAST_SPREAD))
 
 
 def utility_of_rule(prospect: Prospect, claimed: float) -> float:
-    """Return how much a rule promises on a pair of which nothing else is known.
+    """Return the utility of a rule on a pair about which nothing else is known.
 
-    A claim is taken to be just kept, unless the pair is unlike others. Without a hint the chance is what the prior assumes of such
-    pairs, which is not worth the bound of another rule.
+    The prior is that the pair's loss is exactly the claim, or unlike that of other pairs. Without ``some_hint``, the
+    probability to refute comes from the prior alone, so it is set to 0.
     """
     chance, bound = outlooks([prospect], Prior(claimed, 0.0), claimed)
     hinted = chance * some_hint([prospect], claimed)
@@ -196,7 +196,7 @@ def utility_of_rule(prospect: Prospect, claimed: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """The promise of the events of looks for a claim. ``ends`` are the places at which the events of each look end."""
+    """The promise of the events of several looks. ``ends`` holds the index at which the events of each look end."""
 
     chances: Floats
     bounds: Floats
@@ -205,19 +205,19 @@ class Promised:
 
     @classmethod
     def of(cls, looks: Sequence[Sequence[Prospect]], claimed: float, prior: Prior | None = None) -> "Promised":
-        """Return what looks promise; the prior, unless given, is that of the frequent events of all looks."""
+        """Return the promise of looks. The default prior is fitted to the most frequent event of each look."""
         every = [one for look in looks for one in look]
         ends = np.cumsum([len(look) for look in looks], dtype=np.int64)
         return cls(*outlooks(every, prior or prior_of_all(looks), claimed), ends, claimed)
 
     def utilities(self, worth: float = WORTH_OF_BOUND) -> list[float]:
-        """Return how much each look promises by its best event, −∞ for a look at which nothing could be learned."""
+        """Return the utility of each look's best event; −∞ for a look without events."""
         every = utilities((self.chances, self.bounds), self.claimed, worth)
         return [float(part.max(initial=-np.inf)) for part in np.split(every, self.ends)[: len(self.ends)]]
 
 
 def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:
-    """Return for each look the chance to refute a claim, and the bound that is expected; 0 if none is."""
+    """Return for each prospect the probability to refute the claim, and the expected bound (0 without a bound)."""
     loss, error, short, noise, unlike, *of_rule = np.array(prospects, np.float64).reshape(-1, len(Prospect._fields)).T
     known = np.isfinite(error) & np.isfinite(loss)
     loss, error = np.where(known, loss, prior.centre), np.where(known, error, 1e3)
@@ -235,7 +235,7 @@ def outlooks(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tup
 
 
 class _Seen(NamedTuple):
-    """The losses that looks show, each as an array."""
+    """The fields of several prospects that describe their losses, as arrays."""
 
     loss: Floats
     error: Floats
@@ -244,7 +244,7 @@ class _Seen(NamedTuple):
     free: Floats
 
     def exactly(self, loss: Floats) -> Floats:
-        """Return ln(exact likelihood / normal approximation) of looks at losses, both of shape (looks, losses)."""
+        """Return ln(exact likelihood / normal approximation) of each look at each loss, of shape (looks, losses)."""
         wins, losses, log_odds = self.wins[:, None], self.losses[:, None], loss + self.free[:, None]
         of_rule = -wins * np.logaddexp(0.0, -log_odds) - losses * np.logaddexp(0.0, log_odds)
         normal = -(((loss - self.loss[:, None]) / self.error[:, None]) ** 2) / 2
@@ -254,12 +254,12 @@ class _Seen(NamedTuple):
 def _posterior(
     seen: _Seen, centre: float, spread: float, needed: Floats, noise: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return for looks under a normal part of the prior ln of how well it explains each, the mean loss, and the chance that the
-    loss exceeds what is needed.
+    """Return, for each look, under a normal prior: the log-evidence, the posterior mean loss, and the posterior
+    probability that the loss exceeds ``needed``.
     """
     from scipy.special import logsumexp, ndtr
 
-    centre = min(centre, 1e100)  # which no loss is near, and whose square is a number
+    centre = min(centre, 1e100)  # no loss is near, and the square is finite
     variance = seen.error**2
     together = spread**2 + variance
     gain = spread**2 / together
@@ -268,7 +268,7 @@ def _posterior(
     weights = -(NODES**2) / 2 + seen.exactly(at)
     total = logsumexp(weights, axis=1)
     shares = np.exp(weights - total[:, None])
-    # A node stands for all losses up to the middle between it and the next.
+    # A node stands for all losses up to half a step away, so half a step is added to the noise.
     blurred = np.sqrt(noise**2 + (deviation * STEP / 2) ** 2)
     chance = (shares * ndtr((at - needed[:, None]) / np.maximum(blurred, 1e-12)[:, None])).sum(axis=1)
     log_evidence = total - ((seen.loss - centre) ** 2 / together + np.log(together)) / 2
@@ -276,9 +276,9 @@ def _posterior(
 
 
 def _explained(evidence: Floats, unlike: float) -> Floats:
-    """Return the chance of each part of the prior for each look, of shape (parts, looks).
+    """Return the posterior probability of each part of the prior for each look, of shape (parts, looks).
 
-    The shares of the parts are fitted to all looks by EM, as if AS_MANY looks with the shares assumed had been seen before.
+    The shares of the parts are fitted to all looks by EM, as if AS_MANY looks with the assumed shares came before.
     """
     assumed = np.array([(1 - unlike) / 2, (1 - unlike) / 2, unlike])
     shares = assumed

@@ -1,4 +1,4 @@
-"""Blocks of a column, intervals and atoms, and the best rule that guesses by them."""
+"""Blocks of a column: intervals of numbers, and atoms (values that are not numbers); and the best rule on blocks."""
 
 import functools
 import math
@@ -15,14 +15,14 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, read
 from auditor.events.event import Event
 from auditor.interfaces import Feature
 
-LEAST_IN_CELL = 8  # fewer outputs show nothing by themselves
+LEAST_IN_CELL = 8  # a cell with fewer outputs shows nothing by itself
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
-    """Counts of many rules, or of many blocks, at once, as arrays of one shape: hits of guesses for the left and for the right.
+    """Wins and losses of many rules, or of many blocks, at once, as arrays of one shape.
 
-    ``left_wins`` are hits of the left event on the left, ``left_losses`` on the right; the right event likewise.
+    A guess left wins on an output of the left side, and loses on one of the right side. ``trials`` is all outputs.
     """
 
     left_wins: Floats
@@ -33,13 +33,13 @@ class RuleCounts:
 
     @classmethod
     def of(cls, on_left: NDArray[Any], on_right: NDArray[Any], trials: int) -> "RuleCounts":
-        """Return the wins and losses of guessing either side on blocks with these counts."""
+        """Return the wins and losses of guessing left, and of guessing right, on blocks with these counts."""
         left, right = on_left.astype(np.float64), on_right.astype(np.float64)
         return cls(left, right, right, left, trials)
 
     @classmethod
     def single(cls, hits: Sequence[int], trials: int) -> "RuleCounts":
-        """Return the counts of a single rule, in the order of the fields, as arrays of one number each."""
+        """Return the counts of a single rule as arrays of one number each; ``hits`` are in the order of the fields."""
         left_wins, left_losses, right_wins, right_losses = np.array(hits, np.float64)[:, None]
         return cls(left_wins, left_losses, right_wins, right_losses, trials)
 
@@ -50,7 +50,7 @@ class RuleCounts:
 
     @property
     def guesses(self) -> Floats:
-        """How many outputs a side was guessed of."""
+        """How many outputs a rule guessed a side for."""
         return self.wins + self.left_losses + self.right_losses
 
     @property
@@ -64,43 +64,43 @@ RuleForecast = Callable[[RuleCounts], Floats]
 
 
 class Forecaster(Protocol):
-    """Estimates the bound that each rule would give on the trials planned. Proves nothing."""
+    """Estimates the bound that each rule would give on the planned trials. An estimate proves nothing."""
 
     __slots__ = ()
 
     @property
     def claimed(self) -> float:
-        """The bound above which the claim is refuted; −∞ if ``clearance`` says nothing."""
+        """The bound above which the claim is refuted; −∞ for a forecaster without ``clearance``."""
         return -math.inf
 
     @abstractmethod
     def forecast(self, seen: RuleCounts) -> Floats:
-        """Return the bound forecast for each rule; −∞ for rules that cannot serve."""
+        """Return the bound forecast for each rule; −∞ for a rule that this forecaster cannot bound."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never lost; −∞ where it cannot serve. It guesses one or both sides.
+        """Return the bound forecast for a rule that has won all of its ``wins`` guesses; −∞ if it has no bound.
 
-        It may have been lucky, so half a loss and half a win are added (Jeffreys' prior): the odds of winning are taken as at
-        most 2 ``wins`` + 1.
+        The rule may have been lucky, so half a win and half a loss are added (Jeffreys' prior): the odds of winning are
+        taken as at most 2 ``wins`` + 1. ``directions`` is 2 for a rule that guesses both sides, else 1.
         """
         return min(self.forecast_never_losing(wins, trials, directions), math.log(2 * wins + 1))
 
     def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """Return the bound forecast for a rule that never loses."""
+        """Return the bound forecast for a rule that will never lose."""
         return -math.inf
 
     def clearance(self, seen: RuleCounts) -> Floats:
-        """Return by how many standard errors each rule will refute the claim if its rate of wins stays; −∞ if it cannot."""
+        """Return by how many standard errors each rule will refute the claim at its rate of wins; −∞ if it cannot."""
         return np.full(seen.left_wins.shape, -np.inf)
 
     @abstractmethod
     def with_margin(self, caution: float) -> "Forecaster":
-        """Return the estimator with forecasts ``caution`` standard errors on the safe side."""
+        """Return a forecaster whose forecasts are lower by ``caution`` standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An event, and the forecast of its bound (an estimate, not proved)."""
+    """An event, and the forecast of its bound (an estimate)."""
 
     test: Event
     forecast: float
@@ -108,7 +108,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Intervals between edges, and single atoms: the parts of the rules on one column."""
+    """Intervals between edges, and single atoms. A rule on one column guesses left, right or neither on each block."""
 
     edges: list[float]
     atoms: list[str]
@@ -120,7 +120,7 @@ class Blocks:
         )
 
     def means(self, column: SortedColumn) -> Floats:
-        """Return the mean of the numbers in each interval, in rising order; where that is not finite, the finite median."""
+        """Return the mean of the numbers in each interval, in rising order; a finite median if the mean is infinite."""
         if len(column.finite) == 0:
             return np.arange(len(self.edges) + 1.0)
         seen = column.count(self.edges)
@@ -142,12 +142,12 @@ class Blocks:
         sides: RuleForecast | None = None,
         balanced: bool = False,
     ) -> Choice | None:
-        """Return the rule with the best forecast that guesses left on blocks of the highest rank and right on the lowest.
+        """Return the best rule by ``forecast`` that guesses left on the top ranks and right on the bottom ranks.
 
-        ``seen`` holds for each block the wins and losses of guessing either side on it alone, seen or expected. With
-        ``sides``, each side's threshold is placed as if the other were its mirror image, and ``sides`` then says which of
-        the two to guess. Otherwise a side that looks a little better by luck excludes the other, and half of the guesses are lost.
-        ``balanced`` rules guess either side about equally often.
+        ``seen`` holds the wins and losses of guessing left, and of guessing right, on each block alone: counted, or
+        expected by a model. With ``sides``, each threshold is placed as if the other side were its mirror image, and
+        ``sides`` decides whether to guess both sides or one. Without ``sides``, a side that luck favours a little can
+        exclude the other side, which loses half of the guesses. A ``balanced`` rule guesses both sides equally often.
         """
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
@@ -187,15 +187,15 @@ class Blocks:
 
 @functools.cache
 def _ends_of_all(blocks: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return for every rule on this number of blocks how many on top are guessed left, and how many at the bottom right."""
+    """Return, for every rule on so many blocks, how many top blocks it guesses left, and bottom blocks right."""
     many = np.arange(blocks + 1)
     i, j = np.nonzero(many[:, None] + many <= blocks)
     return i[1:], j[1:]  # without the rule that never guesses
 
 
 def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: RuleForecast) -> tuple[int, int] | None:
-    """Return how many blocks to guess left on if right had a mirror image, and the other way round; None if both do not fit."""
-    # A rule and its mirror image share all outputs. So one has half of them at most, and what chance adds: four standard errors.
+    """Return on how many blocks to guess left, and right, if the other were the mirror image; None if they overlap."""
+    # A rule and its mirror image share the outputs, so each gets at most half of these, plus four standard errors.
     ends, most = [], trials / 2 + 4.0 * math.sqrt(trials) / 2
     for side in (left, right):
         wins, losses = (np.where(side[0] + side[1] <= most, x, 0.0) for x in side)
@@ -205,17 +205,17 @@ def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Ru
 
 
 def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[list[int], Floats]:
-    """Merge neighbouring cells whose sides are mixed alike; return the last cell of each run, and the log-ratio of each run.
+    """Merge neighbouring cells with similar shares of left outputs. Return the last cell and log-ratio of each run.
 
-    The best segmentation by likelihood, with a price for each run (dynamic programming over all of them), so
-    that a run stands for a difference that the counts support.
+    The segmentation maximises the log-likelihood, less a price for each run (by dynamic programming). The price keeps
+    only differences that the counts support.
     """
     m = len(left)
     a = np.concatenate([[0], np.cumsum(left)]).astype(np.float64)
     b = np.concatenate([[0], np.cumsum(right)]).astype(np.float64)
-    # A false split gains a χ²/2 with one degree of freedom, the best of about m of them ln m.
+    # A false split gains half a χ² with one degree of freedom. The best of about m false splits gains about ln m.
     price = 1.0 + np.log(m)
-    # The counts of runs to each end (row) from each cell (column). Runs that end before they begin are ignored.
+    # The counts of a run: the row is its end, the column its first cell. Runs that end before they begin do not count.
     on_left, on_right = np.maximum(a[:, None] - a, 0.0), np.maximum(b[:, None] - b, 0.0)
     likelihood = _x_log_x(on_left) + _x_log_x(on_right) - _x_log_x(on_left + on_right) - price
     best = np.zeros(m + 1)
@@ -237,13 +237,13 @@ def _x_log_x(counts: Floats) -> Floats:
 
 
 def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
-    """Return ln of left over right. Half an output is added to each, which keeps the result finite."""
+    """Return ln(left/right). Half an output is added to each, which keeps the result finite."""
     return np.asarray(np.log((left + 0.5) / (right + 0.5)))
 
 
 @dataclass(frozen=True)
 class Table:
-    """The values of a feature on either side, cut into blocks when that is asked for."""
+    """The values of a feature on both sides. They are cut into blocks when ``blocks`` is first read."""
 
     feature: Feature
     left: SortedColumn
@@ -259,10 +259,10 @@ class Table:
 
     @functools.cached_property
     def blocks(self) -> Blocks:
-        """The cells and the most frequent atoms that both sides together are cut into."""
-        # 200 intervals put a threshold within 0.5 % of the outputs of its best place.
+        """The intervals and the most frequent atoms of both sides together."""
+        # With 200 intervals, at most 0.5 % of the outputs lie between a threshold and its best place.
         edges = readable_edges(self.both, min(200, max(2, self.both.size // LEAST_IN_CELL)))
-        # The rarest atoms beyond these are left to abstention.
+        # Rules abstain on all but the 400 most frequent atoms.
         return Blocks(edges, sorted(self.both.atoms, key=lambda atom: -self.both.atoms[atom])[:400])
 
     @functools.cached_property
@@ -289,7 +289,7 @@ class Table:
 
     @property
     def seen(self) -> RuleCounts:
-        """The wins and losses of guessing either side on each block."""
+        """The wins and losses of guessing left, and of guessing right, on each block."""
         return RuleCounts.of(*self.counts, self.trials)
 
     @property
@@ -306,9 +306,9 @@ class Table:
         )
 
     def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
-        """Return the best rule with the intervals ranked as they lie on the number line, rising or falling.
+        """Return the best rule with the intervals ranked by their position on the number line, rising or falling.
 
-        Atoms have no place there and are ranked by their log-ratios. Everything else is as for :meth:`Blocks.choose`.
+        Atoms are ranked by their log-ratios. The arguments are those of :meth:`Blocks.choose`.
         """
         rising = np.arange(self.cells) / self.cells - 0.5
         orders = (np.concatenate([ranks, self.of_atoms]) for ranks in (rising, -rising))

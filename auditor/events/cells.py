@@ -1,4 +1,4 @@
-"""A column in rising order, and its partition into cells (intervals and atoms) with a number for each."""
+"""A column in rising order, and its cells (intervals of numbers; atoms, which are no numbers), each with a value."""
 
 import itertools
 import math
@@ -16,9 +16,9 @@ from auditor.bounds.intervals import Floats, Ints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SortedColumn:
-    """The numbers of a column in rising order, and how often each atom stands in it.
+    """The numbers of a column in rising order, and how often each atom occurs.
 
-    Sorted once, they are counted between any edges without another look at them.
+    Sorted numbers can be counted between any edges by binary search.
     """
 
     numbers: NDArray[np.float64]
@@ -34,8 +34,8 @@ class SortedColumn:
         return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, seen, strict=True)))
 
     def __add__(self, other: "SortedColumn") -> "SortedColumn":
-        """Return the entries of both."""
-        # Timsort only merges what is sorted already.
+        """Return the entries of both columns."""
+        # A stable sort (Timsort) only merges two sorted runs.
         numbers = np.sort(np.concatenate([self.numbers, other.numbers]), kind="stable")
         return SortedColumn(
             numbers, {a: self.atoms.get(a, 0) + other.atoms.get(a, 0) for a in {**self.atoms, **other.atoms}}
@@ -54,39 +54,39 @@ class SortedColumn:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all numbers are integers, or infinite."""
+        """Whether each number is an integer or infinite."""
         return np.array_equal(self.numbers, np.rint(self.numbers))
 
     def count(self, edges: Sequence[float]) -> Ints:
-        """Return how many numbers lie in each interval: those with edges[i−1] < x ≤ edges[i]."""
+        """Return how many numbers x lie in each interval edges[i−1] < x ≤ edges[i]."""
         below = np.zeros(len(edges) + 2, np.int64)
         below[1:-1] = self.numbers.searchsorted(np.asarray(edges, np.float64), side="right")
         below[-1] = len(self.numbers)
         return below[1:] - below[:-1]
 
     def distinct(self, most: int) -> NDArray[np.float64] | None:
-        """Return each number once, in rising order; None if there are more than ``most``."""
+        """Return the distinct numbers in rising order; None if there are more than ``most``."""
         is_last = np.append(self.numbers[1:] != self.numbers[:-1], True)[: len(self.numbers)]
         return self.numbers[is_last] if np.count_nonzero(is_last) <= most else None
 
     def ends(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the index in the order at which each number begins, and at which the next one begins."""
+        """Return the first index of each number in the sorted column, and the index after its last."""
         return self.numbers.searchsorted(numbers, side="left"), self.numbers.searchsorted(numbers, side="right")
 
 
-# The guess of a rule in a cell: the side that an output came from.
+# LEFT, ABSTAIN and RIGHT are the guesses that a rule can make in a cell.
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
-# Up to this number of edges, comparing with each of them is faster than looking each entry up.
+# Up to FEW_EDGES edges, comparisons with every edge are faster than a binary search for each entry.
 FEW_EDGES = 16
-# Entries that show whether a column holds few values.
+# The first FIRST entries of a column show whether it holds few distinct values.
 FIRST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Interval i holds the numbers x with edges[i−1] < x ≤ edges[i]; each atom is a cell of its own.
+    """Cells, each with a value. Interval i holds the numbers x with edges[i−1] < x ≤ edges[i]; each atom is a cell.
 
-    ``values`` has one entry for each interval, one more than ``edges``. Atoms not named have the value ``otherwise``.
+    ``values`` has one entry for each interval, one more than ``edges``. An atom not in ``atoms`` has ``otherwise``.
     """
 
     edges: tuple[float, ...]
@@ -98,12 +98,12 @@ class Cells:
     def joined(
         cls, edges: Sequence[float], values: Sequence[float], atoms: Mapping[str, float], otherwise: float = 0.0
     ) -> "Cells":
-        """Return cells without edges between neighbours of the same value."""
+        """Return the cells with neighbouring intervals of the same value joined to one."""
         ends = [i for i in range(len(values)) if i + 1 == len(values) or values[i] != values[i + 1]]
         return cls(tuple(edges[i] for i in ends[:-1]), tuple(values[i] for i in ends), atoms, otherwise)
 
     def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
-        """Return the value of the cell each entry lies in, an array of the column's length."""
+        """Return the value of the cell that each entry lies in, as an array of the column's length."""
         found = np.asarray(self.values, np.float64)[self._places(column.numbers)]
         if column.codes is None:
             return found
@@ -120,13 +120,13 @@ class Cells:
         return places
 
     def count(self, entries: OutputColumn | SortedColumn) -> dict[float, int]:
-        """Count the entries in the cells of each value, as ``look_up`` gives them."""
+        """Return for each value how many entries ``look_up`` would give it."""
         if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
             return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
         found = dict.fromkeys(self.worths, 0)
         if isinstance(entries, OutputColumn):
-            # Comparisons with a few edges take a tenth of the time of a search for each entry.
+            # Comparisons with a few edges take a tenth of the time of a binary search for each entry.
             numbers = entries.numbers
             below = [0, *(int(np.count_nonzero(numbers <= edge)) for edge in self.edges), len(numbers)]
             counts = [more - fewer for fewer, more in itertools.pairwise(below)]
@@ -144,9 +144,9 @@ class Cells:
         return {*self.values, *self.atoms.values(), self.otherwise}
 
     def describe(self, name: str, value: float, threshold: str = "{:.12g}", longest: int = 0) -> str:
-        """Say in words where the cells of that value lie; thresholds are written in that format.
+        """Say in words where the cells of ``value`` lie. Thresholds are written in the format ``threshold``.
 
-        Of more than six atoms the first six are named, unless the list of all has at most ``longest`` characters.
+        More than six atoms are cut to the first six, unless all of them take at most ``longest`` characters.
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
@@ -154,7 +154,7 @@ class Cells:
         'output[1] is of type float (or absent)'
         """
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
-        # A float is the usual type, which outputs do not name.
+        # Outputs do not name the type float, so an absent type is written as float.
         is_type = re.fullmatch("type( of (?P<place>.*))?", name)
         named = {ABSENT: "float (or absent)"} if is_type else {}
         name = f"{is_type['place'] or 'output'} is of type" if is_type else f"{name} is"
@@ -185,24 +185,24 @@ def _interval(name: str, low: float, high: float, threshold: str) -> str:
 
 
 def readable_edges(column: SortedColumn, most: int) -> list[float]:
-    """Cut the numbers of a column into about ``most`` intervals of one weight, and lighter ones at the ends, at short decimals.
+    """Return edges that cut the numbers of a column into about ``most`` intervals of equal counts, at short decimals.
 
-    If there is room, values that repeat get a cell of their own.
+    There are further edges near both ends. A value with more than its share of the numbers gets a cell of its own.
     """
     numbers, entries = column.numbers, len(column.numbers)
     if entries == 0:
         return []
     lows = column.distinct(most)
     if lows is None:
-        # Ever smaller numbers of outputs at either end, so that a few that lie far out are not lost in a large cell.
+        # The cells towards each end hold ever fewer outputs, so that a few outliers are not lost in a large cell.
         few = 4 * 2.0 ** np.arange(max(0, int(np.log2(max(1.0, entries / most / 4)))) + 1)
         few = few[few < entries / most]
         targets = np.concatenate([np.arange(1, most) * entries / most, few, entries - few])
-        # One of these positions lies in every run of more than entries / most.
+        # Every run of more than entries / most equal numbers has one of these positions.
         heavy = np.unique(numbers[:: entries // most + 1])
         begin, end = column.ends(heavy)
         is_heavy = end - begin > entries / most
-        # The value before a heavy one ends a cell too, so that the heavy one stands alone.
+        # The value before a heavy value ends a cell too, so that the heavy value has a cell of its own.
         before = begin[is_heavy & (begin > 0)] - 1
         lows = np.unique(
             np.concatenate([numbers[np.ceil(targets).astype(np.intp) - 1], heavy[is_heavy], numbers[before]])
@@ -211,7 +211,7 @@ def readable_edges(column: SortedColumn, most: int) -> list[float]:
 
 
 def stacked(columns: Sequence[OutputColumn]) -> Floats:
-    """Return the numbers of columns of one length as rows, with NaN in the place of atoms."""
+    """Return the numbers of equally long columns as the rows of an array, with NaN in the place of atoms."""
     rows = np.array([column.numbers for column in columns])
     for row, column in zip(rows, columns, strict=True):
         if column.codes is not None:
@@ -220,9 +220,9 @@ def stacked(columns: Sequence[OutputColumn]) -> Floats:
 
 
 def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct values in rising order, and the place there of each entry.
+    """Return the distinct values in rising order, and the index among them of each entry.
 
-    Most columns here hold few values. Then a look-up among the values of the first entries takes a tenth of the time of sorting.
+    Most columns hold few values. For these, a look-up among the first entries takes a tenth of the time of sorting.
     """
     few = np.unique(values[:FIRST])
     if 2 * len(few) > min(FIRST, len(values)):
@@ -233,7 +233,7 @@ def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
 
 
 def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]:
-    """Return edges between some of the numbers, in rising order, and the next larger ones."""
+    """Return an edge between each of the numbers ``lows`` and the next larger number of the column, in rising order."""
     begin, end = column.ends(lows)
     highs = column.numbers[end]
     is_once = (end - begin == 1) & (column.ends(highs)[1] - end == 1)
@@ -241,7 +241,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
     for at in range(len(lows)):
         low, high = float(lows[at]), float(highs[at])
         if is_once[at] and 0 < at < len(lows) - 1:
-            # If the value was seen once, its edges may move by a tenth of the gap to the next value.
+            # If both values occur once, the edge may lie beyond either of them, by a tenth of the gap that follows.
             low -= 0.1 * (low - float(lows[at - 1]))
             high += 0.1 * (float(lows[at + 1]) - high)
         edge = shortest_decimal(low, high)
@@ -251,7 +251,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
 
 
 def shortest_decimal(low: float, high: float) -> float:
-    """Return the number in [low, high) with the fewest digits; ``low`` itself if there is no other double.
+    """Return the number in [low, high) with the fewest digits; ``low`` if none is shorter, or if an end is infinite.
 
     >>> shortest_decimal(0.4912, 0.5087), shortest_decimal(3.0, 4.0), shortest_decimal(-1.27, -1.22)
     (0.5, 3.0, -1.27)

@@ -1,7 +1,7 @@
-"""A coarse look at many columns at once: a few cells of each, what rules on those cells promise, and their evidence together.
+"""A quick screening of many columns at once: a few cells of each, the forecasts of rules on them, and their evidence.
 
-The cost is linear in outputs times columns, with no loop over outputs or places that Python would carry out. A column that promises
-little here is not looked at further.
+The cost is linear in outputs times columns; NumPy carries out the loops over outputs. A column with a low forecast here
+is dropped. Forecasts are of the bound that a rule would prove.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from auditor.interfaces import Feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoarseBlocks:
-    """Intervals and atoms of many columns. Rows of ``edges`` are columns; blocks of one column stand together.
+    """Blocks (intervals and atoms) of many columns. Each row of ``edges`` is a column.
 
-    ``counts`` has shape (4, blocks): the outputs of each of four parts in each block. ``begin`` says where the blocks of a column
-    begin, ``owner`` to which column a block belongs. Intervals come first, in rising order, then ``atoms``, by their names.
-    ``one_sided`` counts outputs that may be rare events of one side.
+    ``counts`` has shape (4, blocks): how many outputs of each of four parts lie in each block. A column's blocks are
+    consecutive: intervals in rising order, then atoms by name. ``begin`` is the first block of each column, ``owner``
+    the column of each block. ``one_sided`` counts, for each column, outputs that may be rare events of one side.
     """
 
     edges: Floats
@@ -38,9 +38,9 @@ class CoarseBlocks:
 
     @classmethod
     def of(cls, columns: Sequence[OutputColumn], sizes: Sequence[int], look_for_rare: bool) -> "CoarseBlocks":
-        """Look at columns of the same outputs, in four parts of these sizes: the fit half (left, right), the judging half."""
+        """Count columns of the same outputs. ``sizes`` are of the fit half (left, right) and of the judging half."""
         numbers = stacked(columns)
-        ordered = np.sort(numbers, axis=1)  # NaN, which stands for atoms, goes to the end
+        ordered = np.sort(numbers, axis=1)  # NaN stands for an atom, and is sorted to the end
         edges = _edges(ordered)
         atoms = tuple(() if column.codes is None else tuple(sorted(column.atoms)) for column in columns)
         blocks = edges.shape[1] + 1 + np.array([*map(len, atoms)], np.int64)
@@ -68,28 +68,28 @@ class CoarseBlocks:
     def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
         """Return for each column the best forecast of a few rules on its blocks.
 
-        Columns that ``are_learned`` from the fit half are judged on the other half alone.
+        Columns that ``are_learned`` from the fit half are judged on the judging half alone.
         """
         fit, judge = self.counts[:2], self.counts[2:]
         ratio = log_ratios(*fit)
         learned = self._best(np.lexsort((-ratio, self.owner)), judge, forecast)
         both = judge if are_learned else judge + fit
         place = np.arange(len(self.owner))
-        # Atoms have no place on the line. They go to the end that they speak for.
+        # Intervals are ordered along the number line. Atoms go to the end where their more frequent side is guessed.
         rising = np.where(self.is_atom, np.where(ratio > 0, -1.0, np.inf), place)
         falling = np.where(self.is_atom, np.where(ratio > 0, -np.inf, 1.0), -place)
         in_order = [self._best(np.lexsort((ranks, self.owner)), both, forecast) for ranks in (rising, falling)]
         return np.asarray(np.max([learned, *in_order], axis=0))
 
     def _best(self, order: NDArray[np.intp], counts: Ints, forecast: RuleForecast) -> Floats:
-        """Return for each column the best rule that guesses left on first blocks, right on last ones, as many or all others."""
+        """Return each column's best forecast of rules that guess left on first blocks, right on last ones, or both."""
         seen = counts[:, order].astype(np.float64)
         trials = int(counts.sum() / len(self.begin))
         last = np.append(self.begin[1:], len(order)) - 1
         up_to = np.cumsum(seen, axis=1)
         first = up_to - (up_to - seen)[:, self.begin][:, self.owner]
         rest = first[:, last][:, self.owner] - first
-        # As many blocks from the end as from the start.
+        # ``mirrored`` counts as many blocks from the end as ``first`` counts from the start.
         rank = np.arange(len(order)) - self.begin[self.owner]
         mirrored = (rest + seen)[:, last[self.owner] - rank]
         overlap = 2 * (rank + 1) > (last - self.begin + 1)[self.owner]
@@ -105,7 +105,7 @@ class CoarseBlocks:
 
 
 def _edges(ordered: Floats) -> Floats:
-    """Return edges between cells of about equal weight, and of ever lighter ones at the ends, of shape (columns, edges)."""
+    """Return edges of shape (columns, edges). Cells hold about equally many outputs, but fewer towards the ends."""
     there = np.count_nonzero(~np.isnan(ordered), axis=1)
     most = ordered.shape[1]
     cells = int(min(16, max(2, most // (4 * LEAST_IN_CELL))))
@@ -118,7 +118,7 @@ def _edges(ordered: Floats) -> Floats:
 
 
 def _beyond(parts: Sequence[Floats]) -> Ints:
-    """Return for each column how many numbers lie beyond all of the other side, if they are enough to speak of."""
+    """Return for each column how many numbers lie beyond all of the other side; 0 if fewer than LEAST_BEYOND."""
     found = np.zeros(len(parts[0]), np.int64)
     sides = [[part for part in parts[side::2] if part.shape[1]] for side in (0, 1)]
     if not all(sides):
@@ -132,35 +132,35 @@ def _beyond(parts: Sequence[Floats]) -> Ints:
 
 
 def _repeated(ordered: Floats) -> Ints:
-    """Return for each column how many numbers repeat the one before; 0 if most do."""
+    """Return for each column how many of the sorted numbers equal the number before; 0 if most do."""
     again = np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1)
     return np.where(2 * again <= ordered.shape[1], again, 0)
 
 
 def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], columns: int) -> Ints:
-    """Return for each column how many outputs hold atoms that were seen twice or more, on one side only."""
+    """Return for each column how many outputs hold an atom that occurs at least twice, on one side only."""
     left, right = counts[0] + counts[2], counts[1] + counts[3]
     alone = is_atom & (np.minimum(left, right) == 0) & (left + right >= 2)
     return np.bincount(owner, weights=np.where(alone, left + right, 0), minlength=columns).astype(np.int64)
 
 
-# --- Evidence of many places, each of which may show little: what places have in common says what each of them shows ---
+# --- Evidence of many places, each of which may show little: places are pooled ---
 
-# A weak place is not known well by itself. But the places of one output are often alike: along the ranks of their values the
-# log-likelihood ratio has few shapes, and few sizes. Both are learned from all weak places together (empirical Bayes). Each place
-# is shrunk towards them. A place that shows enough keeps what it shows.
+# One place may show too little to estimate its log-likelihood ratio. But the places of an output are often alike: as a
+# function of the value's rank, the log-ratio has few shapes and few sizes. Both are learned from all weak places
+# together (empirical Bayes), and each weak place is shrunk towards them. A strong place keeps its own estimate.
 
-# Atoms of a place that is pooled with others, at most. They stand on the line after the numbers, in the order of their names.
+# MOST_ATOMS is the largest number of atoms of a pooled place. They are ranked after its numbers, by name.
 MOST_ATOMS = 16
-# Sizes (standard errors) on which the common distribution of sizes is looked for, and the steps that find it. More change little.
+# SIZES is the number of grid points of the prior of sizes, STEPS that of its EM steps. More would change little.
 SIZES, STEPS = 81, 50
 TINY = 1e-12
 
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
-    """Return the places that separate the sides, with the estimated ln P[left]/P[right] (nats) of their values, by the fit half."""
+    """Return the places that separate the sides, each with estimates of ln P[left]/P[right] (nats) by the fit half."""
     seen, end = blocks.counts[:2], np.append(blocks.begin[1:], len(blocks.owner))
-    # As many blocks for each column; beyond its last one they are empty.
+    # Each column is padded with empty blocks to the same number of blocks.
     at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_ATOMS)
     left, right = np.where(at < end[:, None], seen[:, np.minimum(at, len(blocks.owner) - 1)], 0)
     total = left + right
@@ -169,7 +169,7 @@ def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[
     weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
     found = np.zeros(total.shape)
     found[weak] = _alike(left[weak] - share * total[weak], total[weak] * share * (1 - share))
-    # All places but those that tell least, which together tell no more than this share of the whole.
+    # The weakest places, which together hold at most 2 % of the evidence, are left out.
     shown = (total * found**2).sum(axis=1)
     order, tells = np.argsort(shown), shown > 0
     tells[order] &= np.cumsum(shown[order]) > 0.02 * shown.sum()
@@ -181,7 +181,7 @@ def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[
 
 
 def _stands_alone(left: Ints, right: Ints, share: float, blocks: CoarseBlocks) -> NDArray[np.bool_]:
-    """Return which columns show more than chance would in the luckiest of them, each by itself."""
+    """Return which columns show more by themselves than the luckiest column would if all were noise."""
     columns, total = len(blocks.begin), left + right
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = np.nan_to_num(left * np.log(left / (share * total))) + np.nan_to_num(
@@ -189,21 +189,21 @@ def _stands_alone(left: Ints, right: Ints, share: float, blocks: CoarseBlocks) -
         )
     gain = np.add.reduceat(gains, blocks.begin)
     free = np.add.reduceat(total > 0, blocks.begin, dtype=np.int64) - 1
-    # Twice the gain is a χ² with so many degrees of freedom; the limit is that of Laurent and Massart (2000, Lemma 1).
-    luck = np.log(columns) + 3.0  # ln of the odds against one column standing alone by luck, where all are noise
+    # For noise, twice the gain is χ² with ``free`` degrees of freedom (limit: Laurent and Massart 2000, Lemma 1).
+    luck = np.log(columns) + 3.0  # some column of pure noise passes with probability at most e^−3
     return np.asarray(2 * gain > free + 2 * np.sqrt(free * luck) + 2 * luck)
 
 
 def _alike(score: Floats, weight: Floats) -> Floats:
-    """Return the log-ratio of each cell, of shape (places, cells), shrunk towards what the places have in common.
+    """Return the log-ratio of each cell, of shape (places, cells), shrunk towards the shapes that the places share.
 
-    ``score`` is how many more outputs came from the left than expected, ``weight`` the variance of that.
+    ``score`` is how many more outputs came from the left than expected, ``weight`` the variance of this number.
     """
     if not len(score):
         return score
     shapes = _shapes(weight)
     root = np.sqrt(np.maximum(weight, TINY))
-    # Each with unit variance: what the places show of each shape. Then, turned to where they show most together.
+    # ``seen`` is the coefficient of each shape at each place, with unit variance; ``turn`` holds its principal axes.
     seen = np.einsum("pcs,pc->ps", shapes, np.where(weight > 0, score / root, 0.0))
     turn = np.linalg.eigh(seen.T @ seen)[1]
     shrunk = _shrunk(seen @ turn) @ turn.T
@@ -211,25 +211,25 @@ def _alike(score: Floats, weight: Floats) -> Floats:
 
 
 def _shapes(weight: Floats) -> Floats:
-    """Return for each place orthonormal shapes along the ranks: step, line, parabola and cubic; of shape (places, cells, 4)."""
+    """Return orthonormal shapes along each place's ranks, of shape (places, cells, 4): step, line, parabola, cubic."""
     up_to = np.cumsum(weight, axis=1)
     rank = (up_to - weight / 2) / np.maximum(up_to[:, -1:], TINY) * 2 - 1
     powers = np.stack([np.ones(rank.shape), np.sign(np.round(rank, 9)), rank, rank**2, rank**3], axis=2)
     basis, size = np.linalg.qr(np.sqrt(weight)[:, :, None] * powers)
     lengths = np.diagonal(size, axis1=1, axis2=2)
-    # A place of few values has fewer shapes. The others are rounding errors.
+    # A place with few values has fewer independent shapes; the others are rounding errors, and set to 0.
     there = np.abs(lengths) > 1e-6 * np.abs(lengths[:, :1])
     return np.asarray((basis * np.where(there, np.sign(lengths), 0.0)[:, None, :])[:, :, 1:])
 
 
 def _shrunk(seen: Floats) -> Floats:
-    """Return posterior means of sizes seen with errors of unit variance; shape (places, shapes), each shape by itself.
+    """Return the posterior means of sizes that are seen with unit variance, of shape (places, shapes).
 
-    The prior of each shape is the likeliest distribution (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by steps of EM. A shape
-    that shows no more than chance is left out.
+    Each shape's prior is the maximum-likelihood distribution (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by EM.
+    The sizes of a shape that shows no more than chance are 0.
     """
     places = len(seen)
-    # Beyond rounding: a few outputs may show just as much, and the last digits depend on the processor.
+    # The factor 1 + 1e-9 keeps a tie from being decided by the last digits, which depend on the processor.
     telling = (seen**2).sum(axis=0) > (1 + 1e-9) * (places + np.sqrt(2 * places))
     found = np.zeros(seen.shape)
     for shape in np.flatnonzero(telling):
@@ -245,7 +245,7 @@ def _shrunk(seen: Floats) -> Floats:
 
 
 def _alone(blocks: CoarseBlocks, row: int) -> Cells:
-    """Return the evidence of a column by itself."""
+    """Return the log-ratios of a column, estimated from this column alone."""
     begin, end = blocks.owner.searchsorted([row, row + 1])
     (left, right), cells = blocks.counts[:2, begin:end], blocks.edges.shape[1] + 1
     ends, ratios = merge_cells(left[:cells], right[:cells])
@@ -255,7 +255,7 @@ def _alone(blocks: CoarseBlocks, row: int) -> Cells:
 
 
 def _table(blocks: CoarseBlocks, row: int, found: Floats, total: Ints) -> Cells:
-    """Return the evidence of a column as few cells as differ, rounded to a share of the largest."""
+    """Return the log-ratios of a column, rounded to a tenth of the largest, with equal neighbouring cells joined."""
     step = 0.1 * float(np.abs(found).max())
     values = (np.round(found / step) * step).tolist()
     cells = blocks.edges.shape[1] + 1

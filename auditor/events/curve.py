@@ -1,8 +1,8 @@
-"""The log-likelihood ratio of the sides along a line of cells, learned as few ramps and boxes as the counts support.
+"""The log-likelihood ratio of the sides along a line of cells: a sum of as few ramps and boxes as the counts support.
 
-Mechanisms that add noise have ratios that are level, sloped, or jump at some values: Laplace noise makes one ramp between two
-plateaus, discrete values make boxes. On a plateau all cells then share one ratio. So no cell looks best by luck, and
-where the plateau ends is known better than by any threshold's own counts.
+Mechanisms that add noise have ratios that are level, sloped, or jump at some values: Laplace noise makes one ramp
+between two plateaus, discrete values make boxes. All cells of a plateau share one ratio, so none looks best by luck.
+The fit locates the end of a plateau better than the counts at a single threshold do.
 """
 
 from collections.abc import Iterator
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from auditor.bounds.intervals import Floats
 
-# The number of cells on which ends of shapes are looked for first; then all of them.
+# Ends of shapes are first searched for on COARSE_ENDS cells, then on all cells.
 COARSE_ENDS = 33
-# Enough to keep cells that only one side reaches at a ratio which their number of outputs supports.
+# The penalty RIDGE keeps the ratio finite in cells that only one side reaches.
 RIDGE = 0.1
-# Added to every weight and to every penalty (outputs), so that no system of equations is singular.
+# TINY is added to every weight and to every penalty (outputs), so that no system of equations is singular.
 TINY = 1e-9
-# Scores are clipped here (nats), where a chance differs from 0 or 1 by no more than e^−30.
+# Scores are clipped at ±MOST_SCORE (nats), where the probability of a side is within e^−30 of 0 or 1.
 MOST_SCORE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The estimated ln P[left]/P[right] (nats) of each cell, and its standard error as if the shapes were known.
+    """The estimated ln P[left]/P[right] (nats) of each cell, and its standard error for known shapes.
 
-    ``gain`` (nats) is what the curve adds to ln of the likelihood.
+    ``gain`` (nats) is by how much the log-likelihood of the curve exceeds that of a constant ratio.
     """
 
     log_ratios: Floats
@@ -53,7 +53,7 @@ class _Shape(NamedTuple):
 
 
 def _columns(x: Floats, shapes: NDArray[np.intp]) -> Floats:
-    """Return the value of shapes, which are rows, in each cell; of shape (cells, shapes)."""
+    """Return the value of each shape in each cell, of shape (cells, shapes). Each row of ``shapes`` is one shape."""
     low, high, is_box = shapes.T
     cells, width = np.arange(len(x))[:, None], np.maximum(x[high] - x[low], np.finfo(float).tiny)
     ramps, boxes = np.clip((x[:, None] - x[low]) / width, 0.0, 1.0), (cells >= low) & (cells <= high)
@@ -61,7 +61,7 @@ def _columns(x: Floats, shapes: NDArray[np.intp]) -> Floats:
 
 
 def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> Curve:
-    """Fit the ratio to counts of cells in rising order of their places ``x``. Shapes are added while they improve the fit.
+    """Fit the ratio to counts of cells at the rising positions ``x``. Shapes are added while they improve the fit.
 
     >>> x = np.arange(20.0)
     >>> left, right = np.full(20, 500), np.where(x < 10, 200, 800)
@@ -77,10 +77,10 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
         columns = _columns(x, shapes)
         for number in range(6):
             gains = counts.gains(design, beta, columns)
-            # A box gains as much as the rest of all cells does, but for the last digits, which depend on the processor.
+            # A box and its complement gain the same, up to last digits that depend on the processor: take the first.
             likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
             shape, reached = _placed(_Shape(*likeliest.tolist()), x, counts, design, beta)
-            # The first shape is added whatever it gains. The false-positive rate of others is about e^−2.
+            # The first shape is always added. A later one is added in error at a rate of about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
             design = np.column_stack([design, _columns(x, np.array([shape]))])
@@ -93,14 +93,14 @@ def _candidates(cells: int) -> NDArray[np.intp]:
     ends = np.unique(np.linspace(0, cells - 1, min(cells, COARSE_ENDS)).round().astype(np.intp))
     spans = ends[np.stack(np.triu_indices(len(ends), 1), axis=1)]
     boxes = np.concatenate([spans, np.repeat(np.arange(cells), 2).reshape(-1, 2)])
-    boxes = boxes[boxes[:, 1] - boxes[:, 0] < cells - 1]  # one of all cells tells none apart
+    boxes = boxes[boxes[:, 1] - boxes[:, 0] < cells - 1]  # a box of all cells is the intercept
     return np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
 
 
 def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
-    """Move the ends of a shape to where it is likeliest, then those of a ramp outwards; return it and the likelihood."""
+    """Move a shape's ends to the likeliest place, then a ramp's ends outwards. Return the shape and log-likelihood."""
 
-    # A shape that was moved a little has nearly the weights of the one before it.
+    # The fit of each shape starts from the weights of the shape before, which differ little.
     start = np.append(beta, 0.0)
 
     def likelihood(tried: _Shape) -> float:
@@ -120,8 +120,8 @@ def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: 
                 if reached > best + 1e-6:
                     shape, best, moving = shape.moved(low, high), reached, True
     if not shape.is_box:
-        # Two standard errors are given up for the widest ramp: a plateau that ends too late mixes in outputs that show less. One
-        # that ends too early loses some of its outputs.
+        # The widest ramp within two standard errors is chosen. A plateau that is too long mixes in outputs that show
+        # less, which costs more than the outputs that a plateau loses if it is too short.
         for step in _steps(len(x)):
             for low, high in ((-step, step), (-step, 0), (0, step)):
                 while likelihood(shape.moved(low, high)) >= best - 2.0:
@@ -134,21 +134,21 @@ def _steps(cells: int) -> list[int]:
     return [step >> k for k in range(step.bit_length())]
 
 
-# --- Logistic regression with a ridge, by Newton's method: what learned scores are fitted with too ---
+# --- Logistic regression with a ridge, by Newton's method. Learned scores (logistic.py) are fitted with it too. ---
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """In each row of a design, ``left`` of ``total`` outputs came from the left side; both have shape (rows,)."""
+    """Counts for each row of a design: ``left`` of ``total`` outputs came from the left side; both of shape (rows,)."""
 
     left: Floats
     total: Floats
 
     def steps(self, design: Floats, beta: Floats, penalty: Floats, longest: float) -> Iterator[tuple[Floats, float]]:
-        """Yield ever likelier weights of the columns, and the largest change that the step wanted; the caller says when to stop.
+        """Yield after each Newton step the weights of the columns, and the largest change of the full step.
 
-        ``penalty`` holds the ridge of each column. No weight changes by more than ``longest`` in a step, since a full step
-        overshoots on separable data.
+        ``penalty`` holds the ridge of each column. No weight changes by more than ``longest`` in a step, since a full
+        step overshoots on separable data. The caller decides when to stop; there are at most 25 steps.
         """
         from scipy.linalg.lapack import dposv
 
@@ -156,7 +156,7 @@ class Labelled:
         for _ in range(25):
             weight, rest = self.weights(design, beta)
             curvature, slope = (across * weight) @ design + ridge, across @ rest - penalty * beta
-            # NumPy's own solver takes ten times as long for a few columns.
+            # For a few columns, NumPy's solver takes ten times as long as LAPACK's dposv.
             _, step, failed = dposv(curvature, slope)
             if failed:  # the curvature is not positive definite
                 step = np.linalg.solve(curvature, slope)
@@ -165,24 +165,24 @@ class Labelled:
             yield beta, largest
 
     def log_likelihood(self, design: Floats, beta: Floats, penalty: Floats) -> float:
-        """Return ln of the likelihood, less the ridge."""
+        """Return the log-likelihood, less the penalty of the ridge."""
         score = np.minimum(np.maximum(design @ beta, -MOST_SCORE), MOST_SCORE)
         return float((self.left * score - self.total * np.logaddexp(0, score)).sum() - penalty @ beta**2 / 2)
 
     def weights(self, design: Floats, beta: Floats) -> tuple[Floats, Floats]:
-        """Return for each row its weight (outputs), and the excess of outputs from the left over the expectation."""
+        """Return for each row its weight (outputs), and by how much the outputs from the left exceed expectation."""
         from scipy.special import expit
 
-        # np.clip takes longer than all else here.
+        # np.clip would take longer than the rest of this function.
         chance = expit(np.minimum(np.maximum(design @ beta, -MOST_SCORE), MOST_SCORE))
         expected = self.total * chance
         return expected * (1 - chance) + TINY, self.left - expected
 
     def fit(self, design: Floats, start: Floats) -> tuple[Floats, float]:
-        """Return the likeliest weights, from a start, and ln of their likelihood (with a slight ridge)."""
+        """Return the likeliest weights with a slight ridge, and their log-likelihood; begin the search at ``start``."""
         penalty = ridge_for(design.shape[1], RIDGE)
         for beta, step in self.steps(design, start, penalty, longest=5.0):  # noqa: B007 - returned below
-            if step < 1e-3:  # what is left is about its square
+            if step < 1e-3:  # the remaining error is about the square of the step
                 break
         return beta, self.log_likelihood(design, beta, penalty)
 
@@ -193,16 +193,16 @@ class Labelled:
         return np.asarray(np.sqrt((design * np.linalg.solve(curvature, design.T).T).sum(axis=1)))
 
     def gains(self, design: Floats, beta: Floats, columns: Floats) -> Floats:
-        """Return the gain in ln of likelihood from adding each column, to second order (score test)."""
+        """Return by how much each column would raise the log-likelihood if added, to second order (score test)."""
         weight, rest = self.weights(design, beta)
         weighted = (design * weight[:, None]).T
         across = weighted @ columns
         explained = np.linalg.solve(weighted @ design + 1e-9 * np.eye(design.shape[1]), across)
-        # A quarter of an output more keeps columns that nothing was seen on from dividing by zero.
+        # The quarter of an output avoids a division by zero for columns without outputs.
         spread = weight @ columns**2 - (across * explained).sum(axis=0) + 0.25
         return np.asarray((rest @ columns) ** 2 / (2 * spread))
 
 
 def ridge_for(columns: int, ridge: float) -> Floats:
-    """Return the penalty of each column: none for the first, the intercept."""
+    """Return the penalty of each column: 0 for the first column (the intercept), ``ridge`` for the others."""
     return np.append(0.0, np.full(columns - 1, ridge))

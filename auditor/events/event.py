@@ -1,4 +1,4 @@
-"""An event: a frozen rule that looks at one output and guesses the side it came from, or abstains; and rules as plain data."""
+"""An event: a fixed rule that guesses from one output the side it came from, or abstains; and rules as plain data."""
 
 import math
 import re
@@ -25,7 +25,7 @@ from auditor.interfaces import Feature
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Guess LEFT or RIGHT as ``rule`` says for a feature of the output."""
+    """Guesses LEFT or RIGHT, or abstains: ``rule`` maps the value of ``feature`` at an output to the guess."""
 
     feature: Feature
     rule: Cells
@@ -36,7 +36,7 @@ class Event:
         return cls(*read_rule(seen.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:
-        """Count the guesses on each side."""
+        """Count the guesses left, and the guesses right, on the outputs of each side."""
         on_left, on_right = (self.rule.count(self.feature.extract(side)) for side in (sample.left, sample.right))
         nl, nr = sample.left.size, sample.right.size
         return GuessCounts(
@@ -52,7 +52,7 @@ class Event:
         return Event(self.feature, Cells(rule.edges, values, rule.atoms, LEFT))
 
     def describe(self, side: float) -> str:
-        """Say in words on which outputs the rule guesses that side."""
+        """Say in words on which outputs the rule guesses ``side``."""
         feature, rule, longest = self.feature, self.rule, 400
         if isinstance(feature, WhereLargest) and feature.places[0] != "output[0]":
             held = rule.look_up(OutputColumn("", np.arange(len(feature.places), dtype=np.float64))) == side
@@ -68,7 +68,7 @@ class Event:
         return rule.describe(feature.name, side, longest=longest)
 
     def report(self, counts: GuessCounts) -> ObservedRule:
-        """Return the event that speaks for the left side, with its opposite for the right side; of one event, that event alone."""
+        """Return the event of guesses left, with that of guesses right as its ``opposite``; one event if one-tailed."""
         sides = [self._side(LEFT, counts.left), self._side(RIGHT, counts.right)]
         if counts.one_tailed:
             sides = [side for side in sides if side.description != "never"]
@@ -94,15 +94,15 @@ class Event:
         return (histogram(self.feature, sample, self.rule),)
 
 
-# --- Frozen rules as plain data, and back: features with all that was learned of them, cells with their edges in full ---
+# --- Rules as plain data, and back: features with all that was learned, cells with their edges at full precision ---
 
 
 def _kind_of(record: type) -> str:
-    """Return what a class is called in a report: its name in words."""
+    """Return the name of a class in a report: its Python name as lower-case words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", record.__name__.lstrip("_")).lower()
 
 
-# The parts of rules, by kind.
+# RECORDS holds the classes that a rule is made of, by their names in a report.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
     for module in (cells, features, logistic)
@@ -112,7 +112,7 @@ RECORDS: dict[str, type] = {
 
 
 def written(**parts: Any) -> dict[str, Any] | None:
-    """Return the parts of a rule as plain data; None if a part is of a kind that this module does not know."""
+    """Return the parts of a rule as plain data. Return None if the class of a part is not in RECORDS."""
     try:
         return {name: _plain(part) for name, part in parts.items()}
     except KeyError:
@@ -131,7 +131,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_rule(rule: Mapping[str, Any], *names: str) -> list[Any]:
-    """Return the named parts of a rule that was written. Raises InvalidInputError that names what is spoilt.
+    """Return the named parts of a rule that ``written`` returned. Raises InvalidInputError that names a spoilt part.
 
     >>> from auditor.events.features import Place
     >>> read_rule(written(feature=Place("output[0]")), "feature")
@@ -162,7 +162,7 @@ def _value(data: Any, name: str) -> Any:
 
 
 def _typed(value: Any, hint: Any) -> Any:
-    """Return numbers as such. In JSON infinities are words, which elsewhere in a rule may be names."""
+    """Return a value, as float if the field is of floats: JSON writes an infinity as text."""
     if hint is float:
         return float(value)
     return tuple(map(float, value)) if hint == tuple[float, ...] else value

@@ -1,4 +1,4 @@
-"""Features: single columns made of outputs, on which the two sides may differ. They are places of the output, or combine some."""
+"""Features: columns in which the sides may differ. A feature is a place of the output (output[0]), or combines some."""
 
 import functools
 import itertools
@@ -15,9 +15,9 @@ from auditor.bounds.intervals import Floats
 from auditor.events.cells import Cells, distinct_values
 from auditor.interfaces import Feature
 
-# Beyond this many distinct outputs, a joint category would be seen too seldom to learn anything from.
+# Above this number of distinct outputs, each would be seen too rarely as a category to learn anything.
 MOST_JOINT_ATOMS = 512
-# Places of a list, in its order.
+# Matches the places of a list of numbers, or of an array.
 _PLAIN = re.compile(r"output(\[\d+(,\d+)*\])?")
 
 
@@ -43,13 +43,13 @@ class Whole:
         codes, steps = np.zeros(outputs.size, np.int64), list[tuple[NDArray[np.int64], list[str]]]()
         for place in self.places:
             leaves, kinds = _categories(outputs.column(place))
-            # Numbered afresh after every place, so that the numbers stay small; only the spellings mean anything.
+            # The codes are renumbered after every place, so that they stay small.
             pairs, codes = distinct_values(codes * len(kinds) + leaves)
             steps.append((pairs, kinds))
         return OutputColumn(self.name, np.zeros(outputs.size), codes.astype(np.int32), self._spelled(steps))
 
     def _spelled(self, steps: Sequence[tuple[NDArray[np.int64], list[str]]]) -> tuple[str, ...]:
-        """Return each distinct output in words; of each place, ``steps`` have its leaves, and the numbers that end with them."""
+        """Return each distinct output in words. ``steps`` has each place's pairs (code before, leaf) and its leaves."""
         rest, columns = np.arange(len(steps[-1][0])), list[list[str]]()
         for pairs, kinds in reversed(steps):
             rest, leaves = np.divmod(pairs[rest], len(kinds))
@@ -65,7 +65,7 @@ class Whole:
 
 
 def looks_at_types(feature: Feature) -> bool:
-    """Whether a feature looks at the types of values, by themselves or among others."""
+    """Whether a feature looks at the types of values, alone or together with other things."""
     terms, tables = getattr(feature, "terms", ()), getattr(feature, "tables", ())
     names = [feature.name, *getattr(feature, "places", ()), *(term.place for term in terms)]
     return any(name.startswith("type") for name in names) or any(looks_at_types(part) for part, _ in tables)
@@ -91,10 +91,10 @@ def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class LowestBit:
-    """Where the binary representation of a number ends: the exponent of its lowest bit that is set.
+    """The exponent of the lowest set bit of a number, at which its binary representation ends.
 
-    Numbers that were rounded at a larger magnitude end earlier. Such an event speaks of the implementation, not of the
-    real-valued mechanism (Mironov 2012). A zero, which has no bits, ends nowhere: it counts as 1100, above all doubles.
+    A number that was rounded at a larger magnitude has a larger exponent. Such an event concerns the implementation,
+    not the real-valued mechanism (Mironov 2012). Zero, which has no set bit, gets 1100, above all exponents of doubles.
     """
 
     place: str
@@ -108,7 +108,7 @@ class LowestBit:
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
         mantissa, exponent = np.frexp(np.where(finite, column.numbers, 0.0))
-        # 53 bits make the mantissa an integer; a power of two divides it as often as its lowest set bit says.
+        # The mantissa, scaled by 2⁵³, is an integer; ``lowest`` is the position of its lowest set bit.
         whole = np.ldexp(mantissa, 53).astype(np.int64)
         lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
         ends = np.where(whole == 0, 1100.0, exponent - 53.0 + lowest)
@@ -117,7 +117,7 @@ class LowestBit:
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
-    """How many decimals it takes to write a number: 0 for a whole one, UNROUNDED if twelve digits are not enough."""
+    """How many decimals a number needs: 0 for a whole number, UNROUNDED if twelve digits are not enough."""
 
     place: str
 
@@ -133,7 +133,7 @@ class Decimals:
         left = np.flatnonzero(finite)
         for decimals in range(MOST_DIGITS):
             numbers = column.numbers[left]
-            # A division by an exact power of ten is rounded once, so that it gives the double that is nearest to the decimal.
+            # A division by an exact power of ten is rounded once, so it gives the double nearest to the decimal.
             with np.errstate(over="ignore"):
                 scaled = numbers * 10.0**decimals
             short = np.rint(scaled) / 10.0**decimals == numbers
@@ -144,12 +144,12 @@ class Decimals:
         return OutputColumn(self.name, found, column.codes, column.atoms)
 
     def varies(self, outputs: Outputs) -> bool:
-        """Whether some numbers look rounded, by a part of the outputs: ten values or more are short, and not all alike.
+        """Whether some numbers look rounded: of a part of the outputs, at least ten distinct values need few decimals.
 
-        One double in ten thousand is short by chance. Fewer values are looked at by themselves.
+        The numbers of decimals must differ, too. One double in ten thousand needs few decimals by chance.
         """
         whole = Outputs(outputs.size, (outputs.column(self.place),))
-        # With one output of fifty rounded, chances are 0.6 % that none of these is.
+        # If one output in fifty is rounded, this part of the outputs holds none with probability 0.6 %.
         if not _some_short(whole.columns[0].numbers[:: max(1, outputs.size // 256)]):
             return False
         part = whole[:: max(1, outputs.size // 1_000)]
@@ -160,7 +160,7 @@ class Decimals:
 
 
 def _some_short(numbers: NDArray[np.float64]) -> bool:
-    """Return whether some numbers, but not all, may be whole or short. Few others pass, and all short ones do."""
+    """Return True if some numbers have few decimals, unless all are whole. Few other columns pass this quick test."""
     numbers = numbers[np.isfinite(numbers)]
     is_whole = numbers == np.rint(numbers)
     others = numbers[~is_whole]
@@ -171,7 +171,7 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
     return True
 
 
-# Digits of a number that was rounded, at most, and the value that stands for the decimals of all others.
+# A rounded number has at most MOST_DIGITS digits. UNROUNDED stands for the number of decimals of any other number.
 MOST_DIGITS, UNROUNDED = 12, 17.0
 
 BITS = "exponent of the lowest bit of"
@@ -179,25 +179,25 @@ BITS = "exponent of the lowest bit of"
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSum:
-    """The evidence of several places added up: the log-likelihood ratio where places are independent."""
+    """The sum of the evidence of several places: the log-likelihood ratio if places are independent."""
 
     tables: tuple[tuple[Feature, Cells], ...]
     name: str = "evidence of all places together"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        """Return the sum over features of the log-ratio (nats) learned for the value there."""
+        """Return for each output the sum, over features, of the log-ratio (nats) learned for the feature's value."""
         total = np.zeros(outputs.size)
         for feature, cells in self.tables:
             total += cells.look_up(feature.extract(outputs))
-        # Sums of the same terms must compare equal in every batch.
+        # Rounding makes sums of the same terms equal in every batch.
         return OutputColumn(self.name, np.round(total, 9) + 0.0)
 
 
 # --- Features of outputs that hold several numbers ---
 
-# With more places, differences of neighbours are left to the score that is learned of all.
+# With more places, no differences of neighbouring places are tried; the score learned from all places may show them.
 MOST_DIFFERENCES = 32
-# The largest float, in place of an infinite sum.
+# LARGEST is the largest float. It replaces infinite sums.
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -209,7 +209,7 @@ def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> OutputColum
 
 
 def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
-    """Return the numbers of each of some places, and which outputs have a finite one at all of them; else they are 0."""
+    """Return the numbers of some places, and which outputs have finite numbers at all of them. Other outputs get 0."""
     columns, known = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
     for column in columns:
         known &= column.is_finite
@@ -218,7 +218,7 @@ def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDA
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place less another."""
+    """The number at one place minus the number at another."""
 
     first: str
     second: str
@@ -236,7 +236,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class OrderStatistic:
-    """The number of a rank among the places: 0 is the smallest."""
+    """The number with a given rank among the places of an output; rank 0 is the smallest number."""
 
     places: tuple[str, ...]
     rank: int
@@ -248,7 +248,7 @@ class OrderStatistic:
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         numbers, known = _numbers(outputs, self.places)
-        # The extremes of ten places in a tenth of the time that a partition takes.
+        # For ten places, this finds the extremes in a tenth of the time of a partition.
         if extreme := {0: np.minimum, len(numbers) - 1: np.maximum}.get(self.rank):
             return _column(self.name, functools.reduce(extreme, numbers), known)
         return _column(self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], known)
@@ -256,7 +256,7 @@ class OrderStatistic:
 
 @dataclass(frozen=True, slots=True)
 class WhereLargest:
-    """The first place that holds the largest number, counted from 0."""
+    """The index of the first place that holds the largest number of the output."""
 
     places: tuple[str, ...]
     name: str = "place of the largest number"
@@ -268,7 +268,7 @@ class WhereLargest:
 
 @dataclass(frozen=True, slots=True)
 class HowMany:
-    """At how many places the output holds a value."""
+    """At how many places the output holds ``value``."""
 
     places: tuple[str, ...]
     value: float
@@ -286,9 +286,9 @@ class HowMany:
 
 @dataclass(frozen=True, slots=True)
 class SumOfAnswers:
-    """The sum of all numbers in the answers of a transcript. An answer that is no finite number counts as 0.
+    """The sum of all numbers in the answers of a transcript. An answer that is not a finite number counts as 0.
 
-    Answers that are noisy alike and independent lose most together, and few outputs show it.
+    If the answers have independent noise of one size, the loss is largest in their sum, and few outputs show it.
     """
 
     name: str = "sum of the answers"
@@ -302,11 +302,11 @@ class SumOfAnswers:
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
-    """Suggest features of the places that hold numbers in these outputs, where there are several."""
+    """Suggest features that combine the places with numbers, if there are at least two."""
     numeric = _numeric(outputs, places)
     if len(numeric) < 2:
         return
-    # Differences of two yes-or-no answers say little that the answers together do not.
+    # Differences of yes-or-no answers add little to the answers, so only places with more than two values count.
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from _differences(varied)
@@ -325,7 +325,7 @@ def _differences(places: Sequence[str]) -> list[Feature]:
 
 
 def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
-    """Return the first number and the steps from one to the next, the parts that a running sum is made of."""
+    """Return the first number, and the step from each number to the next: the terms of a running sum."""
     numeric = _numeric(outputs, places)
     if not 2 <= len(numeric) <= MOST_DIFFERENCES or not any(_takes_many_values(outputs, place) for place in numeric):
         return []
@@ -333,12 +333,12 @@ def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
 
 
 def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
-    # How a number is written is not a number of the output, to be compared with the others.
+    # A place named WRITTEN says how a number is written, so it is not compared with the numbers of the output.
     return tuple(place for place in places if outputs.column(place).codes is None and not place.startswith(WRITTEN))
 
 
 def _takes_many_values(outputs: Outputs, place: str) -> bool:
-    """Whether a place is more than a yes or no, by the first outputs."""
+    """Whether a place takes more than two values in the first outputs."""
     numbers = outputs.column(place).numbers[:200]
     others = numbers[numbers != numbers[:1]]
     return bool(np.any(others != others[:1]))

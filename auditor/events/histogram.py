@@ -1,4 +1,4 @@
-"""How the outputs of both sides lie along the feature that an event looks at: a picture, which proves nothing."""
+"""Histograms of both sides' outputs along the feature that an event looks at, for display; they prove nothing."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from auditor.interfaces import Feature
 
 Guess = Literal["left", "right"] | None
 
-# Up to this number of distinct values, each is a bar of its own; beyond it, numbers lie in this number of cells.
+# Up to MOST_VALUES distinct numbers get a bar each. More numbers are counted in about CELLS cells.
 MOST_VALUES, CELLS = 12, 40
 MOST_ATOMS = 12
 
@@ -26,7 +26,7 @@ NO_RULE = Cells((), (ABSTAIN,), {})
 
 
 class Bar(NamedTuple):
-    """One value or atom: its number of outputs on each side, and the side that the event guesses on it."""
+    """The number of outputs with one value on each side, and the side that the event guesses for them."""
 
     label: str
     left: int
@@ -35,7 +35,7 @@ class Bar(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """The event guesses ``guess`` where low < x ≤ high; the ends may be infinite."""
+    """An interval low < x ≤ high in which the event guesses ``guess``; the ends may be infinite."""
 
     guess: Guess
     low: float
@@ -46,8 +46,8 @@ class Mark(NamedTuple):
 class Histogram:
     """Counts of both sides' outputs by a feature.
 
-    For numbers, ``left[i]`` and ``right[i]`` outputs lie in edges[i−1] < x ≤ edges[i]; the first and the last cell are open.
-    Without edges, there are bars only. ``outputs`` is the total number of outputs of each side.
+    ``left[i]`` and ``right[i]`` outputs lie in the cell edges[i−1] < x ≤ edges[i]; the first and the last cell are
+    unbounded. Without edges, there are bars only. ``outputs`` is the total number of outputs of each side.
     """
 
     feature: str
@@ -64,7 +64,7 @@ class Histogram:
 
 
 def histogram(feature: Feature, sample: Sample, rule: Cells = NO_RULE) -> Histogram:
-    """Count the outputs of both sides by a feature, in cells that show where a rule on it guesses."""
+    """Count the outputs of both sides by a feature, in cells that show where ``rule`` guesses."""
     name, outputs = feature.name, (sample.left.size, sample.right.size)
     left, right = (SortedColumn.of(feature.extract(side)) for side in (sample.left, sample.right))
     both = left + right
@@ -85,7 +85,7 @@ def histogram(feature: Feature, sample: Sample, rule: Cells = NO_RULE) -> Histog
 
 
 def _bars(left: SortedColumn, right: SortedColumn, rule: Cells) -> list[Bar]:
-    """Return a bar for each of the commonest atoms, and one for all others."""
+    """Return a bar for each of the most frequent atoms, and one bar for all others."""
     seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
     atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
     bars = []
@@ -98,36 +98,36 @@ def _bars(left: SortedColumn, right: SortedColumn, rule: Cells) -> list[Bar]:
 
 
 def _edges(column: SortedColumn, marks: Sequence[Mark]) -> list[float]:
-    """Cut the numbers into cells of one width, about where most outputs and the thresholds lie."""
+    """Return the edges of cells of one width, over the range of most outputs and of the thresholds."""
     low, high = _middle(column.finite)
     ends = sorted({end for mark in marks for end in (mark.low, mark.high) if math.isfinite(end)})
     width = high - low
     if not 0 < width < math.inf:
         return [low]
     bounded = all(math.isfinite(mark.low) and math.isfinite(mark.high) for mark in marks)
-    if marks and bounded and ends[-1] - ends[0] < 0.05 * width:  # the picture zooms in on the intervals of the event
+    if marks and bounded and ends[-1] - ends[0] < 0.05 * width:  # zoom in on the intervals of the event
         near = ends[-1] - ends[0]
         low, high = max(low, ends[0] - near), min(high, ends[-1] + near)
     else:
-        # A threshold that is further out than three widths of where the outputs lie is not shown.
+        # A threshold is not shown if it is more than three widths away from the range of most outputs.
         reached = [end for end in ends if low - 3.0 * width <= end <= high + 3.0 * width]
         low, high = min([low, *reached]), max([high, *reached])
     step = (high - low) / CELLS
     if column.is_whole:
-        # Cells of a whole number of integers each, or some would hold one more than others.
+        # The width is an integer, so that all cells hold equally many integers.
         step = max(1, math.ceil(step))
         low, high = math.floor(low) - 0.5, math.ceil(high) + 0.5
-    if not (low + step > low and high - step < high):  # doubles leave no room
+    if not (low + step > low and high - step < high):  # the step is below the spacing of doubles
         return [low]
     return [low + step * i for i in range(max(1, round((high - low) / step)) + 1)]
 
 
 def _middle(numbers: Floats) -> tuple[float, float]:
-    """Return the ends between which most numbers lie, which are in rising order; (0, 0) of none."""
+    """Return the ends between which most of the sorted numbers lie; (0, 0) without numbers."""
     if len(numbers) == 0:
         return 0.0, 0.0
     at = np.rint(np.array([0.005, 0.25, 0.75, 0.995]) * (len(numbers) - 1)).astype(np.intp)
     low, first, third, high = numbers[at].tolist()
-    # In interquartile ranges beyond the quartiles, or a heavy tail would squeeze most outputs into one cell.
+    # The ends are limited to four interquartile ranges beyond the quartiles, or a heavy tail would stretch the cells.
     reach = 4.0 * (third - first)
     return (max(low, first - reach), min(high, third + reach)) if reach > 0 else (low, high)

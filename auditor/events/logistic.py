@@ -1,4 +1,4 @@
-"""A learned log-likelihood ratio: logistic regression on bends of every place, its categories and products."""
+"""A learned log-likelihood ratio: logistic regression on piecewise linear terms, categories, and products of places."""
 
 import itertools
 import math
@@ -14,14 +14,14 @@ from auditor.bounds.intervals import Floats
 from auditor.events.curve import Labelled, ridge_for
 from auditor.events.features import LARGEST
 
-# Where a place's log-ratio may bend, as quantiles of its numbers. The outermost also end its straight pieces:
-# beyond them the score is constant, so that heavy tails cannot make it explode.
+# BENDS are the quantiles of a place's numbers at which its log-ratio may bend. The score is constant beyond the
+# outermost quantiles, so that heavy tails cannot make the score explode.
 BENDS = (0.002, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.998)
 
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The regressors of one place: piecewise linear in its number, one for each of some atoms."""
+    """The regressors of one place: piecewise linear functions of its number, and an indicator for each of ``atoms``."""
 
     place: str
     bends: tuple[float, ...]
@@ -47,7 +47,7 @@ class _Terms:
 
 @dataclass(frozen=True, slots=True)
 class LogisticScore:
-    """The estimated ln P[left]/P[right] (nats) of an output; an estimate, which proves nothing by itself."""
+    """An estimate of ln P[left]/P[right] (nats) of an output. It proves nothing by itself."""
 
     terms: tuple[_Terms, ...]
     products: tuple[tuple[int, int], ...]
@@ -57,14 +57,14 @@ class LogisticScore:
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         score = self.intercept + _design(self.terms, self.products, outputs) @ np.asarray(self.weights)
-        # Rounded, so that the order of additions in a batch cannot decide on which side of a threshold a score is.
+        # The score is rounded, so that the order of additions in a batch cannot move a score across a threshold.
         return OutputColumn(self.name, np.round(score, 9) + 0.0)
 
 
 def fit_logistic(sample: Sample, most: int = 20_000) -> LogisticScore | None:
-    """Fit the score to the first ``most`` labelled outputs by penalised maximum likelihood; None if nothing varies.
+    """Fit the score to the first ``most`` outputs by penalised maximum likelihood. Return None if nothing varies.
 
-    More outputs would hardly move a threshold that a few dozen weights decide.
+    The score has a few dozen weights, which more outputs would hardly change.
     """
     sample = Sample(sample.left[: most // 2], sample.right[: most // 2])
     both = concatenate([sample.left, sample.right])
@@ -77,7 +77,7 @@ def fit_logistic(sample: Sample, most: int = 20_000) -> LogisticScore | None:
     design = _design(terms, products, both)
     labels = np.concatenate([np.ones(sample.left.size), np.zeros(sample.right.size)])
     intercept, weights = _fitted(design, labels)
-    # The fair coin makes the sides equally likely, whatever their shares in this sample.
+    # The intercept is for sides that are equally likely, not for the sides' shares of this sample.
     intercept -= math.log(sample.left.size / sample.right.size)
     return LogisticScore(terms, products, significant(intercept), tuple(map(significant, weights.tolist())))
 
@@ -86,8 +86,8 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
     numbers = column.numbers if column.codes is None else column.numbers[column.codes < 0]
     bends: tuple[float, ...] = ()
     if len(numbers):
-        # With many places each gets fewer bends, and with very many a straight line only. Then pairs get no products. More than
-        # about fifty weights cost time and improve little.
+        # More than about fifty weights cost time and improve little. So each place gets fewer bends if there are more
+        # than four places, and a straight line if there are more than ten.
         fewer: tuple[float, ...] = (0.01, 0.15, 0.5, 0.85, 0.99) if places <= 10 else (BENDS[0], BENDS[-1])
         levels = BENDS if places <= 4 else fewer
         finite = np.clip(numbers[np.isfinite(numbers)], -LARGEST / 4, LARGEST / 4)  # no difference overflows
@@ -103,17 +103,17 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
 
 def _design(terms: Sequence[_Terms], products: Sequence[tuple[int, int]], outputs: Outputs) -> Floats:
     columns = [term.columns(outputs) for term in terms]
-    # The first regressor of a numeric place is its number, scaled to [0, 1]; products are of centred ones.
+    # The first regressor of a numeric place is its number, scaled to [0, 1]. Products are of the centred numbers.
     multiplied = [(columns[i][0] - 0.5) * (columns[j][0] - 0.5) for i, j in products]
     return np.stack([*itertools.chain.from_iterable(columns), *multiplied], axis=1)
 
 
 def _fitted(design: Floats, labels: Floats) -> tuple[float, Floats]:
-    """Return the likeliest intercept and weights, with a ridge on the standardised columns."""
+    """Return the likeliest intercept and weights, with a ridge penalty on the standardised columns."""
     mean, scale = design.mean(axis=0), design.std(axis=0)
     scale[scale == 0] = np.inf  # a regressor that does not vary gets no weight
     standard = np.column_stack([np.ones(len(labels)), (design - mean) / scale])
-    # A ridge of one output is enough to keep separable data finite.
+    # A ridge of one output keeps the weights finite if the data are separable.
     penalty, seen = ridge_for(standard.shape[1], 1.0), Labelled(labels, np.ones(len(labels)))
     reached = -np.inf
     for beta, _ in seen.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):

@@ -1,4 +1,4 @@
-"""The events of a report, and how often each was seen. They hold all that is needed to recompute a bound."""
+"""The events of a report, with their counts. They hold all that is needed to recompute a bound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -45,8 +45,8 @@ class SideCounts(Fields):
 class Guessed(Fields):
     """An event on which a side is guessed, and how often it happened.
 
-    ``looks_at`` is what the event is about: values of the output, their floating-point bits, or a learned score. ``form`` is the
-    description with ``#`` for each threshold.
+    ``looks_at`` says what the event looks at: values of the output, their floating-point bits, or a learned score.
+    ``form`` is the description with ``#`` for each threshold.
     """
 
     description: str
@@ -60,7 +60,7 @@ class Guessed(Fields):
 class ObservedRule(Guessed):
     """A rule that guesses the side: its event and, if there is one, the event on which it guesses the other side.
 
-    ``rule`` holds the feature and the cells as they were frozen (see ``auditor.events.event``); None if the feature is of
+    ``rule`` holds the feature and the cells (see ``auditor.events.event``). It is None if the feature is defined in
     another package.
     """
 
@@ -73,7 +73,7 @@ class ObservedRule(Guessed):
         return (self,) if self.opposite is None else (self, self.opposite)
 
     def counted(self) -> GuessCounts:
-        """Return the counts for a method."""
+        """Return the counts in the form from which a method computes its bound."""
         seen = {side.guess: side.counts.counts() for side in self.sides}
         some = self.counts.counts()
         none = Counts(0, some.trials_left, 0, some.trials_right)
@@ -93,7 +93,7 @@ class ObservedProfile(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedScore(Fields):
-    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), with each side's outputs in each cell.
+    """A wager on cells of a score (see ``auditor.bounds.divergences.Wager``), and each side's count in each cell.
 
     ``rule`` holds the score and the edges of the cells.
     """
@@ -109,7 +109,7 @@ class ObservedScore(Fields):
 
     @property
     def wager(self) -> Wager:
-        """The wager of these numbers."""
+        """The wager that these fields describe."""
         return Wager(self.order, self.values, self.swapped, self.stake, self.tilt)
 
     def counted(self) -> ScoreCounts:
@@ -128,7 +128,7 @@ class Hits(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedReport(Fields):
-    """An event that the mechanism reports itself. ``confirmed`` is true if its counts prove the claim on the data set."""
+    """An event that the mechanism itself reports. ``confirmed``: whether the counts prove the claim on the data set."""
 
     description: str
     counts: Hits
@@ -149,7 +149,7 @@ class BothAnswers(Fields):
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswers(Fields):
-    """A query's answers on the pair. Nothing in them is random."""
+    """A deterministic query's answers on both data sets of the pair."""
 
     description: str
     values: BothAnswers
@@ -157,10 +157,10 @@ class QueryAnswers(Fields):
 
 @dataclass(frozen=True, slots=True)
 class ObservedCanaries(Fields):
-    """Guesses at which canaries were in the data, in ``runs`` with ``canaries`` each.
+    """Guesses of which canaries were in the data, over ``runs`` runs with ``canaries`` canaries each.
 
-    ``guesses`` lists (guesses, right guesses) for each number of guesses that was looked at. The pair with the largest bound
-    comes first. ``apart`` says that canaries were taken not to affect each other's scores.
+    ``guesses`` lists (guesses, right guesses) for each number of guesses that was tried. The entry with the largest
+    bound comes first. ``apart`` says that no canary was assumed to affect another canary's score.
     """
 
     description: str
@@ -178,9 +178,9 @@ Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | Que
 
 
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Return descriptions of events, with (hits, trials) on the left and the right, or on the one data set.
+    """Return the description of each event, with its (hits, trials) on the left and the right, or on the one data set.
 
-    The list is empty if no single event was counted.
+    Return an empty list if the counts are not of single events.
     """
     if isinstance(event, ObservedReport):
         return [(event.description, [event.counts.left])]

@@ -1,7 +1,7 @@
-"""Events that one side alone shows, rare ones above all: values that repeat, atoms, and ends of the support.
+"""Rare events that occur on one side only: repeated values, atoms, and ends of the support.
 
-Evidence here is a count on one side and none on the other. Such events are few, and they do not stand out by luck:
-of values from a density no two are equal. So they are judged by their own counts, with no margin for the best of many.
+The evidence for such an event is a count on one side and none on the other. These events are few, and luck does not
+produce them: no two values from a density are equal. So their own counts judge them, with no margin for many rivals.
 """
 
 import math
@@ -16,31 +16,31 @@ from auditor.events.blocks import Choice, Forecaster, RuleCounts, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 
-# The share of outputs up to which an event is rare: half of one side's. More frequent ones are left to the blocks, or to one
-# threshold where outputs are few. In a column with more rare values, the luckiest would win.
+# RARE is the largest share of outputs of a rare event: half of one side's. Rules on blocks use more frequent events.
+# In a column with more than MOST_RARE rare values, these give no rule, since the luckiest value would win.
 RARE, MOST_RARE = 0.25, 64
-# Outputs beyond the other side's support. From fewer the ends are mostly luck.
+# The least number of outputs beyond the other side's support for a rule on ends. Fewer are mostly luck.
 LEAST_BEYOND = 12
 
-# A number or an atom, and how often it was seen on the left and on the right.
+# A number or an atom, and its counts on the left and on the right.
 _Seen = tuple[float | str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class RareChoice(Choice):
-    """A rule on rare events, and what it won on outputs other than those that suggested it."""
+    """A rule on rare events, and its wins on other outputs than those that suggested it."""
 
     seen: HeldOut
 
 
 def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
-    """Return the rule on rare events of a feature with the best forecast; None if one side alone shows nothing."""
+    """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events."""
     found = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
     return max(found, key=lambda choice: choice.forecast, default=None)
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
-    """Return a rule with its forecast. Other outputs than those in ``hits``, in the order of RuleCounts, suggested it."""
+    """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
     seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
@@ -50,10 +50,10 @@ def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecast
 
 
 def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
-    """Suggest to guess the side at every rare value that was seen there alone, twice or more.
+    """Yield the rule that guesses a side at each rare value that occurred twice or more on this side only.
 
-    The first output at a value suggests the guess, and the others win it. A value that both sides gave is a loss where one output
-    alone speaks against the guess. Losses count without any win too: what is won on other pairs is likelier luck then.
+    The first output with a value suggests the guess, and each other one is a win. A value of both sides that occurred
+    once on one of them is a loss. A rule with losses only is yielded too: it makes wins on other pairs likelier luck.
     """
     wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
     for value, (on_left, on_right) in [*_repeated(table), *_rare_atoms(table)]:
@@ -68,7 +68,7 @@ def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
 
 
 def _repeated(table: Table) -> Iterable[_Seen]:
-    """Return the rare numbers that occur more than once, and how often on either side; none if there are many."""
+    """Return the rare numbers that occur more than once, with their counts; none if more than MOST_RARE do."""
     numbers = table.both.numbers
     if not len(numbers):
         return ()
@@ -89,7 +89,7 @@ def _rare_atoms(table: Table) -> Iterable[_Seen]:
 
 
 def _at_values(guess: Mapping[float | str, float]) -> Cells:
-    """Return the rule that guesses at single values only."""
+    """Return the rule that guesses at these values and abstains elsewhere."""
     edges, values = list[float](), [ABSTAIN]
     for value in sorted(value for value in guess if isinstance(value, float)):
         before = math.nextafter(value, -math.inf)
@@ -103,10 +103,10 @@ def _at_values(guess: Mapping[float | str, float]) -> Cells:
 
 
 def _beyond(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
-    """Suggest to guess a side beyond all numbers of the other.
+    """Yield the rule that guesses a side beyond all numbers of the other side.
 
-    Outputs at an end are of one side until the first of the other comes, which is a loss. So a run of n outputs has the likelihood
-    of n wins and a loss, wherever the support ends.
+    The sorted outputs at an end are of one side until the first output of the other side, which counts as a loss. So a
+    run of n outputs has the likelihood of n wins and a loss, wherever the support ends.
     """
     rule = _ends(table.left.numbers, table.right.numbers)
     if rule is None:
@@ -118,10 +118,10 @@ def _beyond(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
 
 
 def _ends(left: Floats, right: Floats) -> Cells | None:
-    """Return the rule that guesses a side on its runs at the ends, but for the quarter of each that is nearest to the other side.
+    """Return the rule that guesses a side on its runs, without the quarter of each run nearest to the other side.
 
-    A run is the numbers of a side below or above all numbers of the other. None if there are no runs, or if the sides do not
-    overlap, which rules on frequent events see.
+    A run is the numbers of a side below, or above, all numbers of the other side. Return None without runs. Return None
+    if the sides do not overlap either, since rules on frequent events show this.
     """
     if not (len(left) and len(right)):
         return None

@@ -1,9 +1,9 @@
-"""Learn the event that will show a difference best: candidates from one half of the outputs, judged on the other.
+"""Learn the event that shows a difference of the sides best: one half of the outputs suggests events, the other judges.
 
-Every feature is cut into cells. Two orders of the cells are tried: as they lie on the number line (the side shows
-in a shift), and by the log-likelihood ratio learned on the first half, after neighbouring cells that do not
-differ have been merged (it shows anywhere else). In each order the rule guesses "left" on a top part and "right"
-on a bottom part, and the pair of thresholds with the best forecast on the second half wins.
+Every feature is cut into cells, which are put into two orders. The order along the number line suits a shift. The
+order by log-likelihood ratio suits any other difference; it is learned on the first half, after neighbouring cells that
+do not differ were merged. In each order, a rule guesses "left" on a top part and "right" on a bottom part. The two
+thresholds with the best forecast on the second half win.
 """
 
 import functools
@@ -40,27 +40,27 @@ from auditor.events.rare import RareChoice, rare_choice
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
 
-# What events may look at.
-# The sum of the answers of a session as well.
+# ANSWERS is a kind of event, besides VALUES and BITS: events that look at the sum of the answers of a session.
 ANSWERS = "answers"
 
-# This number of outputs of a half screens all features, and all outputs decide between the best few.
+# All features are screened on SCREENED outputs of each half. All outputs decide between the best KEPT features.
 SCREENED = 40_000
 KEPT = 3
-# Below this many outputs, regression has nothing to add to the features themselves, and one threshold is all that can be learned.
+# Below FEW_OUTPUTS outputs, regression adds nothing to the features, and only one threshold can be learned.
 FEW_OUTPUTS = 500
-# A look ranks pairs and learns no more than that of outputs up to this number in each half, at a tenth of the cost of all rules.
+# The search, which only ranks pairs, learns one threshold from up to FEW_IN_LOOKS outputs in each half. All rules would
+# cost ten times as much.
 FEW_IN_LOOKS = 4_500
 
-# What is guessed where nothing was learned.
+# ALWAYS is the rule if nothing was learned: it guesses left for every output.
 ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
-# Features that are preferred to others that forecast hardly more.
+# The features in SIMPLE are preferred to features with a slightly better forecast.
 SIMPLE = (Place, LowestBit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Halves:
-    """Outputs in four parts of these ``sizes``: the half that suggests rules (left, then right), and the half that judges."""
+    """Outputs in four parts of these ``sizes``: the half that suggests rules (left, right), the half that judges."""
 
     outputs: Outputs
     sizes: tuple[int, ...]
@@ -83,7 +83,7 @@ class Halves:
         return Sample(left, right)
 
     def first(self, most: int) -> "Halves":
-        """Return the first outputs of each half, at most ``most``."""
+        """Return the first outputs of each half, at most ``most`` in each."""
         if max(sum(self.sizes[:2]), sum(self.sizes[2:])) <= most:
             return self
         begin = np.cumsum(self.sizes) - self.sizes
@@ -92,16 +92,16 @@ class Halves:
         return Halves(self.outputs[rows], sizes)
 
     def coarse(self, features: Sequence[Feature], look_for_rare: bool = False) -> CoarseBlocks:
-        """Return a coarse table of some features."""
+        """Return the coarse blocks of some features."""
         return CoarseBlocks.of([feature.extract(self.outputs) for feature in features], self.sizes, look_for_rare)
 
 
 def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
-    """Return the rule on rare events of one place of the output with the best forecast; None if one side alone shows nothing."""
+    """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
     places.sort(key=looks_at_types)
-    if len(places) > 8:  # those with most outputs that only one side gives
+    if len(places) > 8:  # keep those with most outputs that only one side gives
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
     found = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
@@ -112,23 +112,23 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
 def frequent_rules(
     sample: Sample, forecaster: Forecaster, kinds: Sequence[str] = (VALUES,)
 ) -> tuple[Choice, Choice | None]:
-    """Return the rule with the best careful forecast, and the one with the best bold forecast; many outputs decide on both.
+    """Return a careful and a bold rule, chosen with a large and a small margin for luck. The bold one may be None.
 
-    ``kinds`` says what events may look at: VALUES, BITS (how floats are represented) or ANSWERS. A bold
-    rule may guess on fewer outputs, on which more is lost, or seems to be lost: other outputs are to judge it. As long as no
-    violation is forecast, it is the rule that is surest to refute the claim. With nothing to learn from, it always guesses left.
+    ``kinds`` says what events may look at: VALUES, BITS (how floats are represented) or ANSWERS. A bold rule may guess
+    on fewer outputs, where the loss is larger or by luck seems larger, so other outputs must judge it. If the careful
+    rule forecasts no violation, the bold rule is the surest to refute the claim. If nothing varies, the rule is ALWAYS.
     """
     halves = Halves.of(*sample.halves())
     extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
     if not extracted:
         always = _Extracted.of(ALWAYS.feature, halves)
         return place_thresholds(always.known, lambda: Choice(ALWAYS, -np.inf), forecaster), None
-    # That 0 and 0.0 differ must not hide what else is wrong: types come after values that refute the claim.
+    # A difference of types (0 or 0.0) must not hide other faults, so types count only if values refute nothing.
     values = [one for one in extracted if not looks_at_types(one.fit.feature)] or extracted
     careful = _careful(values, forecaster)
     if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
         careful, values = _careful(extracted, forecaster), extracted
-    # With a violation forecast, or with none in reach, the rule with the best bold forecast.
+    # If a violation is forecast, or if no clearance is positive, the bold rule is the one with the best bold forecast.
     surest = None
     if not careful.forecast > forecaster.claimed:
         surest = _best_by(forecaster.clearance, values, forecaster, least=0.0)
@@ -137,11 +137,11 @@ def frequent_rules(
 
 @dataclass(frozen=True, slots=True)
 class FewOutputs:
-    """Outputs from which nothing finer than one threshold can be learned: what features take of them, and which are of the left.
+    """A few outputs, from which only one threshold can be learned, as columns of all features.
 
-    A search looks at hundreds of pairs with a few dozen outputs, and what is gross shows. So all columns are looked at together.
-    ``order`` is that of the outputs by each column, of shape (columns, outputs). ``numbers`` are in this order, then NaN for atoms,
-    and one NaN more.
+    A search tries hundreds of pairs with a few dozen outputs each, so all columns are sorted in one NumPy call.
+    ``order`` sorts the outputs by each column, of shape (columns, outputs). ``numbers`` holds the sorted numbers, then
+    NaN for each atom, and one more NaN. ``is_left`` says which outputs are of the left side.
     """
 
     columns: Sequence[tuple[Feature, OutputColumn]]
@@ -151,7 +151,7 @@ class FewOutputs:
 
     @classmethod
     def of(cls, sample: Sample, kinds: Sequence[str] = (VALUES,)) -> "FewOutputs":
-        """Return what features of these kinds take of a sample."""
+        """Return the outputs of a sample with the features of these kinds."""
         both = concatenate([sample.left, sample.right])
         columns = [(feature, feature.extract(both)) for feature in _features(both, kinds)]
         numbers = stacked([column for _, column in columns]).reshape(len(columns), both.size)
@@ -160,18 +160,18 @@ class FewOutputs:
         return cls(columns, np.arange(sample.size) < sample.left.size, order, in_order)
 
     def threshold(self) -> Event:
-        """Return the rule that guesses most outputs rightly, the first of equal ones; always left if no feature varies.
+        """Return the rule with most right guesses, the first of equal ones. Return ALWAYS if no feature varies.
 
-        It guesses one side up to a threshold, and the other beyond. At an atom it guesses the side that gave it more often.
+        The rule guesses one side up to a threshold and the other beyond. For an atom it guesses its more frequent side.
         """
         if not self.order.size:
             return ALWAYS
-        # The sides count alike, however often each was drawn.
+        # Both sides have the same total weight, even if one has more outputs.
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
         reached = np.cumsum(np.where(np.isnan(low), 0.0, weights[self.order]), axis=1)
-        # By how much more the side that is guessed is hit than the other. Beyond the last number there is no threshold.
+        # The gain of a threshold is the weight of its wins less that of its losses; there is none past the last number.
         gains = np.where(~np.isnan(low) & (low != high), np.abs(2 * reached - reached[:, -1:]), -np.inf)
         of_atoms = [_excess(column, weights) for _, column in self.columns]
         best, most = 0, -np.inf
@@ -189,16 +189,16 @@ class FewOutputs:
         return Event(feature, Cells((edge,), (below, -below), atoms))
 
     def tail(self) -> Event | None:
-        """Return the rule that guesses one side beyond a threshold, and nothing else; None if no tail is told apart.
+        """Return the rule that guesses one side beyond a threshold and abstains elsewhere.
 
-        Of all tails the one whose log-odds are farthest from 0, less their standard error. A threshold that guesses both sides
-        shows how far apart distributions are in total. A large loss may be that of a tail which few outputs are in.
+        Return None if no tail separates the sides. The tail has the largest absolute log-odds, less their standard
+        error. A large loss may lie in a tail with few outputs, which a rule that guesses on all outputs would not show.
         """
         if not self.order.size:
             return None
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
         is_left, there = self.is_left[self.order], ~np.isnan(low)
-        # Outputs of either side up to each number, and beyond it; with half an output more on either side.
+        # The outputs of each side up to each number, and beyond it. Half an output is added to each count.
         sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
         reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
         tails = np.stack([reached, total - reached], axis=2) + 0.5
@@ -215,7 +215,7 @@ class FewOutputs:
 
 
 def _excess(column: OutputColumn, weights: Floats) -> Floats:
-    """Return the sum of the weights of the outputs with each atom of a column."""
+    """Return for each atom of a column the sum of the weights of its outputs."""
     if column.codes is None:
         return np.zeros(0)
     is_atom = column.codes >= 0
@@ -223,14 +223,14 @@ def _excess(column: OutputColumn, weights: Floats) -> Floats:
 
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
-    """Return the rule with the best forecast, its thresholds placed so that luck has little influence."""
+    """Return the rule with the best forecast. Its thresholds are placed so that luck has little influence."""
     best, on_best = Choice(ALWAYS, -np.inf), features[0]
-    if len(features) == 1:  # with nothing to choose from, rules for a choice are looked for only where they may stand
+    if len(features) == 1:  # no feature to choose, so a rule is chosen only if place_thresholds asks for it
         chosen = functools.cache(lambda: _best_rule(on_best, forecaster.forecast) or best)
         return place_thresholds(on_best.known, chosen, forecaster)
     for extracted in features:
         choice = _best_rule(extracted, forecaster.forecast)
-        # Where all show little, what is gained by a simpler event is lost many times over.
+        # If the best forecast is small, any larger one wins: the usual margin for simpler events would cost too much.
         is_free = isinstance(extracted.fit.feature, SIMPLE) or best.forecast < WORTH_KEEPING
         needed = best.forecast if is_free else beaten_at(best.forecast)
         if choice is not None and choice.forecast > needed:
@@ -241,7 +241,7 @@ def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice
 def _best_by(
     score: RuleForecast, features: "Sequence[_Extracted]", forecaster: Forecaster, least: float = -np.inf
 ) -> Choice | None:
-    """Return the rule with the best score, and its usual forecast; None unless the score is above ``least``."""
+    """Return the rule with the best score, with its forecast. Return None unless the score is above ``least``."""
     found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
     if not found:
         return None
@@ -252,7 +252,7 @@ def _best_by(
 
 
 def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
-    """Return the features that promise most, the simplest first."""
+    """Return the features with the best coarse forecasts, the simplest first."""
     few = halves.first(SCREENED)
     known = [*_features(few.fit, kinds)]
     if not known:
@@ -269,13 +269,13 @@ def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> 
     simplest = [i for i in order if isinstance(features[i], SIMPLE) and not looks_at_types(features[i])]
     sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
     kept = {*sums, *order[:KEPT], *simplest[:1]}
-    if few is not halves:  # what is learned from all outputs may be too weak to show on the first of them
+    if few is not halves:  # a score learned from all outputs may be too weak to show on the screened ones
         kept |= {*range(len(known), len(features))}
     return [features[i] for i in sorted(kept)]
 
 
 def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
-    """List features that need no learning, the simplest first."""
+    """Yield the features that need no learning, the simplest first."""
     if ANSWERS in kinds:
         yield SumOfAnswers()
     if BITS in kinds:
@@ -293,7 +293,7 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
 
 
 def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
-    """Suggest scores that are learned from the fit half, where there are several places; ``known`` has the most promising first."""
+    """Yield scores learned from the fit half, if there are several places. ``known`` has the most promising first."""
     most_promising = [feature.name for feature in known if isinstance(feature, Place)]
     there = {*most_promising}
     names = [column.name for column in halves.outputs.columns if column.name in there]
@@ -304,7 +304,7 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
         tables = pooled_evidence(parts, halves.coarse(parts)) if parts else ()
         if len(tables) > 1:
             yield EvidenceSum(tables, name)
-    # On a single place, thresholds placed by a curve do all that a score could.
+    # Scores need several places, since thresholds on a curve (thresholds.py) do the same for one place.
     if sum(halves.sizes[:2]) >= FEW_OUTPUTS:
         regressed = {*most_promising[:32]}  # the cost grows with their square
         score = fit_logistic(halves.half(0, (c for c in halves.outputs.columns if c.name in regressed)))
@@ -313,7 +313,7 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
 
 
 def evidence_scores(fit: Sample) -> Iterator[Feature]:
-    """Suggest scores that estimate the log-likelihood ratio (nats): of each place, of all, of the whole output."""
+    """Yield scores that estimate the log-likelihood ratio (nats): of each place, of all places, of the whole output."""
     halves = Halves.of(fit, Sample(fit.left[:0], fit.right[:0]))
     names = [column.name for column in halves.outputs.columns if varies(column)]
     places: list[Feature] = [*map(Place, names)]
@@ -331,13 +331,13 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
 
 
 def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> bool:
-    """Whether whole outputs take at most so many values, and each of them often enough to learn from."""
+    """Whether there are at most ``most`` distinct outputs, with LEAST_IN_CELL outputs for each on average."""
     most = min(most, outputs.size // LEAST_IN_CELL)
     kinds = np.zeros(outputs.size, np.int64)
     odd = np.int64(-7046029254386353131)  # 2⁶⁴ over the golden ratio
     for place in places:
         column = outputs.column(place)
-        # A polynomial of the bits in wrapping arithmetic: two different outputs look alike with a chance of about 2⁻⁶⁴.
+        # A polynomial hash in wrapping arithmetic: two different outputs collide with probability of about 2⁻⁶⁴.
         kinds = kinds * odd + column.numbers.view(np.int64)
         if column.codes is not None:
             kinds = kinds * odd + column.codes
@@ -346,7 +346,7 @@ def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> boo
 
 @dataclass(frozen=True)
 class _Extracted:
-    """The values of a feature in either half."""
+    """The values of a feature in each of the two halves."""
 
     fit: Table
     judge: Table
@@ -361,12 +361,12 @@ class _Extracted:
 
     @property
     def is_learned(self) -> bool:
-        """Whether the feature was learned from the first half, so that it must be judged on the second alone."""
+        """Whether the feature was learned from the first half, so that it must be judged on the second half alone."""
         return isinstance(self.fit.feature, EvidenceSum | LogisticScore)
 
     @functools.cached_property
     def known(self) -> Table:
-        """The values by which rules may be placed: those of both halves, unless the feature was learned from one."""
+        """The values that may place thresholds: of both halves, or of the second half for a learned feature."""
         return self.judge if self.is_learned else self.fit + self.judge
 
 
@@ -377,7 +377,7 @@ def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
     trials = judge.trials
     choice = merged.choose(fit.feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):
-        # Nor was any order of the line learned: both halves may judge.
+        # Nothing was learned from the first half, not even a rank of atoms, so both halves may judge.
         counts = counts[0] + fit.counts[0], counts[1] + fit.counts[1]
         trials += fit.trials
     best = fit.best(RuleCounts.of(*counts, trials), forecast)

@@ -11,9 +11,9 @@ from auditor.events.event import Event
 
 
 def simplify_event(event: Event, sample: Sample, forecaster: Forecaster, floor: float) -> Event:
-    """Return an event that is easier to read and still forecast above ``floor``; without one, return the given event.
+    """Return an event that is easier to read, with a forecast above ``floor``; the given event if there is none.
 
-    Judged on ``sample``, which may not serve for the bound.
+    The forecasts are made from ``sample``, so the bound must be computed from other outputs.
     """
 
     def forecast(rule: Cells) -> float:
@@ -34,14 +34,14 @@ Judge = Callable[[Cells], float]
 
 
 def _best(rules: Sequence[Cells], otherwise: Cells, forecast: Judge, floor: float) -> Cells:
-    """Return the rule with the best forecast, if that is above the floor."""
+    """Return the rule with the best forecast, if this forecast is above the floor; else return ``otherwise``."""
     judged = [(forecast(rule), rule) for rule in rules if rule != otherwise]
     best, rule = max(judged, key=lambda pair: pair[0], default=(-math.inf, otherwise))
     return rule if best > floor else otherwise
 
 
 def _only(rule: Cells, side: float) -> Cells:
-    """Return the rule that guesses one side only."""
+    """Return the rule that guesses ``side`` where this rule does, and abstains elsewhere."""
 
     def kept(worth: float) -> float:
         return worth if worth == side else ABSTAIN
@@ -51,7 +51,7 @@ def _only(rule: Cells, side: float) -> Cells:
 
 
 def _single_pieces(rule: Cells) -> Iterator[Cells]:
-    """Yield the rules that guess on one interval, or one atom, of a rule that guesses one side only."""
+    """Yield rules that keep one interval or one atom of a rule that guesses one side only."""
     if {LEFT, RIGHT} <= {*rule.values, *rule.atoms.values(), rule.otherwise} or rule.otherwise != ABSTAIN:
         return
     for i, worth in enumerate(rule.values):
@@ -62,22 +62,22 @@ def _single_pieces(rule: Cells) -> Iterator[Cells]:
 
 
 def _half_lines(rule: Cells) -> Iterator[Cells]:
-    """Yield the two rules with one threshold only, of a rule that guesses on one interval between two."""
+    """Yield the two rules that keep one threshold of a rule that guesses between two thresholds only."""
     if len(rule.edges) == 2 and rule.values[0] == rule.values[2] == ABSTAIN:
         yield replace(rule, edges=rule.edges[:1], values=rule.values[:2])
         yield replace(rule, edges=rule.edges[1:], values=rule.values[1:])
 
 
 def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
-    """Return the rule with a threshold of as few digits as the floor allows, the nearest such one."""
+    """Return the rule with threshold ``at`` rounded to the fewest decimals that keep the forecast above the floor."""
     edge = rule.edges[at]
     if not math.isfinite(edge):
         return rule
     low = rule.edges[at - 1] if at > 0 else -math.inf
     high = rule.edges[at + 1] if at + 1 < len(rule.edges) else math.inf
-    # Whole numbers count as shorter than small fractions: 0 before 0.01.
+    # Rounding to a whole number is tried before rounding a small fraction to one digit: 0 before 0.01.
     fewest = -max(0, math.floor(math.log10(abs(edge)))) if edge else 0
-    for decimals in range(fewest, fewest + 20):  # thresholds are placed at short decimals, which have fewer digits
+    for decimals in range(fewest, fewest + 20):  # thresholds are at short decimals, which need fewer than 20 steps
         rounded = _round(edge, decimals)
         if rounded == edge:
             return rule
@@ -89,7 +89,7 @@ def _rounded(rule: Cells, at: int, forecast: Judge, floor: float) -> Cells:
 
 
 def _round(number: float, decimals: int) -> float:
-    """Return a number with so many decimals; infinity if no float is as large."""
+    """Return a number rounded to ``decimals`` decimals; an infinity if the rounded number is too large for a float."""
     try:
         return round(number, decimals) + 0.0
     except OverflowError:

@@ -1,7 +1,7 @@
 """Thresholds of a rule on a chosen feature, placed so that luck has little influence.
 
-The best of many thresholds by their counts is partly the luckiest, above all where evidence is rare. On a curve all cells of a
-plateau are alike. Where evidence is too weak for a curve, only rules that guess either side equally often are compared.
+The best of many thresholds by their counts is partly the luckiest, above all if evidence is scarce. On a plateau of a
+fitted curve no cell is luckier. Without evidence for a curve, rules that guess both sides equally often are preferred.
 """
 
 import math
@@ -12,24 +12,24 @@ import numpy as np
 from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, Table
 from auditor.events.curve import Curve, fit_curve
 
-# Standard errors on the safe side at which thresholds are compared. There are many where their own counts place them, so that luck
-# does not decide between rules that are nearly alike. There are few where a curve has already smoothed the counts.
+# Forecasts are lowered by so many standard errors before thresholds are compared: by CAREFUL if their own counts place
+# thresholds, so that luck does not decide between similar rules; by BOLD if a curve has smoothed the counts.
 CAREFUL, BOLD = 5.0, 1.0
-# A forecast (nats) that replaces a careful choice. Luck among weak rules stays below it.
+# Luck rarely lifts the forecast of a weak rule by more than WORTH_KEEPING (nats), so such a forecast counts.
 WORTH_KEEPING = 0.1
 
 
 def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
-    """Place the thresholds on a feature anew, by its values on each side: on a curve if one is known, else by the counts.
+    """Place the thresholds on a feature again, by its values on each side: by a curve if it fits well, else by counts.
 
-    If the evidence is too weak for a careful forecast above 0, the choice stays as it was ``chosen``.
+    Return the ``chosen`` rule if no new forecast is above 0 and the forecast of ``chosen`` is above WORTH_KEEPING.
     """
-    # With few outputs, or with many atoms, the best of which would be best by luck, thresholds stay where they were chosen.
+    # With few outputs thresholds stay as chosen. So do those with many atoms, of which the best would be best by luck.
     if evidence.trials < 500 or len(evidence.blocks.atoms) > 4 or evidence.cells == 1:
         return chosen()
     left, right = (counts[: evidence.cells] for counts in evidence.counts)
     curve = fit_curve(evidence.blocks.means(evidence.both), left, right)
-    is_weak = curve.gain < 25.0  # nats: not known well enough to place thresholds by
+    is_weak = curve.gain < 25.0  # nats; below this, the curve is too uncertain to place thresholds by
     placed = _by_counts(evidence, forecaster) if is_weak else _by_curve(evidence, curve, forecaster)
     if placed is None or (placed.forecast <= 0 and chosen().forecast > WORTH_KEEPING):
         return chosen()
@@ -40,11 +40,11 @@ def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: 
 
 def beaten_at(forecast: float) -> float:
     """Return the forecast that a more complicated choice must exceed to be preferred."""
-    return forecast + 0.03 * max(1.0, abs(forecast)) if forecast > -np.inf else forecast  # nats, or this share
+    return forecast + 0.03 * max(1.0, abs(forecast)) if forecast > -np.inf else forecast  # 0.03 nats, or 3 %
 
 
 def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
-    """Return the best balanced rule, or the best of all rules if its forecast is clearly larger."""
+    """Return the best rule that guesses both sides equally often, or the best of all if its forecast is far larger."""
     careful = forecaster.with_margin(CAREFUL).forecast
     placed = evidence.best(evidence.seen, careful, balanced=True)
     anywhere = evidence.best(evidence.seen, careful)
@@ -54,16 +54,16 @@ def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
 
 
 def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice | None:
-    """Return the best rule by what a curve expects of each cell."""
+    """Return the best rule by the counts that a curve expects in each cell."""
     careful, bold = forecaster.with_margin(CAREFUL).forecast, forecaster.with_margin(BOLD).forecast
     expected = _expected(curve, evidence)
     placed = evidence.best(expected, bold, sides=careful)
     by_ratio = np.concatenate([curve.log_ratios, evidence.of_atoms])
     anywhere = evidence.blocks.choose(evidence.feature, by_ratio, expected, bold, careful)
-    # A rule with one threshold for a side is easier to read than the best set of cells.
+    # A rule with one threshold for each side is easier to read than the best set of cells, so it is preferred.
     if anywhere is not None and (placed is None or anywhere.forecast > beaten_at(placed.forecast)):
         placed = anywhere
-    # A curve blurs where the ratio bends. There, the counts alone may tell more.
+    # A curve blurs the ratio at its bends, where the counts may show more.
     counted = evidence.best(evidence.seen, careful)
     if counted is not None and placed is not None:
         by_counts = float(careful(evidence.of_rule(placed.test.rule))[0])
@@ -72,8 +72,8 @@ def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice |
 
 
 def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice:
-    """Return a rule on rare outputs that is almost never wrong, if it is clear; else the placed one, on frequent outputs."""
-    # Standard errors. In one of twenty audits the clearest of many rare events reaches 3.3 by luck.
+    """Return a rule on rare outputs with almost no losses if its evidence is clear, else the ``placed`` rule."""
+    # In one of twenty audits, luck alone gives the clearest of many rare events 3.3 standard errors.
     bold, needed = forecaster.with_margin(BOLD).forecast, 0.5 + _surprise(evidence.of_rule(placed.test.rule))
     rare = evidence.best(evidence.seen, bold)
     for other, clear in ((_best_of_atoms(evidence, bold), needed), (rare, max(3.5, needed))):
@@ -83,7 +83,7 @@ def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice
 
 
 def _best_of_atoms(evidence: Table, forecast: RuleForecast) -> Choice | None:
-    """Return the best rule that abstains on all numbers: there are few atoms here, so luck matters little."""
+    """Return the best rule that guesses on atoms only. There are few atoms here, so luck matters little."""
     on_left, on_right = (np.append(0, counts[evidence.cells :]) for counts in evidence.counts)
     seen = RuleCounts.of(on_left, on_right, evidence.trials)
     blocks, ranks = Blocks([], evidence.blocks.atoms), np.append(0.0, evidence.of_atoms)
@@ -91,7 +91,7 @@ def _best_of_atoms(evidence: Table, forecast: RuleForecast) -> Choice | None:
 
 
 def _expected(curve: Curve, evidence: Table) -> RuleCounts:
-    """Return what guesses on each block should win and lost by the curve, on the safe side; atoms as they were counted."""
+    """Return the wins and losses that a curve, two errors lower, expects on each interval, and the counts of atoms."""
     (on_left, on_right), cells = evidence.counts, evidence.cells
     of_left, of_right, both = on_left[cells:], on_right[cells:], (on_left + on_right)[:cells]
     left, right = (both / (1 + np.exp(-(sign * curve.log_ratios - 2.0 * curve.errors))) for sign in (1.0, -1.0))
@@ -105,7 +105,7 @@ def _expected(curve: Curve, evidence: Table) -> RuleCounts:
 
 
 def _surprise(seen: RuleCounts) -> float:
-    """Return by how many standard errors a rule wins more than half its guesses (signed root of the likelihood ratio)."""
+    """Return by how many standard errors a rule's wins exceed half of its guesses (root of the likelihood ratio)."""
     wins, losses = float(seen.wins[0]), float((seen.left_losses + seen.right_losses)[0])
     if wins <= losses:
         return 0.0

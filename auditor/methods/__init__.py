@@ -1,4 +1,4 @@
-"""How each kind of claim is put to the test: what to learn, what to count, what the counts prove."""
+"""The method for each kind of claim: what it learns, what it counts, and which bound it proves."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from auditor.methods.probability import Rate
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """The methods for a kind of claim; None if there is no such method."""
+    """The methods for a kind of claim; ``two_intervals`` is None if the textbook's method does not apply."""
 
     fixed: type[AnyMethod]
     two_intervals: type[AnyMethod] | None = None
@@ -34,9 +34,9 @@ METHODS: dict[type[Claim], Methods] = {
 
 
 def method_for(claim: Claim, name: str, alpha: float, planned: int, events: tuple[str, ...] = (VALUES,)) -> AnyMethod:
-    """Return the method of that name for a claim and a number of trials.
+    """Return the method called ``name`` for a claim, by its exact type: a subclass needs its own entry in METHODS.
 
-    For probabilities there is one only. Raises InvalidInputError if there is none, or if it cannot look at such events.
+    Probability has one method for all names. Raises InvalidInputError if there is none, or if it cannot see ``events``.
     """
     if type(claim) not in METHODS:
         raise InvalidInputError(f"a claim of {claim} has no method; enter one in auditor.methods.METHODS")

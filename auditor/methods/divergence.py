@@ -1,4 +1,4 @@
-"""Claims about Rényi divergences, (order, ε) and ρ: bet on cells of a learned score."""
+"""The method for claims about Rényi divergences, (order, ε) and ρ: bets on the cells of a learned score."""
 
 import itertools
 import math
@@ -30,17 +30,17 @@ from auditor.events.selection import FewOutputs, evidence_scores
 from auditor.interfaces import ExactNumber, Feature, Interval, Learned, ManyNumbers, Method, Truth
 from auditor.methods.guessing import limits
 
-# Orders tried for a claim on all of them: every one bounds ρ, low ones with the least variance.
+# ORDERS are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-# The score is cut at a quantile of either side, and at a value (nats): what is lost there against variance.
+# Each of CUTS clips the score at a quantile of each side and at ± a value (nats): less divergence, and less variance.
 CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
-# Where the score of a Gaussian mechanism is cut (nats) when power is foreseen: else one output could cost all the wealth.
+# ``foreseen`` clips a Gaussian mechanism's score at ± FORESEEN_CUT (nats), or one output could lose all the wealth.
 FORESEEN_CUT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTest:
-    """Cells of a score between edges, and the wager on them."""
+    """The cells of a score between ``edges``, and the wager on these cells."""
 
     feature: Feature
     edges: tuple[float, ...]
@@ -70,7 +70,7 @@ class ScoreTest:
 
     @classmethod
     def of(cls, seen: ObservedScore) -> "ScoreTest":
-        """Return the test that was reported. Raises InvalidInputError if the report lacks its rule."""
+        """Return the test that was reported. Raises InvalidInputError if the report lacks the score or the edges."""
         feature, edges = read_rule(seen.rule or {}, "feature", "edges")
         return cls(feature, tuple(map(float, edges)), seen.wager)
 
@@ -79,7 +79,7 @@ class ScoreTest:
 
 
 class _Shown(NamedTuple):
-    """The loss that is shown, its standard error, and the bound that is forecast; all in units of the claim."""
+    """An estimate of the loss, its standard error, and the forecast of the bound, all in units of the claim."""
 
     loss: float
     error: float
@@ -90,9 +90,9 @@ NOTHING_SHOWN = _Shown(-math.inf, math.inf, -math.inf)
 
 
 class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
-    """ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`.
+    """Bounds ε of one order, or ρ, by the bets of :mod:`auditor.bounds.divergences`.
 
-    ``caution`` here is about the mean of the payoff.
+    ``caution`` is by how many standard errors the mean payoff is lowered in forecasts.
     """
 
     __slots__ = ()
@@ -106,18 +106,18 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
     def _best_bet(self, sample: Sample) -> tuple[ScoreTest, _Shown]:
         fit, judge = sample.halves()
-        # On few outputs finer choices would be decided by noise, and a search makes them for hundreds of pairs.
+        # With few outputs, every third choice is tried: noise would decide finer ones, and a search has many pairs.
         step = 1 if judge.size >= 5_000 else 3
         best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
-        # A divergence needs the score itself, not only where it passes a threshold.
+        # More outputs are used than for rules, since a divergence needs the score's value, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
             edges, left, right, means = _cells(feature, judge)
             for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
-                # The payoff is largest, and the wager lost, just where Q is hardly ever seen. There counts alone would promise too
-                # much, so they are raised to what the score expects.
+                # An output of Q costs most in cells in which Q is rare. Counts of Q below 8 may be too low by luck, so
+                # they are raised to the number that the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
                 q = np.where(q < 8, np.maximum(q, expected), q)
                 cut = [np.clip(_cut(values, p, q, share), -most, most) for share, most in CUTS[::step]]
@@ -127,9 +127,9 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return best, most_shown
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method. Return four numbers: the loss, its error, how far the bound falls short of the loss, and the outputs.
+        """See Method. Return four numbers: loss, its error, by how much the bound falls short of the loss, and outputs.
 
-        They are those of the best bet, or those of a threshold if outputs are too few for a bet.
+        The numbers are of the best bet, or of one threshold if outputs are too few for a bet.
         """
         _, shown = self.with_margin(0.0)._best_bet(sample)
         if not (shown.forecast > -math.inf and shown.error < math.inf):
@@ -137,20 +137,20 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return ((shown.loss, max(shown.error, 1e-9), shown.loss - shown.forecast, sample.size),)
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """See Method; each look counts by its share of the outputs.
+        """See Method. Each look is weighted by its number of outputs.
 
-        What is learned from few outputs falls short of the loss by far more than its error. So errors are no weights.
+        The error is no weight, since a bet learned from few outputs falls short of the loss by far more than its error.
         """
         if not (one and other):
             return one or other
         losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
         shares = outputs / outputs.sum()
-        # The larger look says best how far a bound falls short.
+        # By how much a bound falls short is best estimated by the larger look.
         short = float(shorts[np.argmax(outputs)])
         return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method; the bound varies by less than it falls short, as that is by Hoeffding's inequality."""
+        """See Method. ``noise`` is ``short``/√(2 ln(1/α)), since Hoeffding's ``short`` is so many standard errors."""
         width = math.sqrt(-2 * math.log(self.alpha))
         return [
             Prospect(loss, error, short, short / width if short < math.inf else 0.0)
@@ -158,10 +158,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         ]
 
     def _of_threshold(self, sample: Sample) -> _Shown:
-        """Return what one threshold shows, which guesses both sides: that of each half of the outputs, on the other half."""
+        """Return the estimate by a threshold that guesses both sides, learned on each half and counted on the other."""
         one, other = sample.halves()
         counts = FewOutputs.of(one).threshold().count(other) + FewOutputs.of(other).threshold().count(one)
-        # With half a guess more on either side.
+        # Half a win and half a loss are added.
         rate = (counts.wins + 0.5) / (counts.guesses + 1)
         error = math.sqrt(rate * (1 - rate) / (counts.guesses + 1))
         narrower = error * math.sqrt(sample.size / self.planned) * math.sqrt(-2 * math.log(self.alpha))
@@ -176,10 +176,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return divergence_bound(test.wager, counts, self.alpha) / self.claim.scale(order)
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
-        """See Method; these points hold at a level of their own, since the bound uses all of alpha."""
-        # The events are these shares of the cells, at either end of the score.
+        """See Method. The points hold at level alpha of their own, since the bound uses all of alpha."""
+        # Each event is a share of the cells at either end of the score.
         events = [score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
-        # Drawn as far as for the μ of the Gaussian mechanism that just keeps the claim.
+        # The points reach as far as for the Gaussian mechanism that just keeps the claim.
         near = math.sqrt(2 * self.claim.gaussian_rho)
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
@@ -191,13 +191,13 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method. It is that of a Gaussian mechanism whose log-ratio is known, by the normal approximation.
+        """See Method. The value is for a Gaussian mechanism with known log-ratio, by the normal approximation.
 
-        A wager of order 1 on their log-ratio distinguishes N(−μ/2, 1) from N(μ/2, 1). The log-ratio is cut as learned scores are.
-        A score that has to be learned needs more outputs.
+        A wager of order 1 on the log-ratio distinguishes N(−μ/2, 1) from N(μ/2, 1). The log-ratio is cut as learned
+        scores are. If the score has to be learned, more outputs are needed.
         """
         claimed = self.claim.gaussian_rho
-        if claimed > 2 * FORESEEN_CUT:  # no two values of what is cut there differ by as much
+        if claimed > 2 * FORESEEN_CUT:  # the values of a cut score do not differ by as much
             return math.inf
         at_claim = math.sqrt(2 * claimed)
         x = np.linspace(-8 - 2 * at_claim, 8 + 2 * at_claim, 2001)
@@ -214,20 +214,20 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return mu**2 / 2 * self.claim.gaussian_order
 
     def interval(self, counts: ScoreCounts, error: float) -> Interval:
-        """See Method. It follows from one event, the higher half of the cells of the score, since bets give no upper limit.
+        """See Method. The limits are for one event, the upper half of the score's cells: bets give no upper limit.
 
-        A divergence grows as the two rates of an event move apart. Each of their four limits is wrong with probability error/4.
+        A divergence grows as the two rates of an event move apart. Each rate has two limits that err with error/4 each.
         """
         event = score_event(counts, 0.5).left
         low, high = limits(event.hits_left, event.trials_left, error / 4)
         other_low, other_high = limits(event.hits_right, event.trials_right, error / 4)
         ends = self._of_event(low, other_high), self._of_event(high, other_low)
-        # Rates that may be equal may show nothing.
+        # If the two rates may be equal, the divergence may be 0.
         least = ends[0] if low > other_high else ends[1] if high < other_low else 0.0
         return least, max(ends)
 
     def _of_event(self, left: float, right: float) -> float:
-        """Return the largest divergence, in units of the claim, that an event of these probabilities shows."""
+        """Return an event's largest divergence over orders and directions, in units of the claim, for its two rates."""
         p, q = (np.array([rate, 1 - rate]) for rate in (left, right))
         each = itertools.product(self.claim.orders(ORDERS), ((p, q), (q, p)))
         return max(divergence_of(order, *sides) / self.claim.scale(order) for order, sides in each)
@@ -238,19 +238,19 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def _wager(
         self, orders: Sequence[float], cut: Floats, p: Floats, q: Floats, swapped: bool
     ) -> tuple[Wager | None, _Shown]:
-        """Choose order, shift, stake and tilt for a score on counted cells, which was ``cut`` in some ways, of shape (ways, cells).
+        """Choose order, shift, stake and tilt for a score on counted cells. ``cut`` is the score, cut in several ways.
 
-        Return the wager that promises most, and what it shows; None if no wager is worth a stake.
+        ``cut`` has shape (ways, cells). Return the wager with the best forecast (None if none is worth a stake).
         """
         weights_p, weights_q = p / max(p.sum(), 1.0), q / max(q.sum(), 1.0)
         order, values = np.repeat(orders, len(cut)), np.tile(cut, (len(orders), 1))
-        # Beyond this exponent payoffs are useless, and their squares overflow.
+        # With a larger exponent, payoffs are useless and their squares overflow.
         usable = order * np.abs(values).max(axis=1) <= 100.0
         usable[usable] = _are_believed(order[usable], values[usable], p, q)
         order, values = order[usable], values[usable]
         if not len(order):
             return None, NOTHING_SHOWN
-        # So that E_P[u] is 1, where the tangent touches.
+        # The shift makes E_P[u] = 1, where the tangent in bounds/divergences.py touches.
         power = np.where(order > 1, order - 1, 1.0)
         shift = np.log(np.exp(power[:, None] * values) @ weights_p) / power
         values = values - np.where(order > 1, shift, 0.0)[:, None]
@@ -265,7 +265,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
         loss = divergence = estimates(np.zeros(len(order)))
         level, trials = math.sqrt(-2 * math.log(self.alpha) / self.planned), p.sum() + q.sum()
-        for _ in range(2):  # the payoff's spread depends on the divergence it is played against, a little
+        for _ in range(2):  # the spread of the payoff depends a little on the divergence that is bet against
             against = np.maximum(0.0, divergence)
             stake, tilt, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
             divergence = estimates(spread * (level + self.caution / math.sqrt(trials)))
@@ -281,9 +281,9 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
 
 def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
-    """Return the counts of a rule that guesses left on the share of cells with the highest score, and right on the lowest.
+    """Return the counts of a rule that guesses left on the ``share`` of cells with highest score, right on the lowest.
 
-    Which cells these are is known before anything is counted in them.
+    The cells are chosen by their order alone, so the rule is fixed before anything is counted.
     """
     cells, n_left, n_right = len(counts.left), sum(counts.left), sum(counts.right)
     some = min(cells // 2, math.ceil(share * cells))
@@ -305,10 +305,10 @@ class _Nothing:
 def mildest_refuted(
     wager: Wager, counts: ScoreCounts, claimed: float, alpha: float, chance: float
 ) -> tuple[Floats, Floats] | None:
-    """Return the mildest pair of distributions for which a wager refutes a claimed divergence with this chance, or None.
+    """Return the closest P and Q for which a wager refutes a claimed divergence with probability ``chance``, or None.
 
-    The pair, P and Q, is given on the cells of the wager. The pairs considered have the mixture of the counts. Their log-ratio, P
-    over Q, is a multiple of the log-ratio of the counts.
+    P and Q are distributions on the cells of the wager. Their mixture is that of the counts. Their log-ratio, P over Q,
+    is a multiple of the log-ratio of the counts, up to normalisation.
     """
     on_p, on_q = wager.played_on(counts)
     log_ratio, both = log_ratios(on_p, on_q), on_p + on_q
@@ -320,18 +320,18 @@ def mildest_refuted(
     def refutes(times: float) -> bool:
         return wealth_reached(wager, stretched(times), claimed, counts.trials, chance) >= -math.log(alpha)
 
-    # With more times the log-ratios seen, a violation is out of reach.
+    # If not even a multiple of 1e4 is refuted, no violation is in reach.
     times = smallest_number(refutes, 1e4)
     return None if times == math.inf else stretched(times)
 
 
 def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
-    """Cut a score into cells of about equal weight; return the edges, both sides' counts, and the mean score of each cell.
+    """Cut a score into cells. Return the edges, both sides' counts, and the mean score of each cell.
 
-    They are estimated on outputs from which the score was not learned.
+    ``judge`` holds outputs from which the score was not learned.
     """
     numbers = np.concatenate([feature.extract(side).numbers for side in (judge.left, judge.right)])
-    # A hundred outputs in a cell, both sides together, or their shares would be mostly noise.
+    # A cell has a hundred outputs of both sides on average. With fewer, the sides' shares would be mostly noise.
     most = min(256, max(2, judge.size // 100))
     scores = np.unique(numbers)
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores)) + 1)[1:-1].astype(int))
@@ -342,9 +342,9 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
 
 
 def _are_believed(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArray[np.bool_]:
-    """Whether enough of both expectations comes from cells that were seen often enough; of each order with its row of values.
+    """Whether cells with ten outputs or more make 80 % of both expectations, for each order with its row of values.
 
-    That of a heavy tail, as high orders have it, lies mostly in cells that were hardly seen.
+    At high orders, most of an expectation may come from a tail with few outputs.
     """
     believed, values = np.ones(len(order), np.bool_), values - values.max(axis=1, keepdims=True)
     for counts, power in ((p, order - 1), (q, order)):
@@ -354,7 +354,7 @@ def _are_believed(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArra
 
 
 def _cut(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
-    """Clip a score at the quantile ``share`` of either side's outputs."""
+    """Clip a score from below at the quantile ``share`` of Q's outputs, and from above at that of P's outputs."""
     order = np.argsort(values, kind="stable")
     low = values[order][np.searchsorted(np.cumsum(q[order]), share * q.sum())] if share else values.min()
     above = np.searchsorted(np.cumsum(p[order][::-1]), share * p.sum())

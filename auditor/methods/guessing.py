@@ -1,4 +1,4 @@
-"""Claims about events, (ε, δ), lists of these, and μ: a rule guesses the side, and the counts of its guesses are bounded."""
+"""The methods for claims (ε, δ), lists of these, and μ: a rule guesses the side, and its wins give the bound."""
 
 import math
 import operator
@@ -46,30 +46,30 @@ from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Meth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# What is left of any margin, in standard errors, where rules are judged with a prior; more of it is left where outputs are so many
-# that a difference of the size that the prior expects, if all outputs showed it, would be this many times as clear.
+# With a prior, ``caution`` is reduced to BOLD standard errors, or to z/CLEARER if this is more. Here z is the number of
+# standard errors of a difference of the size that the prior expects, if all outputs show it.
 BOLD, CLEARER = 1.0, 15.0
-# The chance that each kind of rule shows what is unlike most outputs: a careful one, a rare one, and a bold one.
+# The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
 UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
 class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
-    """The common part of methods that learn a rule, which guesses the side of an output, or abstains."""
+    """The common part of methods that learn a rule. The rule guesses the side of an output, or abstains."""
 
     __slots__ = ()
 
     def _wins_planned(self, wins: int, trials: int) -> float:
-        """Return how many wins are expected among the trials planned: the posterior mean, from a flat prior on their rate."""
+        """Return the expected wins in the planned trials: the posterior mean, for a flat prior on the rate."""
         return (wins + 1) * self.planned / trials
 
     def learn(self, sample: Sample) -> Learned[Event]:
-        """See Method. Three kinds of rules are learned. First comes the rule that promises most on outputs from which it was not
-        learned. The others follow, since the rule that is best to refute a claim may not be the best to bound a loss.
+        """See Method. A careful, a rare and a bold rule are learned. The test is the one that promises most on held-out
+        outputs. The others are returned too, since the rule that refutes a claim best may not bound the loss best.
         """
         (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
         of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
         if bold is not None:
-            # Bold rules of halves of the outputs may guess far more often than that of all.
+            # The bold rules learned on halves may guess far more often than the bold rule learned on all outputs.
             of_bold = of_bold.of_at_most(held_out(bold.test.count(sample)).guesses)
         promised = [
             (utility_of_rule(self._prospect(seen, unlike), self.claim.value), rule)
@@ -81,20 +81,20 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         for rule in (careful, rare, bold):
             if rule is not None and rule.test not in (best.test, *others):
                 others.append(rule.test)
-        # The rule that promises most is expected to prove at least what is forecast of the careful one.
+        # The rule that promises most is expected to prove at least the careful rule's forecast.
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
     def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
-        """See Method. Return what a careful, a rare and a bold rule won on outputs from which they were not learned."""
+        """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs."""
         return self._held_out(sample, self._rare(sample), FEW_IN_LOOKS)
 
     def _held_out(
         self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
     ) -> tuple[HeldOut, HeldOut, HeldOut]:
-        """Return how many guesses each kind of rule won.
+        """Return the wins of each kind of rule on held-out outputs.
 
-        Each half of the outputs judges the frequent rules that are learned from the other: one threshold if these are fewer than
-        ``few``, and one tail as the bold rule. A rare rule judges itself.
+        Each half of the outputs judges the careful and the bold rule learned from the other half. If a half has fewer
+        than ``few`` outputs, these rules are one threshold and one tail. The rare rule comes with its wins.
         """
         one, other = sample.halves()
         careful, bold = (
@@ -106,7 +106,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
     def _of_half(self, sample: Sample, few: int) -> tuple[Event, Event | None]:
         if sample.size < few:
             learned = FewOutputs.of(sample, self.events)
-            # Very few outputs tell the odds of a tail to a factor of two, which is too coarse for a small claim.
+            # Very few outputs give the odds in a tail to a factor of two only, which is too coarse for a small claim.
             knows_tails = self.claim.relative_size >= 0.5 or sample.size >= FEW_OUTPUTS
             return learned.threshold(), learned.tail() if knows_tails else None
         careful, bold = frequent_rules(sample, self, self.events)
@@ -117,13 +117,13 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """See Method. What rules of one kind won is added up; for rare events, only if they may be the same event."""
+        """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
         if not (one and other):
             return one or other
         (careful, rare, bold), (later, later_rare, later_bold) = (
             [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
         )
-        # Each look learns a rare event of its own. The best of many looks was lucky, and more outputs do not show its event again.
+        # Each look learns its own rare event. The best event of many looks was lucky, and will not show again.
         return careful.joined(later), rare.if_the_same(later_rare), bold.joined(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
@@ -131,12 +131,12 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return [self._prospect(seen, unlike) for seen, unlike in zip(found, UNLIKE, strict=False) if seen.guesses]
 
     def _prospect(self, seen: HeldOut, unlike: float) -> Prospect:
-        """Return what a rule of a kind promises; of the best of several, each has its part of the chance to be unlike others."""
+        """Return what a rule promises. The probability ``unlike`` is divided by the number of its rivals."""
         return self.promised(seen)._replace(unlike=unlike / seen.rivals)
 
     @abstractmethod
     def promised(self, seen: HeldOut) -> Prospect:
-        """Return what is promised by what a rule won on outputs from which it was not learned."""
+        """Return what a rule with these wins on held-out outputs promises."""
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
@@ -149,7 +149,7 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
     may_abstain: ClassVar[bool] = True
 
     def interval(self, counts: GuessCounts, error: float) -> Interval:
-        """See Method; if δ > 0, the rate of wins and the rate of guesses have half of the error each."""
+        """See Method. If δ > 0, the limits of the rates of wins and of guesses err with probability error/2 each."""
         delta = self.claim.delta
         low, high = limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
         rarely, often = limits(counts.guesses, counts.trials, error / 2)
@@ -161,12 +161,12 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
         return truth.epsilon(self.claim.delta)
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method; exact, by the power of the test."""
+        """See Method. The value is exact, by the power of the test."""
         counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
         return self.detectable(ALWAYS, counts, chance)
 
     def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod; by ln of the odds to win, with half a guess more on either side."""
+        """See _RuleMethod. The loss is the log-odds of wins, with half a win and half a loss added, less ``free``."""
         wins, losses = seen.wins + 0.5, seen.losses + 0.5
         log_odds, error = math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
         free, short, noise = self._falls_short(seen, error)
@@ -174,9 +174,9 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
 
     @abstractmethod
     def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
-        """Return what δ gives for free of ln of the odds, and by how much the bound falls short of the rest, ± how much (nats).
+        """Return ``free``, ``short`` and ``noise`` of the Prospect (nats). ``short`` may be infinite.
 
-        ``error`` is the standard error of ln of the odds seen. The second is infinite if no number of wins refutes the claim.
+        ``free`` is by how much δ lowers the log-odds. ``error`` is the standard error of the observed log-odds.
         """
 
 
@@ -184,22 +184,22 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
 class Guesses(_EpsilonMethod):
     """ε at δ by one Clopper-Pearson interval on guesses; see :mod:`auditor.bounds.guesses`.
 
-    ``prior`` wins and ``prior`` losses are added to the guesses of every rule: ln of its odds is shrunk as if it came
-    from a distribution of variance 2/prior.
+    ``prior`` wins and ``prior`` losses are added to the guesses of every rule in forecasts: its log-odds are shrunk as
+    if they came from a distribution of variance 2/prior.
     """
 
     name: ClassVar[str] = "guesses"
     prior: float = 0.0
 
     def with_prior(self) -> Self:
-        """See Method. The prior assumes that rules show about as much as the claim allows, until outputs show more."""
-        return replace(self, prior=2 / max(self.claim.relative_size, 1e-3) ** 2)  # a claim of ε = 0 allows nothing
+        """See Method. By the prior, rules show about as much as the claim allows, until outputs show more."""
+        return replace(self, prior=2 / max(self.claim.relative_size, 1e-3) ** 2)  # a claim of ε = 0 has the size 0
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
         return guess_epsilon(counts, self.claim.delta, self.alpha)
 
     def also(self, counts: GuessCounts) -> dict[str, float]:
-        """See Method. Also bounded is δ at the claimed ε."""
+        """See Method. The counts also bound δ at the claimed ε."""
         if isinstance(self.claim, PureDP):
             return {}
         return {f"delta at epsilon {self.claim.epsilon:g}": float(guess_delta(counts, self.claim.epsilon, self.alpha))}
@@ -211,8 +211,8 @@ class Guesses(_EpsilonMethod):
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
     def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
-        """See _EpsilonMethod; by the rate of wins that refutes the claim, which the normal approximation gives."""
-        # What δ gives for free is a share of the guesses. So their number is taken one standard error on the safe side.
+        """See _EpsilonMethod. The rate of wins that refutes the claim is computed by the normal approximation."""
+        # The fewer guesses, the larger is the share that δ allows for free. So one standard error is taken off.
         fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
         epsilon = self.claim.epsilon
         allowed = rate_of_epsilon(epsilon, self._free(seen.directions, seen.trials, fewest))
@@ -237,7 +237,7 @@ class Guesses(_EpsilonMethod):
         return log_ratio(rate - self._free(seen.directions, seen.trials, safe), 1 - rate)
 
     def _free(self, directions: Rates, trials: int, guesses: Rates) -> Rates:
-        """Return the share of the guesses that δ allows to win for free."""
+        """Return the share of the guesses that δ allows a rule to win for free."""
         return directions * self.claim.delta / 2 * trials / guesses
 
     @property
@@ -245,7 +245,7 @@ class Guesses(_EpsilonMethod):
         return self.claim.epsilon
 
     def clearance(self, seen: RuleCounts) -> Floats:
-        """See Forecaster; by the normal approximation of the rate of wins that the claim allows."""
+        """See Forecaster. The rate of wins under the claim is taken to be normal."""
         guesses = np.maximum(seen.guesses, 1e-9)
         allowed = rate_of_epsilon(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
         share = self.planned / seen.trials
@@ -255,11 +255,11 @@ class Guesses(_EpsilonMethod):
             return np.where(allowed < 1, excess / spread - z_of(self.alpha), -np.inf)
 
     def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """See Forecaster; exact, since the limit of a rate at which all was won is a power of alpha."""
+        """See Forecaster. The limit is exact: if all guesses were won, it is a power of alpha."""
         from scipy.special import gammaincinv, ndtr
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
-        # δ allows a share of all outputs; the fewer guesses, the more it is of these. So their number is estimated low.
+        # The fewer guesses, the larger is the share that δ allows for free. So their number is estimated low.
         fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
         free = self._free(directions, trials, max(fewest, 1e-300))
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
@@ -283,7 +283,7 @@ class TwoIntervals(_EpsilonMethod):
         return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
     def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
-        """See _EpsilonMethod; both intervals take their part."""
+        """See _EpsilonMethod. The bound falls short by the widths of both intervals."""
         share = self.planned / seen.trials
         noise = error / math.sqrt(share)
         allowed = self.claim.delta * self.planned / 2 / max(1.0, seen.wins * share)
@@ -304,7 +304,7 @@ class TwoIntervals(_EpsilonMethod):
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
     def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
-        """See Forecaster; one side can be guessed only."""
+        """See Forecaster. This method cannot bound rules that guess both sides."""
         if directions > 1:
             return -math.inf
         half = self.planned // 2
@@ -313,7 +313,7 @@ class TwoIntervals(_EpsilonMethod):
 
 
 class GaussianGuesses(_RuleMethod[GaussianDP]):
-    """μ by one Clopper-Pearson interval on guesses that never abstain; see :func:`~auditor.bounds.guesses.guess_mu`."""
+    """μ by one Clopper-Pearson interval, for rules that never abstain; see :func:`~auditor.bounds.guesses.guess_mu`."""
 
     __slots__ = ()
     name: ClassVar[str] = "guesses without abstention"
@@ -333,11 +333,11 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         return detectable_mu(counts, self.claim.mu, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method. The share plays no part, since the rule never abstains."""
+        """See Method. ``share`` has no effect, since the rule never abstains."""
         return self.detectable(ALWAYS, imagined(0.5, 1.0, self.planned), chance)
 
     def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod; by the normal approximation of the rate of wins."""
+        """See _RuleMethod. The rate of wins is taken to be normal."""
         from scipy.special import ndtri
 
         trials = seen.trials + 1
@@ -362,7 +362,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
         trials = np.full_like(wins, seen.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
-        # A curve expects a fraction of an output on each block, and the sum of fractions is rounded.
+        # Counts expected by a curve are fractions, and their sum over blocks is subject to rounding.
         never_abstains = seen.guesses > seen.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
 
@@ -372,7 +372,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
 @dataclass(frozen=True, slots=True)
 class ProfileTest:
-    """One event for each point."""
+    """One event for each point (ε, δ) of the claim."""
 
     events: tuple[Event, ...]
 
@@ -381,17 +381,17 @@ class ProfileTest:
         return ProfileCounts(tuple(event.count(sample) for event in self.events))
 
     def report(self, counts: ProfileCounts) -> ObservedProfile:
-        """Return the events of all points with what was counted."""
+        """Return the events of all points with their counts."""
         points = tuple(event.report(seen) for event, seen in zip(self.events, counts.points, strict=True))
         return ObservedProfile("; ".join(point.description for point in points), points)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        """Return a histogram of the outputs along the feature of each event; one histogram for equal events."""
+        """Return a histogram of the outputs along the feature of each event, without repetitions."""
         return tuple(dict.fromkeys(each for event in self.events for each in event.histograms(sample)))
 
 
 class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
-    """The largest excess over the points, each bounded from guesses at its share of alpha."""
+    """The largest excess of a loss over its point's ε. Each point is bounded by guesses at its share of alpha."""
 
     __slots__ = ()
     name: ClassVar[str] = "guesses at every point"
@@ -403,7 +403,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method. Return the evidence on each point, one after the other."""
+        """See Method. Return the evidence of all points in one list, in their order."""
         return tuple(seen for method in self._methods() for seen in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
@@ -411,7 +411,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return tuple(seen for method, *looks in each for seen in method.joined(*looks))
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. A loss is given as its excess over a point."""
+        """See Method. A loss is given as its excess over the ε of its point."""
         return [
             one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
             for method, seen in zip(self._methods(), self._of_points(evidence), strict=True)
@@ -442,7 +442,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
     def interval(self, counts: ProfileCounts, error: float) -> Interval:
-        """See Method. The limits are those of the largest excess, and hold for all points at once."""
+        """See Method. The limits are of the largest excess, and hold for all points together."""
         methods, each = self._methods(), error / len(counts.points)
         found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
         lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))
@@ -457,12 +457,12 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
 
 def held_out(counts: GuessCounts) -> HeldOut:
-    """Return what a rule won on outputs from which it was not learned."""
+    """Return the counts of a rule on outputs from which it was not learned."""
     return HeldOut(counts.wins, counts.guesses, counts.trials, counts.directions)
 
 
 def imagined(rate: float, share: float, outputs: int) -> GuessCounts:
-    """Return counts of a two-tailed rule that guesses on a share of the outputs and wins at a rate."""
+    """Return the counts of a two-tailed rule that guesses on this share of the outputs and wins at this rate."""
     half = outputs // 2
     guesses = int(share * half)
     wins = round(rate * guesses)
@@ -470,7 +470,7 @@ def imagined(rate: float, share: float, outputs: int) -> GuessCounts:
 
 
 def _one_event(counts: GuessCounts) -> Counts:
-    """Return the one event that is ever guessed, seen from its own side."""
+    """Return the counts of a one-tailed rule's event, mirrored if it guesses right."""
     return counts.left if counts.left.hits_left + counts.left.hits_right > 0 else counts.right.mirrored()
 
 
@@ -480,6 +480,6 @@ def limits(hits: int, trials: int, error: float) -> Interval:
 
 
 def log_ratio(above: Floats, below: Floats) -> Floats:
-    """Return ln(above/below), −∞ where above is not positive."""
+    """Return ln(above/below); −∞ if ``above`` is not positive."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(above > 0, np.log(np.maximum(above, 0) / np.maximum(below, 1e-300)), -np.inf)

@@ -1,4 +1,4 @@
-"""Claims about the probability of an event that the mechanism itself reports: nothing is learned, and its rate is bounded."""
+"""The method for claims about the probability of an event that the mechanism reports: a limit of its rate."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,7 +28,7 @@ def hits(sample: Sample) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The event that the mechanism reports. Hits and misses are counted on the left, since there is no other side."""
+    """The event that the mechanism reports. Hits and misses are counted on the left, which is the only side."""
 
     claim: Probability
     alpha: float
@@ -38,7 +38,7 @@ class Reported:
         return ScoreCounts((seen, sample.size - seen), (0, 0))
 
     def report(self, counts: ScoreCounts) -> ObservedReport:
-        """See Test; ``confirmed`` if the other limit, which errs with probability alpha too, lies within the claim."""
+        """See Test. ``confirmed``: whether the limit on the other side (it errs with alpha, too) keeps the claim."""
         confirmed = self.claim.excess(self.limit(counts, lower=not self.claim.at_most).value) <= 0
         return ObservedReport("the mechanism reports the event", Hits((counts.left[0], counts.trials)), confirmed)
 
@@ -50,17 +50,17 @@ class Reported:
         return Bound(self.claim.quantity, value, 1 - self.alpha, f"Clopper-Pearson, {side} limit", side=side)
 
     def histograms(self, sample: Sample) -> tuple[()]:
-        """See Test; there is nothing to show."""
+        """See Test. There is none."""
         return ()
 
 
 class Rate(Method[Probability, Reported, ScoreCounts]):
-    """The probability of the reported event by a Clopper-Pearson limit, on the side that could break the claim."""
+    """Bounds the probability of the reported event by the Clopper-Pearson limit that can refute the claim."""
 
     __slots__ = ()
 
     def learn(self, sample: Sample) -> Learned[Reported]:
-        """See Method; nothing is learned, and the limit is forecast."""
+        """See Method. Nothing is learned; the sample is used to forecast the limit."""
         seen = hits(sample)
         trials, planned = np.array([float(sample.size)]), np.array([float(self.planned)])
         breaking = (seen if self.claim.at_most else sample.size - seen) / np.maximum(trials, 1)
@@ -68,7 +68,7 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
         return Learned(Reported(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
 
     def bound(self, test: Reported, counts: ScoreCounts) -> float:
-        """Return a lower limit of the probability that errs with probability alpha; an upper limit for claims with `at_least`."""
+        """Return the lower limit of the probability (the upper for ``at_least``). It errs with probability alpha."""
         return self.proved(test, counts).value
 
     def proved(self, test: Reported, counts: ScoreCounts) -> Bound:
@@ -78,10 +78,10 @@ class Rate(Method[Probability, Reported, ScoreCounts]):
         return detectable_probability(self.claim, counts.trials, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method; exact, since the event's hits are binomial."""
+        """See Method. The value is exact, since the hits are binomial."""
         return detectable_probability(self.claim, self.planned, self.alpha, chance)
 
     def interval(self, counts: ScoreCounts, error: float) -> Interval:
-        """See Method; with the sign turned where the probability is claimed to be large."""
+        """See Method. For a claim that the probability is large, the sign is turned, so that more is worse."""
         low, high = limits(counts.left[0], counts.trials, error)
         return (low, high) if self.claim.at_most else (-high, -low)

@@ -1,1 +1,1 @@
-"""Where a claim could break: pairs of neighbouring data sets, the domains they come from, and the search."""
+"""Pairs of neighbouring data sets, on which a claim may break; the domains of these pairs; and the search for pairs."""

@@ -1,4 +1,4 @@
-"""Records of the auditor's own, each of which is in the data or out of it by a fair coin: for mechanisms that run once."""
+"""Canaries: records that the auditor adds, each by a fair coin of its own. They audit mechanisms that run once."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,15 +12,15 @@ from auditor.neighbours.domains import Pairs
 
 
 class Canaries:
-    """Canaries, for ``method="one-run"``. The mechanism gets all records and some canaries. A score guesses these canaries.
+    """Canaries, for ``method="one-run"``. The mechanism gets all records and some canaries, which the score must guess.
 
     Args:
-        canaries: records, as a list or a NumPy array, in an order that says nothing.
+        canaries: records, as a list or a NumPy array, in an order without meaning.
         score: ``f(output, canary)``, a number that is larger if the canary is in the data; or its name, "module:function".
         records: the records that are always in the data, as a list or a NumPy array.
-        runs: how many runs there are; each has coins of its own. More runs prove more.
-        guesses: the number of surest guesses that count, of all runs together, one or several; by default all, a half, and so on.
-        apart: whether no canary affects another one's score. This proves far more. If it is not true, the bound is **wrong**.
+        runs: how many runs there are; each has its own coins. More runs prove more.
+        guesses: how many of the surest guesses of all runs count: one or several numbers; by default all, a half, ...
+        apart: whether no canary affects another's score. This proves far more. If it is untrue, the bound is **wrong**.
 
     Raises InvalidInputError for no canaries, and for numbers out of range.
     """
@@ -48,7 +48,7 @@ class Canaries:
         return f"{how_many(len(self.canaries), 'canary')}, each in the data or not by a fair coin{others}"
 
     def limits(self) -> dict[str, Any]:
-        """Return how many canaries, other records and runs there are (see Domain)."""
+        """Return the numbers of canaries, other records and runs as limits (see Domain)."""
         number = {"canaries": len(self.canaries), "records": len(self.records), "runs": self.runs}
         return {name: {"high": many} for name, many in number.items()}
 
@@ -60,7 +60,7 @@ class Canaries:
         return [*self.records, *(canary for canary, is_in in zip(self.canaries, inside, strict=True) if is_in)]
 
     def pairs(self) -> Pairs:
-        """Return one pair, to try the mechanism on: all canaries are in, or all but the first."""
+        """Return one pair on which to try the mechanism: all canaries are in, and all but the first."""
         everything = np.ones(len(self.canaries), bool)
         but_one = np.arange(len(self.canaries)) > 0
         return Pairs([(self.dataset(everything), self.dataset(but_one))])

@@ -1,6 +1,6 @@
-"""A column of a frame: which values it may hold, which of them to try first, random ones, and simpler ones.
+"""A column of a frame: the values it may hold, the values to try first, random values, and simpler values.
 
-Values are plain: numbers, booleans, text, and None for null. Dates and times are text as of ISO 8601.
+Values are numbers, booleans, text, and None for null. Dates and times are text by ISO 8601.
 """
 
 import functools
@@ -19,7 +19,7 @@ from auditor.neighbours.numbers import Range, spelling
 WRITTEN = 'it must be a mapping, such as {"type": "integer", "low": 0, "high": 99}'
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
-# The types of each kind of column, the usual one first.
+# TYPES are the dtypes of each type of column, the default first.
 TYPES: dict[str, tuple[str, ...]] = {
     "number": FLOATS,
     "integer": ("int64", *(name for name in INTEGERS if name != "int64")),
@@ -30,12 +30,12 @@ TYPES: dict[str, tuple[str, ...]] = {
     "text": ("str",),
 }
 BOUNDED = ("number", "integer", "date", "datetime")
-# Text that programs trip over: empty, blanks, quotes, separators, one letter in two encodings, words for what is missing.
+# TEXTS often break programs: empty, blanks, quotes, separators, one letter in two encodings, words for a missing value.
 TEXTS = (
     *("", "a", "A", " ", "a ", "é", "e\u0301", "😀", "0", "1e3"),
     *("nan", "NaN", "null", "None", '"', "'", ",", "\n", "\x00"),
 )
-# Sums of a few such floats still tell 1 apart; sums of their squares do not.
+# A sum of a few floats LARGE still changes if 1 is added; a sum of their squares does not.
 LARGE = 2**50
 
 
@@ -46,15 +46,15 @@ class Column(Values):
     Args:
         type: "number", "integer", "categorical", "boolean", "date", "datetime" or "text".
         low: the least number or date; by default the least of the dtype.
-        high: the greatest.
-        choices: the values of a categorical column; of other columns, all that may occur instead of a range.
+        high: the greatest number or date; by default the greatest of the dtype.
+        choices: the values of a categorical column; for other types, the possible values instead of a range.
         null: whether values may be missing.
         nan: whether numbers may be NaN.
         infinite: whether numbers may be infinite.
-        outside: whether values just outside the bounds may occur too, for functions that clamp.
+        outside: whether values outside the bounds may occur too, for functions that clamp.
         dtype: float64, float32, int8 to int64, uint8 to uint64; of times s, ms, us or ns; "category" of a categorical column.
 
-    Raises InvalidInputError if these do not go together.
+    Raises InvalidInputError if the arguments contradict each other.
     """
 
     type: str
@@ -75,7 +75,7 @@ class Column(Values):
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> "Column":
-        """Return the column called ``name``."""
+        """Return the column that is ``given`` as a mapping; ``name`` is for errors."""
         keys = [field.name for field in fields(cls)]
         if not isinstance(given, Mapping):
             raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
@@ -129,11 +129,11 @@ class Column(Values):
 
     @property
     def stored_as(self) -> str:
-        """The type in which a frame holds the column, by name."""
+        """The dtype with which a frame stores the column, by name."""
         return self.dtype or TYPES[self.type][0]
 
     def _limits(self) -> tuple[Any, Any]:
-        """Return the least and the greatest of the dtype: a number, a day, or a microsecond."""
+        """Return the least and the greatest value of the dtype as numbers: dates in days, times in microseconds."""
         match self.type, self.stored_as:
             case "number", name:
                 most = float(np.finfo(name).max)
@@ -155,7 +155,7 @@ class Column(Values):
             raise InvalidInputError(f"{name} is {end!r}; it must be of the type {self.type}{such_as}") from None
 
     def _range(self) -> Range:
-        """Return the numbers that stand for values between the bounds."""
+        """Return the range of the numbers that encode the values between the bounds."""
         least, greatest = self._limits()
         low = least if self.low is None else self._number(self.low)
         high = greatest if self.high is None else self._number(self.high)
@@ -164,7 +164,7 @@ class Column(Values):
         return Range(low, high, self.type != "number")
 
     def _number(self, value: Any) -> Any:
-        """Return the number that stands for a value. Raises ValueError or TypeError if the value is none of the column."""
+        """Return the number that encodes a value. Raises ValueError or TypeError for a value of another type."""
         match self.type:
             case "date":
                 return _days(str(value))
@@ -179,7 +179,7 @@ class Column(Values):
         return float(value)
 
     def _value(self, number: Any) -> Any:
-        """Return the value that a number stands for."""
+        """Return the value that a number encodes."""
         match self.type:
             case "date":
                 return str(np.datetime64(int(number), "D"))
@@ -193,13 +193,13 @@ class Column(Values):
         return float(np.float32(number)) if self.stored_as == "float32" else float(number)
 
     def first(self) -> list[Any]:
-        """See Values; the plainest first: 0, the day 2000-01-01 or what is nearest, or the first choice. Then ends, missing values,
-        and values that programs trip over.
+        """See Values. The plainest value comes first: 0, the day 2000-01-01 or the nearest one, or the first choice.
+        Then come the ends, missing values, and values that often break programs.
         """
         return list(_first(self))
 
     def ordinary(self) -> list[Any]:
-        """Return the values to try first of those within the bounds."""
+        """Return the values within the bounds to try first."""
         if self.choices is not None:
             return list(self.choices)
         if self.type == "boolean":
@@ -211,12 +211,12 @@ class Column(Values):
         plainest = {"date": _days("2000-01-01"), "datetime": _microseconds("2000-01-01T00:00:00")}.get(self.type, 0)
         marks = [ends.nearest(plainest), high, low, ends.middle, 1, -1, low + 1, high - 1]
         marks += [LARGE] * (self.type in ("number", "integer"))
-        # Without bounds, the range leaves out the largest floats, whose difference is not a float.
+        # Without bounds, the range leaves out the largest floats, since the difference of its ends must be a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
 
     def odd(self) -> list[Any]:
-        """Return the missing values, infinities, NaN and values outside the bounds that may occur; and −0.0."""
+        """Return −0.0, the smallest float, and, if they may occur, null, NaN, infinities and values out of bounds."""
         odd: list[Any] = [None] * self.null + [math.nan] * self.nan + [math.inf, -math.inf] * self.infinite
         if not self._is_ranged:
             return odd
@@ -234,7 +234,7 @@ class Column(Values):
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         if self.choices is not None or self.type == "boolean":
             return self.first()
-        # A range of dates has more values to try than those of each column with few.
+        # A range of dates is listed only if more than FEW_VALUES values are asked for.
         ranged = self.type == "integer" or (self.type == "date" and most > FEW_VALUES)
         few = self._range().few(most) if ranged and not self.outside else []
         return [*map(self._value, few), *[None] * self.null] if few else []
@@ -246,7 +246,7 @@ class Column(Values):
         return [self._value(number) for number in (ends.low, ends.high, ends.middle, marks[-2:][0], marks[:2][-1])]
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Draw a value: one of the corners, or any other."""
+        """Draw one of the values of ``first``, or any other value, with equal probability."""
         corners = self.first()
         if self.choices is not None or self.type == "boolean" or rng.random() < 0.5:
             return corners[rng.integers(len(corners))]
@@ -256,14 +256,14 @@ class Column(Values):
         return self._inside(self._range().draw(rng))
 
     def near(self, value: Any, rng: np.random.Generator) -> Any:
-        """Change a number or a date by a step of any size; draw any other value anew."""
+        """Change a number or a date by a random step; replace any other value by a random one."""
         if not self._is_ranged or not _is_finite(value):
             return self.draw(rng)
         ends = self._range()
         return self._inside(ends.near(ends.nearest(self._number(value)), rng))
 
     def _inside(self, number: Any) -> Any:
-        """Return the value of a number; where rounding to the dtype takes it out of the range, the usual one."""
+        """Return the value of a number; the usual value if rounding to the dtype leaves the range."""
         value = self._value(number)
         return value if self._number(value) in self._range() else self.usual()
 

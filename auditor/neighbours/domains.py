@@ -1,8 +1,7 @@
-"""The data sets a user allows, and the neighbouring pairs among them.
+"""Domains: the data sets that a user allows, and the neighbouring pairs among them.
 
-A domain does not know where a mechanism breaks. It lists its corners (ends of ranges, empty data, the
-smallest steps, powers on a 1-2-5 ladder), draws random members on linear and logarithmic scales, and changes a
-promising pair by one step.
+A domain does not know on which pairs a mechanism breaks. It lists corners (ends of ranges, empty data, smallest steps,
+numbers on a 1-2-5 ladder), draws random pairs on linear and logarithmic scales, and changes pairs by one step.
 """
 
 import builtins
@@ -22,16 +21,16 @@ from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range
 from auditor.neighbours.pair import Pair, Relation, Side, check_neighbours, distinct, plain, relation_named
 
-# Enough for every pairing of a 13-step ladder over two kinds of people; more are left to random members.
+# The largest number of corners. It is enough for every combination of a 13-step ladder for two kinds of people.
 MOST_CORNERS = 400
-# Enough for each of a hundred values alone, and next to one of its kind.
+# The largest number of simplest pairs: enough for a hundred values, each alone and next to an equal one.
 MOST_SIMPLE = 256
-# The numbers of one data set. The corners alone hold several hundred data sets.
+# The largest number of numbers in one data set. The corners alone are several hundred data sets.
 MOST_NUMBERS = 1_000_000
 
 
 def require_memory(name: str, given: str, numbers: int) -> None:
-    """Raise InvalidInputError for data sets of too many numbers. ``given`` says how large the setting ``name`` is."""
+    """Raise InvalidInputError if data sets have too many ``numbers``; ``given`` is the size of the setting ``name``."""
     if numbers > MOST_NUMBERS:
         raise InvalidInputError(
             f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_NUMBERS:,} are allowed: a search "
@@ -44,7 +43,7 @@ P = ParamSpec("P")
 
 
 def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Concatenate[D, P], Pair]:
-    """Repeat a method until it returns a pair. It raises InvalidInputError after 1000 tries: the domain is as good as empty."""
+    """Repeat a method until it returns a pair. After 1000 tries it raises InvalidInputError: few pairs exist."""
 
     @functools.wraps(attempt)
     def tries(domain: D, /, *arguments: P.args, **keywords: P.kwargs) -> Pair:
@@ -58,11 +57,11 @@ def retried(attempt: Callable[Concatenate[D, P], Pair | None]) -> Callable[Conca
 
 
 class Value(Domain):
-    """One value of a set or a range. Any two values are neighbours (the local model).
+    """One value of a list or a range. Any two values are neighbours (the local model).
 
     Args:
         values: the possible values, at least two, each once.
-        range: instead of values, the ends [low, high] of an interval, of integers if both ends are integers.
+        range: instead of values, the ends [low, high] of an interval. If both ends are integers, so are the values.
 
     Raises InvalidInputError if neither or both are given, or fewer than two values are possible.
     """
@@ -106,7 +105,7 @@ class Value(Domain):
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
         return self._pair_unless_equal(pair.left, self._draw(rng))
 
-    # Nothing lies between: any two values are neighbours. So two kinds of output make a pair of their own.
+    # There is no ``between``: any two values are neighbours, so two values with different kinds of output are a pair.
 
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         simpler = self._range.simpler if self._range is not None else lambda value: self.values
@@ -129,7 +128,7 @@ class Value(Domain):
 
 
 class Pairs(Domain):
-    """Pairs spelled out. The search tries these pairs only.
+    """A list of pairs. The search tries these pairs only.
 
     Raises InvalidInputError for an empty list, or a pair that is not neighbouring under the relation.
     """
@@ -147,7 +146,7 @@ class Pairs(Domain):
 
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
-        """Return a domain of one pair. Its data sets are neighbours in the given domain, and have the form of its pairs."""
+        """Return a domain of one pair. Its data sets are neighbours in ``domain``, whose form of data sets is kept."""
         one = cls([(left, right)])
         one._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
         one.relation = one._pairs[0].relation
@@ -177,8 +176,8 @@ class Pairs(Domain):
 
 
 class DataSets(Domain):
-    """The data sets of another domain's pairs, one at a time, for claims about single ones. A pair here stands for its left side
-    only.
+    """The data sets of another domain's pairs, for claims about single data sets. Each is the left side of a pair
+    without a right side.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -205,18 +204,18 @@ class DataSets(Domain):
 
 
 def _alone(pair: Pair) -> tuple[Pair, Pair]:
-    """Return both data sets of a pair, each alone."""
+    """Return both data sets of a pair, each as a pair without a right side."""
     left, right = (Pair(data, None, Relation.ALONE, pair.form, origin=pair) for data in (pair.left, pair.right))
     return left, right
 
 
 class Valid(Domain):
-    """The pairs of a domain, if a function accepts both data sets.
+    """The pairs of a domain for which a function accepts both data sets.
 
     Args:
         domain: the domain.
-        is_valid: called with a data set as the mechanism receives it; returns whether the claim covers the data set. A violation
-            on other data sets, such as an exception on an empty one, may hide violations of the claim.
+        is_valid: called with a data set as the mechanism receives it; returns whether the claim covers the data set. A
+            violation on other data sets, such as an exception on an empty one, may hide violations of the claim.
 
     Raises InvalidInputError if (almost) no pair is valid, and if the function raises.
 

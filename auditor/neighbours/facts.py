@@ -1,6 +1,6 @@
-"""Facts of a data set that code may treat apart: no records, a value, a category, a gap, a duplicate, a crowd, an order, a size.
+"""Facts about a data set to which code may react: a size, a value, a missing value, a duplicate, many equal records.
 
-A fault of real code often shows on data sets with one such fact, and on no others.
+A fault of real code often shows only on data sets with one such fact.
 """
 
 import itertools
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from auditor.neighbours.pair import plain
 from auditor.neighbours.scripts import Asked
 
-# The fewest equal records of a crowd.
+# That a data set has CROWD or more equal records is a fact.
 CROWD = 15
 
 
 class Fact(NamedTuple):
-    """A kind of facts in words, and which one it is."""
+    """A kind of fact in words, and the value, size or row that the fact is about, if any."""
 
     kind: str
     which: Hashable = None
@@ -27,7 +27,7 @@ class Fact(NamedTuple):
 
 
 def facts_of(dataset: Any) -> frozenset[Fact]:
-    """Return the facts of a data set: of a list of records, of a vector, or of a single value. A script adds none.
+    """Return the facts about a list of records, a vector, or a single value. A script of questions adds no facts.
 
     >>> sorted(map(str, facts_of([3, 3])))  # doctest: +NORMALIZE_WHITESPACE
     ['a certain last record, 3', 'a certain size, 2', 'a certain value, 3', 'a duplicate', 'a prime size',
@@ -73,7 +73,7 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
 
 
 def _hashable(value: Any) -> Hashable:
-    if type(value) in (int, str):  # what most records are
+    if type(value) in (int, str):  # most records
         return value  # type: ignore[no-any-return]
     if isinstance(value, list):
         return tuple(map(_hashable, value))

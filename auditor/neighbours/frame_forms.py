@@ -1,7 +1,8 @@
 """How a frame is passed to a mechanism: rows, columns, pandas, polars, Arrow or CSV.
 
-A pair holds rows, each a dict of plain values. The types of what is built follow from the columns, never from the values in them.
-Each library is imported when its form is built, and is an extra.
+One thing has four names: a container here, ``form=`` of a Frame in Python, ``as:`` in YAML, and for a Pair a TableForm
+(its DataForm). A pair holds rows, each a dict of plain values. Types follow from the columns and never from the values,
+since they must not reveal the side. Each library is an extra, imported when its container is made.
 """
 
 import csv
@@ -26,10 +27,7 @@ ColumnLists = Mapping[str, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container of a frame: its name, how it is ``made`` of columns and their values, and how it is written in Python.
-
-    ``library`` is the one that it needs. ``is_json`` says whether programs can receive it.
-    """
+    """A container of frames: its name, how to make it, its Python code, the library it needs, whether it is JSON."""
 
     words: str
     made: Callable[[Columns, ColumnLists], Any]
@@ -40,7 +38,7 @@ class Container:
 
 @dataclass(frozen=True)
 class TableForm(DataForm):
-    """Frames with these columns, in the container of that name."""
+    """The DataForm of frames: passes these columns in the container called ``name``."""
 
     name: str
     columns: Columns
@@ -62,14 +60,14 @@ class TableForm(DataForm):
 
 
 def _value(column: Column, value: Any) -> Any:
-    """Return the value of a column from its form in a report. There, some text stands for numbers that JSON lacks."""
+    """Return the value of a column, which may come from a report: JSON has NaN and infinities as text."""
     if column.type in ("text", "categorical"):
         return in_words(value)
     return float(value) if column.type == "number" and value is not None else value
 
 
 def _kind_of(column: Column) -> str:
-    """Return the NumPy type of a column: of its choices, where there are some."""
+    """Return the NumPy dtype of a column; for a categorical column, that of its choices."""
     if column.type in ("number", "integer"):
         return column.stored_as
     if column.type == "boolean":
@@ -82,14 +80,14 @@ def _kind_of(column: Column) -> str:
 
 
 def _array_of(column: Column, values: Sequence[Any]) -> Any:
-    """Return a NumPy array. A missing number is NaN, a missing time NaT; other columns with null are of objects."""
+    """Return a NumPy array. A missing float is NaN, a missing time NaT; other columns with null have dtype object."""
     kind = _kind_of(column)
     if kind in FLOATS:
         return np.array([math.nan if value is None else value for value in values], kind)
     if kind.startswith("datetime"):
         return np.array(["NaT" if value is None else value for value in values], kind)
     if column.null or kind in ("object", "str"):
-        # The width of text would follow from the values.
+        # A text dtype has a width, which would depend on the values.
         found = np.empty(len(values), object)
         found[:] = values
         return found
@@ -105,7 +103,7 @@ def _arrays(columns: Columns, values: ColumnLists) -> dict[str, Any]:
 
 
 def _csv(columns: Columns, values: ColumnLists) -> str:
-    """Return text with a header; missing values are empty."""
+    """Return CSV text with a header; missing values are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -120,7 +118,7 @@ def _pandas(columns: Columns, values: ColumnLists) -> Any:
 
 
 def _series(column: Column, values: list[Any]) -> Any:
-    """Return a column of pandas. Integers and booleans with null have pandas' own types, Int64 and boolean."""
+    """Return a pandas Series. Integers and booleans with null have pandas' own dtypes, such as Int64 and boolean."""
     import pandas
 
     kind = _kind_of(column)
@@ -192,7 +190,7 @@ def _arrow_code(built: Any) -> str:
 
 
 def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
-    """Return the values, with dates and times as Python's own, and categories as text."""
+    """Return the values, with dates and times as Python objects, and categories as text."""
     readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
     found = {}
     for name, column in columns.items():
@@ -202,7 +200,7 @@ def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
 
 
 def _spelled(values: Any) -> str:
-    """Return Python for columns of values; NaN and infinities are written as float("nan")."""
+    """Return Python code for columns of values. NaN and infinities are written as float("nan"), float("inf")."""
     if isinstance(values, dict):
         return "{" + ", ".join(f"{name!r}: {_spelled(column)}" for name, column in values.items()) + "}"
     if isinstance(values, list):
@@ -214,7 +212,8 @@ def _spelled(values: Any) -> str:
     return repr(values.to_pydatetime() if hasattr(values, "to_pydatetime") else values)
 
 
-# By the name in ``as``, which config/schema.py lists as well.
+# The containers, by the name in ``form=`` and ``as:``. Three other files name them too: config/schema.py (the values of
+# ``as:``), neighbours/pair.py (``rows_of`` turns a container back into rows), config/scaffold.py (proposes one).
 CONTAINERS = {
     "rows": Container("lists of dicts", _rows, _spelled, is_json=True),
     "columns": Container("dicts of NumPy arrays", _arrays, _spelled),
@@ -232,7 +231,7 @@ CONTAINERS = {
 
 
 def form_named(name: str, columns: Columns) -> TableForm:
-    """Return the form of that name. Raises InvalidInputError if there is none, or if its library is not installed."""
+    """Return the form called ``name``. Raises InvalidInputError if it is unknown or its library is not installed."""
     if name not in CONTAINERS:
         raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(CONTAINERS))}')
     library = CONTAINERS[name].library

@@ -1,6 +1,6 @@
 """Frames: tables with columns of different types, missing values, and persons with several rows.
 
-What is tried first is made of few kinds of rows: usual ones, one with each unusual value, and one of each group.
+The first pairs have the usual row, rows with one unusual value, and a row of each group: a value of a column with few.
 """
 
 import functools
@@ -21,19 +21,19 @@ from auditor.neighbours.pair import Pair, Relation, Row, distinct
 from auditor.neighbours.table import TURNED, Move, Rows, Table, size_range
 
 T = TypeVar("T")
-# Rows of the corners, in addition to the fewest and the most; or persons, who have the fewest rows each.
+# The numbers of rows (or of persons, with the fewest rows each) of the corners, in addition to the fewest and the most.
 SIZES = (1, 2, 3, 10, 30)
 ORDERS = ("kept", "shuffled")
-END, FIRST = (1.0, None), (0.0, None)
+END, FIRST = (1.0, None), (0.0, None)  # places at the end and at the beginning, as in _Change.at
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The rows of a person who comes, and of one who goes, under substitute or if some come and some go (``swaps``)."""
+    """The rows of a person who comes, and of one who goes under substitute. With ``swaps``, some come and others go."""
 
     comes: Rows
     goes: Rows
-    at: tuple[float, float | None] = END  # where the first row lies, and the last if they are spread
+    at: tuple[float, float | None] = END  # the places of the first row and, if rows are spread, of the last row
     swaps: bool = False
 
 
@@ -42,19 +42,19 @@ class Frame(Table):
     """Frames with named columns.
 
     Args:
-        columns: by name, each a dict such as {"type": "number", "low": 0, "high": 1, "null": True}. The types are number,
-            integer, categorical, boolean, date, datetime and text.
+        columns: by name, each a dict such as {"type": "number", "low": 0, "high": 1, "null": True}. The types are
+            number, integer, categorical, boolean, date, datetime and text.
         size: [low, high], how many rows a frame may have.
-        id: the name of one more column, which says whose row it is. Ids are integers from 1 up.
+        id: the name of a further column, which holds the owner of each row. Ids are integers from 1 up.
         rows_per_person: [low, high], how many rows a person may have, if there is an id.
         relation: "add_remove" or "substitute".
         unit: what is added, removed or substituted: a "person" with all rows (the default if there is an id), or a "row".
         order: "kept", or "shuffled" if neighbours may have their rows in any order.
-        distance: how many rows or persons apart the pairs may be (group privacy).
-        form: how the frame is passed: rows (a list of dicts), columns (a dict of arrays), pandas, polars, lazy
-            (polars), arrow, or csv (text). ``as`` in YAML.
+        distance: how many rows or persons the data sets of a pair may be apart (group privacy).
+        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), columns (a dict of arrays), pandas,
+            polars, lazy (polars), arrow, or csv (text).
 
-    Raises InvalidInputError if these do not go together, or no pair is possible.
+    Raises InvalidInputError if the arguments contradict each other, or no pair is possible.
     """
 
     has_names = True
@@ -95,7 +95,7 @@ class Frame(Table):
         self._each = size_range("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
         most = int(self._each.high)
         require_memory("rows_per_person", f"goes to {most:,}", most * (1 + len(self._columns)))
-        # Rows that both sides have: where rows are substituted, each side has some of its own.
+        # The number of rows that both sides have. Under substitute, each side has ``own`` rows besides.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
         held = {self.id: Column("integer")} if self.id else {}
@@ -140,20 +140,20 @@ class Frame(Table):
 
     @functools.cached_property
     def _simplest(self) -> list[Pair]:  # type: ignore[override]
-        """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. Persons with the
-        most rows come first, of one kind or of several.
+        """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. At first
+        the added person has the most rows, all equal.
         """
         least, each = int(self._shared.low), int(self._each.low)
         alone = [([self._usual] * least, self._changes(row)) for row in self._special]
         both = list(itertools.product(self._groups, repeat=2))
-        # Next to a usual row, or to one of the same group; then all groups by all.
+        # A row of each group is added to the usual row, or to a row of its own group; then to rows of all groups.
         near = [(one, other) for one, other in both if one is self._groups[0] or one is other]
         next_to_some = [
             ([one] * (least + n * each), self._changes(other))
             for n, groups in ((1, near), (1, both), (2, both))
             for one, other in groups
         ]
-        # The first of both, where one row meets an equal one.
+        # One pair of ``alone`` comes first, then one of ``next_to_some``, in which a row is added to an equal row.
         tried = itertools.chain(
             ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2])),
             ((alone[0][0], change) for change in alone[0][1]),
@@ -169,7 +169,7 @@ class Frame(Table):
         sizes = dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
         fits = [n for n in sizes if n in self._shared]
         few = sorted(n for n in fits if n <= low + 2 * each)
-        # So many others, of whom one is among many: a prime number, since some mechanisms work in blocks.
+        # The number of others in a crowd is prime, since some mechanisms work in blocks.
         crowd = next((each * p for p in (31, 17, 7, 3) if low <= each * p <= high - max(1, most)), low)
         families = (
             self._tried(few[:2], self._special, everywhere=False),
@@ -177,28 +177,28 @@ class Frame(Table):
             self._tried(few[:2], groups, everywhere=True),
             self._tried(few[2:], self._special, everywhere=False),
         )
-        # The beginning of the list is a mixture, since a small search looks at that alone.
+        # The families are interleaved, since a small search looks at the beginning of the list only.
         mixed = itertools.chain.from_iterable(itertools.zip_longest(*families))
         plain = self._tried(fits, groups[:1], everywhere=False)
         both = itertools.product((crowd, 10 * each), self._changes(self._usual))
         several = (self._applied([self._usual] * n, change) for n, change in both)
-        # The size below each as well: what is capped or tested at a round number changes there.
+        # The size below each is tried as well, since a mechanism may cap or test the size at a round number.
         near = sorted({each * (size - less) for size in SIZES for less in (0, 1)})
         alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
         return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
 
     def _among_equals(self, n: int) -> list[Pair | None]:
-        """Return pairs of usual rows and a person more who has one like them, or one of another group."""
+        """Return pairs of n usual rows to which a person comes with a usual row, or with a row of another group."""
         other = self._groups[min(1, len(self._groups) - 1)]
         changes = [replace(self._changes(row)[0], at=at) for row, at in ((self._usual, END), (other, FIRST))]
         return [self._applied([self._usual] * n, change) for change in changes]
 
     def _among(self, n: int) -> Iterator[Pair | None]:
-        """Yield pairs in which a person with the most rows is one among many: what others have makes room for what he adds.
+        """Yield pairs in which a person with the most rows comes to a crowd of n rows.
 
-        He has the usual row, one at an end, one like the others', or a value that is missing. The others have one
-        row, such as the usual one, an end or what is missing, or rows of all groups, or of both ends.
+        The person's rows are equal: usual, at an end, like the crowd's, or with one unusual value. The crowd's rows are
+        equal (usual, at an end, all values odd, or large), or of all groups, or of both ends.
         """
         usual, *ends = self._special[:4]
         each = self._columns.values()
@@ -218,11 +218,11 @@ class Frame(Table):
         return [ends[i % len(ends)] for i in range(n)]
 
     def _mixed(self, n: int) -> list[list[Row]]:
-        """Return rows of all groups, and rows of both ends."""
+        """Return two lists of n rows: rows of all groups, and rows of both ends."""
         return [[self._groups[i * len(self._groups) // n] for i in range(n)], self._both_ends(n)]
 
     def _tried(self, sizes: Sequence[int], rows: Sequence[Row], *, everywhere: bool) -> Iterator[Pair | None]:
-        """Yield pairs on frames of few kinds of rows; ``everywhere`` in several places of them."""
+        """Yield pairs on frames with few kinds of rows. With ``everywhere``, changes are made at several places."""
         turned = self.order == "shuffled"
         for n, row in itertools.product(sizes, rows):
             alike = [self._usual] * n
@@ -233,15 +233,15 @@ class Frame(Table):
                         yield self._applied(base, replace(change, at=at))
                     for other in TURNED if turned and n > 1 else ():
                         yield self._applied(base, change, other)
-            # The same row again: ties.
+            # A row comes to equal rows, which makes ties.
             yield self._applied([row] * n, self._changes(row)[0])
 
     def _changes(self, row: Row) -> list[_Change]:
-        """Return what persons may have, as many as differ: the row once, as often as allowed, and different rows."""
+        """Return changes by a person with copies of ``row``, the most and the least allowed, or with different rows."""
         most, least = (int(self._each.high), int(self._each.low)) if self._by_person else (1, 1)
         several = [(row,) * most, (row,) * least]
         if most > 1:
-            # Rows of all groups, or of as many values as can be, rows that differ, and rows that cancel.
+            # The rows are of all kinds, or differ in unusual values, or are of both ends, so that they cancel.
             kinds, special = self._kinds, self._special
             several.append(tuple(kinds[i % len(kinds)] for i in range(most)))
             several.append(tuple(special[-1 - i % len(special)] for i in range(most)))
@@ -252,7 +252,7 @@ class Frame(Table):
         return [*changes, *swapped]
 
     def _applied(self, base: Sequence[Row], change: _Change, turned: int = 0) -> Pair | None:
-        """Return the pair of these rows, of persons with the fewest, and of as many changes as the distance is."""
+        """Return the pair from these rows, owned by persons with the fewest rows each, with ``distance`` changes."""
         rows, (at, to) = self._in_persons(base), change.at
         goes = self.distance // 2 if change.swaps else 0 if self._grows else self.distance
         first = round(at * len(rows))
@@ -265,7 +265,7 @@ class Frame(Table):
         if not self._grows:
             moves = [Move("replace", (place % n + 0.5) / n, change.comes, to)] * goes
         else:
-            # The place goes on by one with each move.
+            # The place moves on by one unit with each removal.
             moves = [Move("remove", ((place - i) % (n - i) + 0.5) / (n - i)) for i in range(goes)]
             moves += [Move("insert", at, change.comes, to)] * (self.distance - goes)
         return self._pair(rows, tuple(moves), turned)
@@ -276,7 +276,7 @@ class Frame(Table):
         return super()._random_row(rng)
 
     def _special_rows(self) -> list[Row]:
-        """Return rows worth trying: the usual one, all lowest and highest, then those with one unusual value."""
+        """Return the usual row, rows of all highest, all lowest and all last values, then rows with one other value."""
         corners = [column.first() for column in self._columns.values()]
         rows = [self._usual, *(tuple(values[i % len(values)] for values in corners) for i in (1, 2, -1))]
         for place, values in enumerate(corners):
@@ -284,7 +284,7 @@ class Frame(Table):
         return _distinct_rows(rows)
 
     def _kind_rows(self, *, integers: bool = True) -> list[Row]:
-        """Return a row for each value of the columns that have few; of a small range of ``integers``, too: these may be keys."""
+        """Return a row for each value of columns with few values; with ``integers``, also of small integer ranges."""
         found = [self._usual]
         for place, column in enumerate(self._columns.values()):
             if integers or column.type != "integer" or column.choices is not None:
@@ -293,5 +293,5 @@ class Frame(Table):
 
 
 def _distinct_rows(rows: Iterable[T]) -> list[T]:
-    """Keep the first of equal rows, or lists of rows, at its place; NaN equals NaN, and 0.0 is not −0.0."""
+    """Keep the first of equal rows, or of equal lists of rows. NaN equals NaN, and 0.0 differs from −0.0."""
     return list({repr(row): row for row in rows}.values())

@@ -1,7 +1,7 @@
-"""The limits of a domain, as reports keep them, and whether one domain has all the data sets of another.
+"""The limits of a domain, as reports keep them, and whether one domain contains all the data sets of another.
 
-Limits are plain data. A mapping limits by each of its keys: ``low`` and ``high`` are ends, and any other key names one part of the
-data sets. A list holds all that is possible. A text or a number has to be the same.
+Limits are plain data. Each key of a mapping is one limit: ``low`` and ``high`` are ends, and any other key names a part
+of the data sets. A list holds all possible values. A text or a number must be equal.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from auditor.errors import short
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import plain
 
-# The rest of a longer list is written as a digest.
+# A list in limits has at most MOST_LISTED entries; a digest replaces the others.
 MOST_LISTED = 10_000
 
 
 def has_all(wide: Any, narrow: Any) -> bool:
-    """Whether the limits ``wide`` allow all that ``narrow`` allows. False if the two cannot be compared.
+    """Whether the limits ``wide`` allow all that ``narrow`` allows; False if they cannot be compared.
 
     >>> has_all({"size": {"low": 0, "high": 9}}, {"size": {"low": 1, "high": 9}, "valid": "some_function"})
     True
@@ -51,11 +51,11 @@ def ends(of: Range) -> dict[str, Any]:
 
 
 def counts(of: Range) -> dict[str, Any]:
-    """Return a range of numbers of records or people as limits."""
+    """Return as limits a range of how many records or people there are."""
     return {"low": plain(of.low), "high": plain(of.high)}
 
 
 def any_of(values: Iterable[Any]) -> list[str]:
-    """Return a text for each of some values, the same for equal ones: the value, or a digest of a long one."""
+    """Return the sorted texts of the different values. A long text is replaced by a digest."""
     texts = sorted({short(repr(with_significant_digits(plain(value)))) for value in values})
     return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], short(repr(texts[MOST_LISTED:]))]

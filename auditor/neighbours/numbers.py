@@ -1,4 +1,4 @@
-"""Numbers in a range: the ladder of those worth trying first, random ones, and ones near another."""
+"""Numbers in a range: the ladder of numbers to try first, random numbers, and numbers near a given one."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -42,18 +42,18 @@ class Range:
 
     @property
     def middle(self) -> Number:
-        """The middle of the range; of integers, the lower one."""
+        """The middle of the range; for integers, rounded down."""
         return (self.low + self.high) // 2 if self.integer else (self.low + self.high) / 2
 
     def nearest(self, number: Number) -> Number:
-        """Return the end of the range that a number is beyond, or the number itself."""
+        """Return the number from ``low`` to ``high`` that is nearest to ``number``."""
         return min(self.high, max(self.low, number))
 
     def __contains__(self, number: Number) -> bool:
         return self.low <= number <= self.high
 
     def ladder(self) -> list[Number]:
-        """Return both ends, the middle, and 1-2-5 steps away from ``low``, from 0, and below ``high``.
+        """Return both ends, the middle, 1-2-5 steps above ``low`` and around 0, and one step below ``high``.
 
         >>> Range(0, 100, True).ladder()
         [0, 1, 2, 5, 10, 20, 50, 99, 100]
@@ -74,8 +74,8 @@ class Range:
         return sorted({self._typed(m) for m in marks if m in self})
 
     def few(self, most: int) -> list[Number]:
-        """Return all numbers of the range in rising order if there are at most ``most``, else none. A range of reals has its
-        floats; far from zero there are few.
+        """Return all numbers of the range in rising order if there are at most ``most``, else none. The numbers of a
+        range of reals are its floats, which are few far from zero.
 
         >>> Range(0, 3, True).few(4), Range(0, 1, False).few(4), Range(2**50, 2**50 + 0.5, False).few(4)
         ([0, 1, 2, 3], [], [1125899906842624.0, 1125899906842624.2, 1125899906842624.5])
@@ -88,7 +88,7 @@ class Range:
         return list[Number](found) if len(found) <= most else []
 
     def draw(self, rng: np.random.Generator) -> Number:
-        """Draw uniformly, or uniformly in the logarithm of the distance from ``low``, with equal chance."""
+        """Draw uniformly or, with probability one half, uniformly in the logarithm of the distance from ``low``."""
         low, high = self.low, self.high
         if low == high:
             return self._typed(low)
@@ -100,12 +100,12 @@ class Range:
         return self._typed(self.nearest(round(x) if self.integer else x))
 
     def near(self, value: Number, rng: np.random.Generator) -> Number:
-        """Change a number by a step of any size, small ones as likely as large ones."""
+        """Move a number up or down by a step. Its size is uniform or log-uniform, up to the width of the range."""
         step = Range(0, self.high - self.low, self.integer).draw(rng)
         return self._typed(self.nearest(value + (step if rng.random() < 0.5 else -step)))
 
     def simpler(self, value: Number) -> list[Number]:
-        """Return numbers of the range that are simpler than one of it by :func:`spelling`, the boldest changes first.
+        """Return numbers of the range that are simpler than ``value`` by :func:`spelling`, the boldest changes first.
 
         >>> Range(0, 1000, True).simpler(137)
         [0, 1, 100, 140, 130, 68, 102, 119, 128, 132, 134, 135, 136]
@@ -124,16 +124,16 @@ class Range:
         return [x for x in typed if spelling(x) < spelling(value)]
 
     def has(self, value: Any) -> bool:
-        """Whether a value is a number of this range, of the type that all its numbers have."""
+        """Whether a value is in the range and has the type of the range's numbers (int or float)."""
         return type(value) is (int if self.integer else float) and value in self
 
     def _typed(self, number: Number) -> Number:
-        """Return the number as it is in every data set of the range: one type, so that the type does not reveal the side."""
+        """Return the number in the type of all numbers of the range, so that the type does not reveal the side."""
         return number if self.integer else float(number)
 
 
 def spelling(value: Any) -> tuple[int, int, float]:
-    """Return the place of a value in the order of simplicity: characters, then digits other than 0, then distance from 0.
+    """Return the key of the order of simplicity: characters, then digits other than 0, then distance from 0.
 
     >>> sorted([137, 0.25, -1, 200, 1e6, 199, 7, 0], key=spelling)
     [0, 7, -1, 200, 137, 199, 0.25, 1000000.0]
@@ -144,11 +144,11 @@ def spelling(value: Any) -> tuple[int, int, float]:
 
 
 def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield the vector with one of its values changed, to each of the ``changes`` of that value."""
+    """Yield the vector with one value replaced, for each value and each of the ``changes`` of this value."""
     for i, value in enumerate(vector):
         yield from (with_value(vector, i, changed) for changed in changes(value))
 
 
 def with_value(vector: Sequence[Any], place: int, value: Any) -> tuple[Any, ...]:
-    """Return the vector with another value at one place."""
+    """Return the vector with ``value`` at one place."""
     return (*vector[:place], value, *vector[place + 1 :])

@@ -15,8 +15,8 @@ from auditor.strangers import LONGEST_NUMBER
 
 T = TypeVar("T")
 Side = Literal["left", "right"]
-Row = Any  # a tuple of values, with the owner first where rows have owners; or a single value
-NO_ROW = object()  # no row on this side; None may be a row
+Row = Any  # a tuple of values, which begins with the owner if rows have owners; or a single value
+NO_ROW = object()  # stands for "no row on this side", since None may be a row
 
 
 class Relation(StrEnum):
@@ -29,9 +29,9 @@ class Relation(StrEnum):
 
 
 def relation_named(name: str, *others: Relation) -> Relation:
-    """Return the relation of that name, out of add_remove, substitute and ``others``.
+    """Return the relation called ``name``. Allowed are add_remove, substitute and ``others``.
 
-    Raises InvalidInputError saying which are allowed.
+    Raises InvalidInputError for any other name.
     """
     allowed = (Relation.ADD_REMOVE, Relation.SUBSTITUTE, *others)
     if name not in allowed:
@@ -40,33 +40,32 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
 
 class DataForm(Protocol):
-    """The form in which mechanisms receive the data of a pair. ``str`` describes the form in words. Reports write ``mark``
-    before data.
+    """The form in which mechanisms receive the data of a pair. ``str`` describes the form in words.
 
-    ``is_json`` says whether programs can receive it.
+    Reports write ``mark`` before data. ``is_json`` says whether programs can receive the form.
     """
 
     mark: ClassVar[str] = ""
     is_json: ClassVar[bool] = True
 
     def build(self, data: Any, other: Any) -> Any:
-        """Return a data set, which the mechanism may change.
+        """Return a new data set in this form, which the mechanism may change.
 
-        Its types follow from both data sets of a pair, so that they do not reveal the side. ``other`` is None for one alone.
+        Its types follow from both data sets of the pair, so that types do not reveal the side. ``other`` may be None.
         """
 
     def code(self, built: Any) -> str:
-        """Return the object that mechanisms receive, in Python."""
+        """Return Python code for an object that ``build`` made."""
         return repr(built)
 
     def call(self, left: Any, right: Any) -> str:
-        """Return both objects of a pair in Python, as ``auditor.audit`` takes neighbours."""
+        """Return Python code for both objects of a pair, as the ``neighbours`` of ``auditor.audit``."""
         return f"[({self.code(left)}, {self.code(right)})]"
 
 
 @dataclass(frozen=True, slots=True)
 class Arrays(DataForm):
-    """NumPy arrays; each record has the ``shape``. Without a ``kind`` they have the type of the records."""
+    """NumPy arrays. Each record has the ``shape``. The dtype is ``kind``, or follows from the records without one."""
 
     mark: ClassVar[str] = "array "
     shape: tuple[int, ...] = ()
@@ -76,7 +75,7 @@ class Arrays(DataForm):
         return f"NumPy arrays of dtype {self.kind}" if self.kind else "NumPy arrays"
 
     def build(self, data: Any, other: Any) -> Any:
-        # One type for both sides: the type of an empty array, or the width of strings, must not reveal the side.
+        # Both sides have one dtype, since the dtype of an empty array, or the width of strings, would reveal the side.
         given = () if self.kind else (records for records in (data, other) if records is not None and len(records))
         both = [*map(np.array, given)]
         kind = np.result_type(*both) if both else np.dtype(self.kind or np.float64)
@@ -91,8 +90,9 @@ class Arrays(DataForm):
 class Pair:
     """Two neighbouring data sets. Left and right are names only: an audit looks in both directions.
 
-    Mechanisms receive the data sets in the ``form``; without one, as they are. ``grows`` says that right has one person more than
-    left, if the records do not show it. ``origin`` is read by the domain that made the pair, to make others from it.
+    Mechanisms receive the data sets in ``form``, or unchanged without one. ``grows`` says that right has one person
+    more than left, for data in which this does not show. The domain that made the pair keeps in ``origin`` how it was
+    made.
     """
 
     left: Any
@@ -109,21 +109,21 @@ class Pair:
         return copy.deepcopy(data) if self.form is None else self.form.build(data, other)
 
     def code(self, side: Side) -> str:
-        """Return a data set in Python, as the mechanism receives it."""
+        """Return Python code for a data set as the mechanism receives it."""
         built = self.dataset(side)
         return self.form.code(built) if self.form else repr(built)
 
     def call(self) -> str:
-        """Return the pair in Python, as ``auditor.audit`` takes neighbours. A data set alone is on both sides."""
+        """Return Python code for the pair, as neighbours for ``auditor.audit``. A data set alone is on both sides."""
         sides = self.dataset("left"), self.dataset("left" if self.relation is Relation.ALONE else "right")
         return self.form.call(*sides) if self.form else f"[({sides[0]!r}, {sides[1]!r})]"
 
     def key(self) -> str:
-        """Return a text that is the same for equal pairs, whichever side is called left."""
+        """Return a text that is the same for equal pairs, also if left and right are exchanged."""
         return repr(sorted(self.texts()))
 
     def texts(self) -> tuple[str, str]:
-        """Return a text for each data set, the same for equal ones."""
+        """Return a text for each data set, which is the same for equal data sets."""
         if self._texts is None:  # a search asks for them again and again
             object.__setattr__(self, "_texts", (repr(plain(self.left)), repr(plain(self.right))))
         assert self._texts is not None
@@ -134,14 +134,14 @@ class Pair:
         return {"left": plain(self.left), "right": plain(self.right), "relation": str(self.relation)}
 
 
-SINGLE = frozenset({float, str, bool, type(None)})  # values that are plain already, as shorter integers are
+SINGLE = frozenset({float, str, bool, type(None)})  # types of values that ``plain`` leaves, like integers below LONG
 LONG = 10**LONGEST_NUMBER
 
 
 def plain(data: Any) -> Any:
-    """Turn arrays, tuples and NumPy numbers into lists and Python numbers, and frames into rows; leave JSON values; else ``repr``.
+    """Turn arrays and tuples into lists, NumPy numbers into Python numbers, and frames into rows.
 
-    Integers that are too long for Python to write are hexadecimal texts.
+    JSON values stay. Integers too long for Python to write become hexadecimal texts, and other objects their ``repr``.
 
     >>> plain((np.int64(1), np.array([0.5])))
     [1, [0.5]]
@@ -150,10 +150,10 @@ def plain(data: Any) -> Any:
         return data
     if isinstance(data, np.ndarray | np.generic):
         listed = data.tolist()
-        # Numbers longer than Python's list as themselves.
+        # ``tolist`` of a NumPy number that is longer than Python's numbers returns this number.
         return repr(listed) if isinstance(listed, np.generic) else plain(listed)
     if isinstance(data, list | tuple):
-        # A search calls this for every record of thousands of pairs, most of which are single values.
+        # A search calls this for every record of thousands of pairs, and most records are single values.
         return [
             item if type(item) in SINGLE or (type(item) is int and -LONG < item < LONG) else plain(item)
             for item in data
@@ -167,7 +167,7 @@ def plain(data: Any) -> Any:
 
 
 def rows_of(data: Any) -> Any:
-    """Return a frame of pandas, polars or Arrow as a list of rows, each a dict of plain values; anything else as it is."""
+    """Return a frame of pandas, polars or Arrow as a list of rows (dicts of plain values); other data unchanged."""
     frame = data.collect() if hasattr(data, "collect_schema") and hasattr(data, "collect") else data
     if hasattr(frame, "to_dicts"):
         rows = frame.to_dicts()
@@ -179,8 +179,8 @@ def rows_of(data: Any) -> Any:
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Write the two data sets. Runs of equal records are written once. Only the part of long data sets near their
-    difference is written.
+    """Write the two data sets. A run of equal records is written once. If the data sets are long, only the part near
+    their difference is written.
 
     >>> pair_words(Pair([0] * 199 + [1], [0] * 199))
     '[0 × 199, 1] and [0 × 199]'
@@ -200,7 +200,7 @@ def pair_words(pair: Pair | None) -> str:
 
 
 def _parts(data: list[Any]) -> list[str]:
-    """Write the records, those of a long run once."""
+    """Write each record. A run of four or more equal records is written once."""
     parts = list[str]()
     for words, run in itertools.groupby(map(_all_words, data)):
         times = len(list(run))
@@ -215,10 +215,10 @@ def _all_words(data: object) -> str:
 
 
 def data_words(data: object, most: int = 60, near: object = None) -> str:
-    """Write a data set, cut if it is longer than ``most``. The length of a list that is cut is added.
+    """Write a data set, with the middle cut out if the text is longer than ``most``. The length of a cut list is added.
 
-    It is cut in the middle. If ``near`` is given, the part around the first record that differs from it remains. For a frame with
-    many rows, the number of rows and the columns are written.
+    If ``near`` is given, the part around the first record that differs from ``near`` remains. For a frame with many
+    rows, the number of rows and the columns are written.
 
     >>> data_words([1, 22] * 20, 30)
     '[1, 22, 1, 22,  … 22, 1, 22] (40 in all)'
@@ -236,7 +236,7 @@ def data_words(data: object, most: int = 60, near: object = None) -> str:
 
 
 def _window(data: list[Any], near: list[Any], most: int) -> str | None:
-    """Return the records around the first in which two data sets differ; None if such a piece is too long."""
+    """Return the records around the first difference of two data sets; None if this text is longer than ``most``."""
     parts, others = _parts(data), _parts(near)
     common = (i for i, (part, other) in enumerate(zip(parts, others, strict=False)) if part != other)
     low = next(common, min(len(parts), len(others), len(parts) - 1))
@@ -252,7 +252,7 @@ def _window(data: list[Any], near: list[Any], most: int) -> str | None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two data sets, or two records, are equal. NaN is the same as NaN, and order counts.
+    """Return whether two data sets, or two records, are equal. NaN equals NaN, and order counts.
 
     >>> same([1, float("nan")], (1.0, float("nan"))), same([1, 2], [2, 1])
     (True, False)
@@ -268,9 +268,9 @@ def same(a: Any, b: Any) -> bool:
 def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
     """Raise InvalidInputError unless two sequences of records are neighbours under the relation.
 
-    The order of records counts, since mechanisms may depend on it: under add_remove one data set is the other
-    with a single record left out; under substitute they have the same length and differ in a single record. Two
-    data sets of a single value each, as in the local model, are neighbours under substitute.
+    The order of records counts, since mechanisms may depend on it. Under add_remove, one data set is the other with a
+    single record left out. Under substitute, both have the same length and differ in a single record; two single
+    values, as in the local model, are neighbours too.
     """
     if relation is Relation.AS_GIVEN:
         return
@@ -290,7 +290,7 @@ def check_neighbours(left: Any, right: Any, relation: Relation) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A row on either side, or on one of them. It is ``frozen`` if a change could increase the distance of the sides."""
+    """A row on both sides or on one side. A slot is ``frozen`` if a change of it could increase the sides' distance."""
 
     left: Row
     right: Row
@@ -299,7 +299,7 @@ class Slot:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows on either side; one, if it is common or only on one side."""
+        """The rows of this slot: one if the row is common or on one side only, else two."""
         return [row for row in ((self.left,) if self.common else (self.left, self.right)) if row is not NO_ROW]
 
 
@@ -309,14 +309,14 @@ def in_both(row: Row) -> Slot:
 
 
 def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> list[Slot]:
-    """Align rows: place by place under substitute, else from both ends inwards."""
+    """Align the rows of both sides: place by place under substitute, else from both ends inwards."""
     if relation is Relation.SUBSTITUTE:
         return [Slot(a, b, common=same(a, b)) for a, b in zip(left, right, strict=True)]
     most = min(len(left), len(right))
     head = next((i for i in range(most) if not same(left[i], right[i])), most)
     tail = next((i for i in range(most - head) if not same(left[-1 - i], right[-1 - i])), most - head)
     gone, come = left[head : len(left) - tail], right[head : len(right) - tail]
-    # If some were added and others removed, rows between them may be common to both, and are not changed.
+    # If rows were added and others removed, some rows between may be common to both sides, so these slots are frozen.
     both = bool(gone and come)
     middle = [Slot(row, NO_ROW, frozen=both) for row in gone]
     middle += [Slot(NO_ROW, row, frozen=both) for row in come]
@@ -324,7 +324,7 @@ def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> li
 
 
 def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair]:
-    """Keep the first of equal pairs, at its place, and ``most`` of them at most. None is no pair."""
+    """Return the pairs without None and without repetitions, in their order; at most ``most`` of them."""
     found: dict[str, Pair] = {}
     for pair in filter(None, pairs):
         if len(found) == most:
@@ -335,7 +335,7 @@ def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair
 
 @dataclass(frozen=True, slots=True)
 class Lazy(Sequence[T]):
-    """A sequence whose items are made when they are looked at: of most paths of neighbours only the ends are compared."""
+    """A sequence whose items are made when they are read: for most paths of neighbours, only the ends are needed."""
 
     numbers: range
     item: Callable[[int], T]
@@ -355,9 +355,9 @@ class Lazy(Sequence[T]):
 
 
 def check_differ(pairs: Iterable[Pair]) -> None:
-    """Raise InvalidInputError if both sides of a pair are one data set, or one holds an integer that Python cannot write.
+    """Raise InvalidInputError if the sides of a pair are equal, or if a side has an integer that is too long to write.
 
-    1 and 1.0 are different data: a mechanism may distinguish them. Objects that a report cannot show in full are not compared.
+    1 and 1.0 differ, since a mechanism may distinguish them. Objects that a report shows in part are not compared.
     """
     for pair in pairs:
         shown = _is_shown_in_full(pair.left) and _is_shown_in_full(pair.right)
@@ -369,7 +369,7 @@ def check_differ(pairs: Iterable[Pair]) -> None:
 
 
 def _is_shown_in_full(data: Any) -> bool:
-    """Whether ``plain`` keeps all of it."""
+    """Whether ``plain`` keeps all of the data. Raises InvalidInputError for an integer that is too long to write."""
     if isinstance(data, np.ndarray | np.generic):
         return _is_shown_in_full(data.tolist())
     if isinstance(data, dict):

@@ -1,7 +1,7 @@
-"""Tables of records: bounded numbers or choices, in one column or several, of any size in a range.
+"""Tables of records: bounded numbers or choices, in one column or several, with a range of sizes.
 
-The order of records counts, because some mechanisms depend on it: a record is added, removed or substituted at the
-first, the middle or the last place, or anywhere.
+The order of records counts, because some mechanisms depend on it. A record is added, removed or substituted at the
+first, the middle or the last place, or at a random place.
 """
 
 import functools
@@ -21,7 +21,7 @@ from auditor.neighbours.numbers import Number, Range, spelling, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
 from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
-# Sizes of the corners: small ones, where most edges are, and powers of ten.
+# The sizes of the corners: small sizes, near which most mechanisms change their behaviour, and powers of ten.
 SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 CONTAINERS = ("array", "list")
 NEEDED = (
@@ -32,7 +32,7 @@ NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class RecordValues(Values):
-    """The numbers or choices that a value of a record may be: those to try first, and the range of the numbers."""
+    """The possible values at one place of a record: ``marks`` to try first, and the ``range`` of numbers, if any."""
 
     marks: tuple[Any, ...]
     range: Range | None = None
@@ -48,7 +48,7 @@ class RecordValues(Values):
 
     @classmethod
     def of(cls, record: Sequence[Number] | None, choices: Sequence[Any] | None, integer: bool) -> "RecordValues":
-        """Return the values between two ends, or of choices, checked."""
+        """Return the values between two ends, or the choices. Raises InvalidInputError if they are invalid."""
         if (record is None) == (choices is None):
             if isinstance(record, int | float) and isinstance(choices, int | float):
                 raise InvalidInputError(
@@ -85,12 +85,12 @@ class RecordValues(Values):
         return list(self.marks) if self.range is None else self.range.few(most)
 
     def ordered(self) -> list[Any]:
-        """Return all values if they are few, the ends first; else the values worth trying."""
+        """Return all values if there are few, else the values to try first; both ends come first."""
         values = self.few() or self.marks
         return list(dict.fromkeys([values[0], values[-1], *values]))
 
     def ends(self) -> list[Any]:
-        """Return the lowest and the highest value, and the values next to zero between them."""
+        """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
         values = [self.marks[0], self.marks[-1]]
         if self.range is not None and self.range.low < 0 < self.range.high:
             one = 1 if self.range.integer else 1.0
@@ -125,16 +125,16 @@ class Records(Table):
     """Data sets of bounded records.
 
     Args:
-        record: [low, high], the ends of the numbers a record may be.
-        choices: instead of record, the values a record may be.
+        record: [low, high], the ends of the range of a record's numbers.
+        choices: instead of record, the possible values of a record.
         integer: whether the numbers are integers.
         size: [low, high], how many records a data set may have.
-        columns: how many numbers or choices a record has; without it a data set is a vector of single ones. Or, instead of
-            record and choices, what each of them may be: a list of {"low": 0, "high": 1, "integer": False} or {"choices": [...]}.
+        columns: how many numbers or choices a record has; by default a record is a single value. Or, instead of record
+            and choices, a list of the columns: {"low": 0, "high": 1, "integer": False} or {"choices": [...]} for each.
         relation: "add_remove" or "substitute".
-        distance: how many such steps apart the pairs may be (group privacy).
-        container: what a Python mechanism receives: "array", a NumPy array of shape (n,) or (n, columns), of objects if a
-            column holds anything but numbers; or "list", a list of n values, or of n lists of values. A program receives JSON.
+        distance: how many such steps the data sets of a pair may be apart (group privacy).
+        container: what a Python mechanism receives. "array": a NumPy array of shape (n,) or (n, columns), of objects if
+            a column has other values than numbers. "list": a list of n values, or of n lists. A program receives JSON.
 
     Raises InvalidInputError for empty ranges.
     """
@@ -198,14 +198,14 @@ class Records(Table):
         return self._row([record] if self._is_single else record)
 
     def all_records(self, most: int) -> list[Row]:
-        """Return all possible records, if there are at most ``most``; else none."""
+        """Return all possible records if there are at most ``most``, else none."""
         values = [column.few(most) for column in self._columns]
         some = itertools.product(*values) if math.prod(map(len, values)) <= most else ()
         return [self._row(record) for record in some]
 
     def _shown(self, left: Rows, right: Rows, container: str | None = None) -> Pair:
         if (container or self.container) == "list":
-            # As JSON holds them, so that pairs read back from a report are the same.
+            # Tuples become lists, as in JSON, so that pairs read back from a report are equal to these.
             one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
             return Pair(one, other, self._relation)
         marks = itertools.chain.from_iterable(column.marks for column in self._columns)
@@ -214,20 +214,20 @@ class Records(Table):
         return Pair(left, right, self._relation, form)
 
     def contained_otherwise(self, pair: Pair) -> Pair:
-        """Return the same pair in the other container: in arrays instead of lists, or in lists."""
+        """Return the same pair in the other container: as arrays instead of lists, or as lists instead of arrays."""
         return self._shown(pair.left, pair.right, "array" if self.container == "list" else "list")
 
     # --- The pairs to try first ---
 
     def _list_corners(self) -> list[Pair]:
-        # Records at the ends of their range in several patterns, changed at the first, middle and last place.
+        # The data sets are patterns of records at the ends of the range, changed at the first, middle and last place.
         low, high = int(self._size.low), int(self._size.high)
         sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
         moves = self._corner_moves()
-        # Small sizes of every pattern come before large ones of any, but for the largest, which is not to be missed.
+        # Small sizes of all patterns come first. The pairs of the largest size are always kept.
         largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
         smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
-        # The size below each as well: what is capped or tested at a round number changes there.
+        # The size below each is tried as well, since a mechanism may cap or test the size at a round number.
         marks = [n for n in SIZES if n in self._size]
         near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
         first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
@@ -242,13 +242,13 @@ class Records(Table):
         return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
 
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
-        """Return equal records and a change to one more that is like them, or to one that is not."""
+        """Return n equal records with moves that add an equal or another record (or that substitute another record)."""
         low, high = self._ends()[0], self._ends()[-1]
         tried = [(low, low, 1.0), (low, high, 0.0), (high, high, 1.0)] if self._grows else [(low, high, 0.0)]
         return [((one,) * n, self._comes(at, (other,))) for one, other, at in tried]
 
     def _one_unlike_the_usual(self, n: int) -> Iterator[tuple[Rows, Moves]]:
-        """Yield usual records but for one, which goes from one of the simplest values to another."""
+        """Yield n − 1 usual records and one record that changes between two of the simplest records."""
         usual = self._row(values.usual() for values in self._columns)
         for one, other in itertools.permutations(self._simple_records()[:CLOSELY], 2):
             yield (one, *(usual,) * (n - 1)), self._comes(0.0, (other,))
@@ -257,7 +257,7 @@ class Records(Table):
         return list({pair.key(): pair for pair in filter(None, itertools.starmap(self._pair, tried))}.values())
 
     def _simple_inserts(self) -> Iterator[tuple[Rows, Moves]]:
-        """Yield few records and one that is added: first each value alone, then next to equal records, then next to another."""
+        """Yield few records and one that is added: each record alone, then next to equal ones, then next to others."""
         records, least = self._simple_records(), int(self._size.low)
         alone = [((records[0],) * least, self._comes(1.0, (record,))) for record in records]
         next_to_equals = [((record,) * (least + 1), self._comes(1.0, (record,))) for record in records]
@@ -266,19 +266,19 @@ class Records(Table):
             yield from (((one,) * n, self._comes(at, (other,))) for at in (1.0, 0.0))
 
     def _simple_replacements(self) -> Iterator[tuple[Rows, Moves]]:
-        """Yield few equal records, one of which is replaced by each value; next to one another, and all by all."""
+        """Yield few equal records, one of which changes: from an end to any, from each to the next, then any to any."""
         records, least = self._simple_records(), max(1, int(self._size.low), self.distance)
         ends = itertools.product(records[:2], records)
         for one, other in itertools.chain(ends, itertools.pairwise(records), itertools.product(records, repeat=2)):
             yield (one,) * least, self._comes(0.0, (other,))
 
     def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
-        """Return a row of all first values, one of all second values, and so on. A short column repeats its last value."""
+        """Return the row of all first values, of all second values, ...; a short column repeats its last value."""
         longest = max(map(len, columns))
         return [self._row(values[min(i, len(values) - 1)] for values in columns) for i in range(longest)]
 
     def _simple_records(self) -> list[Row]:
-        """Return the values of a record where they are few, the ends first; else those worth trying."""
+        """Return the records to try first, the ends first. With several columns, also records with one high value."""
         columns = [values.ordered() for values in self._columns]
         rows = self._rows(columns)
         if len(columns) == 1:
@@ -288,7 +288,7 @@ class Records(Table):
         return [*rows[:2], *uneven, *rows[2:]]
 
     def _patterns(self, n: int) -> list[Rows]:
-        """List data sets of n records: all alike, alternating, in two blocks, one unlike the others, rising."""
+        """Return data sets of n records: all equal, alternating, in two blocks, with one outlier, rising."""
         ends = self._ends()
         alike = [(end,) * n for end in ends]
         low, high = ends[0], ends[-1]
@@ -305,7 +305,7 @@ class Records(Table):
     def _corner_moves(self) -> list[Moves]:
         moves = [self._comes(at, (end,)) for end in self._ends() for at in (1.0, 0.0, 0.5)]
         if self._grows and self.distance > 1:
-            # Some added and some removed.
+            # In these moves, some records are added and some removed.
             removals = (Move("remove", 0.0),) * (self.distance // 2)
             moves += [(*move[len(removals) :], *removals) for move in moves[:2]]
         return moves

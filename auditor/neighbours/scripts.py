@@ -1,14 +1,14 @@
-"""Scripts: the questions that an analyst asks of a session, in order. A question may depend on the answer before it.
+"""Scripts: the questions that an analyst asks a session, in order. A question may depend on the last answer.
 
-Scripts are data. In a report and in a configuration a step is a mapping:
+Scripts are data. In a report and in a configuration, a step is a mapping:
 
 - ``{"ask": "count"}`` asks a question;
-- ``{"ask": "count", "if": {"above": 3}, "else": "sum"}`` looks at the last answer first. Without "else", nothing is asked if the
-  condition does not hold. Conditions are "refused", "answered", {"above": t} and {"at_most": t};
+- ``{"ask": "count", "if": {"above": 3}, "else": "sum"}`` has a condition on the last answer: "refused", "answered",
+  {"above": t} or {"at_most": t}. If it does not hold, the question after "else" is asked, or none without "else";
 - ``{"ask": {"threshold": {"answer": "last"}}}`` puts the last answer into the question;
 - ``{"ask": "count", "session": 2}`` asks another session on the same data.
 
-"Again until it is refused" is the same step several times, under the condition "answered".
+To ask "again until refused", repeat a step with the condition "answered".
 """
 
 import copy
@@ -21,13 +21,13 @@ from typing import Any
 
 from auditor.errors import InvalidInputError, did_you_mean
 
-# Stands in a question for the last answer.
+# LAST_ANSWER stands in a question for the last answer.
 LAST_ANSWER = {"answer": "last"}
 WITHOUT_NUMBER = ("refused", "answered")
 
 
 class Unasked(Enum):
-    """Stands where a step without "else" has no question. It is one object in all processes."""
+    """Stands for the question of a step without "else" if the condition fails. It stays one object when pickled."""
 
     NOTHING = 0
 
@@ -39,14 +39,14 @@ NOTHING = Unasked.NOTHING
 class IfAnswer:
     """A condition on the last answer. ``kind`` is refused, answered, above or at_most; the last two have a ``threshold``.
 
-    An answer is refused if it is None or an exception. An answer without a number is neither above a threshold nor at most it.
+    None and exceptions are refusals. An answer without a number fulfils neither "above" nor "at_most".
     """
 
     kind: str
     threshold: float = 0.0
 
     def holds(self, answer: Any) -> bool:
-        """Return whether the answer is so."""
+        """Return whether the answer fulfils the condition."""
         refused = answer is None or isinstance(answer, BaseException)
         if self.kind in WITHOUT_NUMBER:
             return refused == (self.kind == "refused")
@@ -66,7 +66,7 @@ class IfAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """A question; the condition under which it is asked; the question that is asked ``otherwise``; and the session, from 1 on."""
+    """A question, the condition ``when`` it is asked, the question asked ``otherwise``, and the session, from 1 up."""
 
     ask: Any
     when: IfAnswer | None = None
@@ -83,7 +83,7 @@ class ScriptStep:
         return found if self.session == 1 else {**found, "session": self.session}
 
     def question(self, last: Any) -> Any:
-        """Return the question to ask after the ``last`` answer, which a session may change; NOTHING if none is asked."""
+        """Return the question after the ``last`` answer, or NOTHING. The session may change the returned question."""
         asked = self.ask if self.when is None or self.when.holds(last) else self.otherwise
         return _with_answer(asked, last) if isinstance(asked, dict | list) else asked
 
@@ -99,14 +99,14 @@ Script = tuple[ScriptStep, ...]
 
 
 def number_in(answer: Any) -> float | None:
-    """Return the first number of an answer; None if it has none.
+    """Return the first number in an answer; None if the answer has no number.
 
     >>> number_in({"count": 2}), number_in([True]), number_in("no")
     (2.0, 1.0, None)
     """
     if isinstance(answer, dict):
         answer = list(answer.values())
-    elif hasattr(answer, "tolist"):  # of NumPy, which a program may lack that plays a script
+    elif hasattr(answer, "tolist"):  # a NumPy array; this module runs in programs that may lack NumPy
         answer = answer.tolist()
     if isinstance(answer, int | float):
         return None if math.isnan(answer) else float(answer)
@@ -116,7 +116,7 @@ def number_in(answer: Any) -> float | None:
 
 
 def _with_answer(question: Any, last: Any) -> Any:
-    """Return a copy of a question in which the last answer has its place."""
+    """Return a copy of a question in which the last answer replaces LAST_ANSWER."""
     if question == LAST_ANSWER:
         return None if isinstance(last, BaseException) else copy.deepcopy(last)
     if isinstance(question, dict):
@@ -125,7 +125,7 @@ def _with_answer(question: Any, last: Any) -> Any:
 
 
 def question_words(question: Any) -> str:
-    """Write a question.
+    """Write a question in words.
 
     >>> question_words("count"), question_words({"column": "age", "above": {"answer": "last"}})
     ('count', 'column: age, above: the last answer')
@@ -138,9 +138,9 @@ def question_words(question: Any) -> str:
 
 
 def script_of(written: Any) -> Script:
-    """Read a script: a list of steps as this module writes them, or of plain questions that are no mappings.
+    """Read a script: a list of steps, each a mapping as above, or a plain question that is no mapping.
 
-    Raises InvalidInputError that names the step and what it may be.
+    Raises InvalidInputError that names the faulty step and what it may be.
     """
     if not isinstance(written, Sequence) or isinstance(written, str) or not written:
         raise InvalidInputError(f"script is {written!r}; it must be a list of steps, such as [{{ask: count}}]")
@@ -178,14 +178,14 @@ def _condition_of(written: Any) -> IfAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Ends a dialogue before the first answer by which more than ``at`` is spent, for claims on what a session says it spent.
+    """Ends a dialogue before the first answer that brings the spending above ``at``, for claims on odometers.
 
-    What was spent is the session's own ``spent``; or, with ``of``, the sum of that part of all questions that were asked, such as
-    "epsilon". An odometer promises that at any time the loss of the transcript so far is at most what it says. So for each ``at``
-    fixed in advance, the transcript up to the last answer at which it says no more than that is a mechanism whose loss is at most
-    ``at``: it is what an analyst sees who stops there (after Rogers, Roth, Ullman & Vadhan 2016). This holds if what a
-    question costs is known before its answer, as of a sum of stated costs. Otherwise the end itself would show something of the
-    answer that is left out.
+    The spending is the session's own ``spent``. With ``of``, it is the sum of this part (such as "epsilon") of all
+    questions asked. An odometer promises that at any time the loss of the transcript is at most the stated spending. So
+    for each ``at`` fixed in advance, the transcript up to the last answer with a spending of at most ``at`` has a loss
+    of at most ``at``: an analyst who stops there sees just this (after Rogers, Roth, Ullman & Vadhan 2016). This holds
+    if the cost of a question is known before its answer, like a stated cost. Otherwise, the end itself would reveal
+    something about the answer that is left out.
     """
 
     at: float
@@ -196,13 +196,13 @@ class Meter:
         return {"at": self.at} if self.of is None else {"at": self.at, "of": self.of}
 
     def is_passed(self, spent: Any) -> bool:
-        """Return whether a number is more than ``at``, by more than rounding."""
+        """Return whether the spending exceeds ``at`` by more than rounding."""
         number = number_in(spent)
         return number is not None and number > self.at * (1 + 1e-9)
 
 
 def meter_of(written: Any) -> Meter:
-    """Read a meter. Raises InvalidInputError that says what it may be."""
+    """Read a meter. Raises InvalidInputError that says what a meter may be."""
     given = written if isinstance(written, Mapping) else {}
     at, of = given.get("at"), given.get("of")
     is_number = isinstance(at, int | float) and not isinstance(at, bool) and 0 <= at < math.inf
@@ -214,9 +214,9 @@ def meter_of(written: Any) -> Meter:
 
 
 class Asked(dict[str, Any]):
-    """A data set and a script, {"data": …, "ask": […]}, as a session mechanism receives both. Programs receive it as JSON.
+    """A data set with a script, {"data": …, "ask": […]}, as a session mechanism receives it (programs as JSON).
 
-    If there is a meter, its key is "meter".
+    A meter is under the key "meter".
     """
 
     def __init__(self, data: Any, script: Script, meter: Meter | None = None) -> None:
@@ -227,7 +227,7 @@ class Asked(dict[str, Any]):
 
     @classmethod
     def of(cls, data: Any, written: Mapping[str, Any]) -> "Asked":
-        """Return a data set with the script and the meter of a written one. Raises InvalidInputError if these are spoilt."""
+        """Return a data set with a written script and meter. Raises InvalidInputError if one of these is spoilt."""
         meter = meter_of(written["meter"]) if "meter" in written else None
         return cls(data, script_of(written["ask"]), meter)
 
@@ -242,14 +242,14 @@ class Asked(dict[str, Any]):
 
 
 def is_dialogue(data: Any) -> bool:
-    """Return whether a data set, as it stands in a report, is one with a script."""
+    """Return whether a data set in a report is one with a script."""
     if not isinstance(data, dict) or data.keys() - {"meter"} != {"data", "ask"} or not isinstance(data["ask"], list):
         return False
     return bool(data["ask"]) and all(isinstance(step, dict) and "ask" in step for step in data["ask"])
 
 
 def steps_in_words(written: Sequence[Any]) -> Iterator[str]:
-    """Yield each step of a script in words; a step that is like the one before is "… again"."""
+    """Yield each step of a script in words. A step that repeats the step before gets the word "again"."""
     before = None
     for step in map(str, map(_step_of, written)):
         yield f"{step} again" if step == before else step
@@ -257,7 +257,7 @@ def steps_in_words(written: Sequence[Any]) -> Iterator[str]:
 
 
 def script_words(written: Sequence[Any]) -> str:
-    """Write a script in one line. Equal steps in a row are counted, and of over four the middle ones are left out.
+    """Write a script in one line. Equal steps in a row are counted. The middle of a long script is left out.
 
     >>> script_words([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
     'count (3 times), sum if the last answer is above 2'

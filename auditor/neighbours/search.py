@@ -1,6 +1,6 @@
-"""Search pairs by successive halving, with mutation of the best: most outputs go to pairs with the most evidence.
+"""Search of pairs by successive halving, with mutation of the best: most outputs go to the pairs with most evidence.
 
-Of a pair that breaks a claim, simpler pairs are tried then.
+If a pair breaks the claim, simpler pairs are tried afterwards.
 """
 
 import itertools
@@ -17,32 +17,32 @@ from auditor.neighbours.numbers import spelling
 from auditor.neighbours.pair import Pair, distinct, plain
 from auditor.neighbours.scripts import is_dialogue
 
-# evaluate(pairs, outputs for each of them) -> a score for each; larger is more evidence of a broken claim.
+# evaluate(pairs, outputs for each pair) -> a score for each pair; a larger score is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 
-# With more rounds, the last choice rests on more outputs. But the first round must have enough outputs for all corners.
+# The limits of the number of rounds. More rounds give the last pairs more outputs, but each corner fewer outputs.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
-SURVIVORS = 1 / 4  # of each round
-# The outputs of a first look at one of many pairs: a gross violation shows in so few, and so do the commonest kind of outputs and
-# an order of records that matters. With 32, a sum of 32-bit floats that overflows was found with 6 of 20 seeds; with 16, with all.
+SURVIVORS = 1 / 4  # the share of pairs that survive a round
+# The outputs of a first look at one of many pairs. So few show a gross violation, the commonest kind of output, and an
+# order of records that matters. With 16, an overflow of 32-bit floats was found with all of 20 seeds; with 32, with 6.
 FIRST_LOOK = 16
-# Below this many outputs, a score that ranks pairs is mostly noise. A pair in a round has twice as many.
+# Below LEAST_LOOK outputs, a score that ranks pairs is mostly noise. A pair in a round has LEAST_OUTPUTS or more.
 LEAST_LOOK = 2 * FIRST_LOOK
 LEAST_OUTPUTS = 2 * LEAST_LOOK
-# kinds(pairs) -> for each pair, which kinds of output its sides give.
+# kinds(pairs) -> for each pair, the kinds of output on its sides.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
-# Scores that differ by less differ by the processor. Else a tie would be decided by it, and all that follows.
+# Scores are compared to DIGITS digits, since further digits depend on the processor and would decide ties.
 DIGITS = 6
 
 MOST_EDGES = 4
-# Enough to bisect a range of a million.
+# So many halvings bisect a range of a million.
 MOST_HALVINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The budget of a search: outputs in all, the fewest outputs on a pair in a round, and the most pairs in the first round."""
+    """The budget of a search: outputs in all, least outputs of a pair in a round, most pairs in the first round."""
 
     outputs: int
     least_each: int = LEAST_OUTPUTS
@@ -50,7 +50,7 @@ class Budget:
 
 
 class Found(NamedTuple):
-    """The pair with the most evidence, and its score in the last round; −∞ if no outputs were spent."""
+    """The pair with the most evidence, and its score in the last round (−∞ if no outputs were spent)."""
 
     pair: Pair
     score: float
@@ -61,10 +61,10 @@ def search_pairs(
 ) -> Found:
     """Return the pair with the most evidence.
 
-    The outputs are split evenly over rounds. If they are few, there is one round. Every round draws fresh ones. The first round
-    looks at the pairs of ``first``, all different, and at the pairs of :func:`candidates`, up to ``budget.most_pairs`` in all.
-    Each later round looks at the best quarter so far, and at pairs one step away from these. If the domain has only one pair,
-    nothing is spent.
+    The outputs are split evenly over rounds; if they are few, there is one round. Every round draws fresh outputs. The
+    first round looks at the pairs of ``first``, all different, and of :func:`candidates`, up to ``budget.most_pairs``
+    in all. Later rounds look at the best quarter of the round before, and at pairs one step from these. If the domain
+    has one pair only, nothing is spent.
     """
     if has_one_pair(domain, rng):
         return Found(domain.corners()[0], -math.inf)
@@ -73,7 +73,7 @@ def search_pairs(
     looks = budget.outputs // budget.least_each
     if looks < LEAST_ROUNDS:
         return Found(looked_at[0], -math.inf)
-    # With outputs for fewer looks, one round at more pairs is worth more than several at a few.
+    # With few outputs, one round that looks at more pairs is better than several rounds that look at few pairs.
     rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, looks // len(looked_at))) if looks >= 8 * LEAST_ROUNDS else 1
     per_round = budget.outputs // rounds
     room = per_round // budget.least_each
@@ -93,7 +93,7 @@ def has_one_pair(domain: Domain, rng: np.random.Generator) -> bool:
 
 
 def candidates(domain: Domain, rng: np.random.Generator, most: int | None = None) -> list[Pair]:
-    """Return the domain's corners, and half as many random pairs; of all these ``most`` at most, drawn at random."""
+    """Return the domain's corners and half as many random pairs; if there are too many, ``most`` drawn from these."""
     corners = domain.corners()
     found = distinct([*corners, *(domain.random(rng) for _ in range(len(corners) // 2))])
     if most is None or len(found) <= most:
@@ -102,14 +102,14 @@ def candidates(domain: Domain, rng: np.random.Generator, most: int | None = None
 
 
 def spread(pairs: Sequence[Pair], most: int) -> list[Pair]:
-    """Return ``most`` of the pairs at most, evenly spread over them, the first and the last among them."""
+    """Return at most ``most`` of the pairs, evenly spaced from the first to the last."""
     if len(pairs) <= most:
         return list(pairs)
     return [pairs[round(i * (len(pairs) - 1) / max(1, most - 1))] for i in range(most)]
 
 
 def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
-    """Return at most ``most`` pairs by the same move, this pair among them. Each begins where the pair before ends."""
+    """Return at most ``most`` pairs by the same move, ``pair`` among them. Each begins where the one before ends."""
     steps = [pair]
     for way in (1, -1):
         while len(steps) < most and (further := domain.step(steps[-1 if way == 1 else 0], way)) is not None:
@@ -118,16 +118,16 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
-    """Return the indices of scores, the highest first and NaN last. Scores that are equal to DIGITS digits keep their order."""
+    """Return the indices of scores, the highest first and NaN last. Scores equal to DIGITS digits keep their order."""
     rounded = [significant(score, DIGITS) for score in scores]
     return sorted(range(len(scores)), key=lambda i: -rounded[i] if rounded[i] > -math.inf else math.inf)
 
 
 def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
-    """Return pairs on either side of edges between pairs of ``known`` kinds; none if there is one kind only.
+    """Return the pairs on both sides of each edge between pairs of different ``known`` kinds of output.
 
-    At an edge the kind of output changes: a mechanism that refuses below some size leaks most at just that size. Random pairs
-    rarely hit an edge, and bisection finds it in few steps.
+    At an edge, the kind of output changes: a mechanism that refuses below some size leaks most at this size. Random
+    pairs rarely hit an edge, but bisection finds the edge in few steps.
     """
     ways = _ways(known)
     ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
@@ -142,26 +142,26 @@ def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Seque
 
 
 def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
-    """Return, for each kind but the commonest, its first place and the nearest place of the commonest."""
+    """Return, for each kind but the commonest, its first index and the nearest index of the commonest kind."""
     commonest = max(dict.fromkeys(known), key=list(known).count, default="")
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]
     return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]
 
 
-# --- Shrinking: simpler pairs of one that breaks a claim, the boldest changes first ---
+# --- Shrinking: from a pair that breaks the claim to simpler pairs, the boldest changes first ---
 
-# Simpler is a fixed order: fewer records and questions, then fewer characters in all numbers as they are written, then fewer digits
-# other than 0, then numbers nearer to 0. Every pair proposed is strictly simpler than the one it was made of. So shrinking ends:
-# among pairs of a finite number of characters there is no endless descent.
+# Simplicity is a fixed order: fewer records and questions, then fewer characters in all written numbers, then fewer
+# digits other than 0, then numbers nearer to 0. Each proposed pair is strictly simpler than the pair it was made from.
+# So shrinking ends, since there is a finite number of pairs with a given number of characters.
 
-# The number of candidates looked at together, and of the domain's simplest corners. It does not depend on the workers.
+# The number of candidates evaluated together, and of the simplest corners. It does not depend on the number of workers.
 GROUP = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """The budget of shrinking: outputs in all, on each candidate, and in a last look at the simplest corners."""
+    """The budget of shrinking: outputs in all, for each candidate, and for a last look at the simplest corners."""
 
     outputs: int
     each: int
@@ -169,10 +169,10 @@ class Screening:
 
 
 def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
-    """Return pairs whose scores lie above ``floor``, each simpler than the one before; empty if there are none.
+    """Return pairs with scores above ``floor``, each simpler than the pair before; an empty list if there are none.
 
-    A greedy descent. Rare events on simple pairs may have been missed, so the simplest corners are looked at once more in the
-    end, with more outputs on each.
+    The descent is greedy. It may have missed rare events on simple pairs, so in the end it looks once more at the
+    simplest corners, with more outputs for each.
     """
     left, each, at_last = screening.outputs, screening.each, screening.last_look // GROUP
     first = sorted(domain.corners(), key=complexity)[:GROUP]
@@ -198,13 +198,13 @@ def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, s
 
 
 def complexity(pair: Pair) -> tuple[int, int, int, float]:
-    """Return the place of a pair in the order of simplicity.
+    """Return the key of a pair in the order of simplicity.
 
     >>> complexity(Pair([0], [0, 1])) < complexity(Pair([0, 0], [0, 0, 1])) < complexity(Pair([0, 0], [0, 0, 7]))
     True
     """
     sides = plain(pair.left), plain(pair.right)
-    times: dict[tuple[type, Any], int] = {}  # how often each leaf occurs; 1 and 1.0 and True are spelled differently
+    times: dict[tuple[type, Any], int] = {}  # how often each leaf occurs; by type, since 1, 1.0 and True are equal
     for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
         times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
     spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
@@ -217,7 +217,7 @@ def complexity(pair: Pair) -> tuple[int, int, int, float]:
 
 
 def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
-    """Yield strictly simpler pairs, each once: those of ``first``, then changes of the pair."""
+    """Yield strictly simpler pairs, each once: first from ``first``, then changes of the pair."""
     own, seen = complexity(pair), {pair.key()}
     for candidates in (first, domain.simpler(pair)):
         for candidate in candidates:
@@ -227,7 +227,7 @@ def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[
 
 
 def _items(data: Any) -> int:
-    """Return the number of records, and of the questions of a script."""
+    """Return the number of records, plus the number of questions of a script."""
     if is_dialogue(data):
         return _items(data["data"]) + len(data["ask"])
     return len(data) if isinstance(data, list) else 0

@@ -1,7 +1,7 @@
-"""The domain of tables: rows, which persons may own, and the neighbours among them. Records and Frame are two ways to make one.
+"""The domain of tables of rows, which may have owners, and the neighbours among tables; Records and Frame subclass it.
 
-A pair is made of the rows of its left side and of moves: a row, or a person with all rows, is added, removed or replaced. So every
-pair is neighbouring, and the same moves can be made on other rows.
+A pair is made from the rows of its left side by moves. A move adds, removes or replaces a row, or a person with all
+rows. So every pair is neighbouring, and the same moves can be made on other rows.
 """
 
 import functools
@@ -21,15 +21,15 @@ from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import NO_ROW, Lazy, Pair, Relation, Row, Slot, aligned, in_both, relation_named, same
 
 Rows = tuple[Row, ...]
-# How the right side of a pair is ordered, where any order is allowed; other numbers are seeds.
+# Orders of the right side of a pair, if any order is allowed. Any other number above 0 is the seed of a random order.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One person, or row, is added, removed or replaced at the place that is ``at`` of the way through the table.
+    """One person, or one row, is added, removed or replaced. ``at`` is the place, as a share of the table's length.
 
-    ``rows`` are the new rows, without an owner. If ``to`` is given, they are spread from ``at`` to ``to``.
+    ``rows`` are the new rows, without an owner. If ``to`` is given, the new rows are spread from ``at`` to ``to``.
     """
 
     op: str  # insert | remove | replace
@@ -43,7 +43,7 @@ Moves = tuple[Move, ...]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The origin of a pair: the rows of both sides before the right side was ``turned``, and the moves if known."""
+    """The origin of a pair: both sides' rows, the moves if known, and how the right side was reordered (``turned``)."""
 
     left: Rows
     right: Rows
@@ -52,9 +52,9 @@ class Made:
 
 
 class Table(Domain):
-    """Tables of a range of sizes, and their neighbours."""
+    """Tables with a range of sizes, and their neighbours."""
 
-    # Whether places of a row mean different things: then single values are changed as well as whole rows.
+    # Whether the columns have names. If so, single values are changed as well as whole rows.
     has_names: ClassVar[bool] = False
 
     distance: int
@@ -64,10 +64,10 @@ class Table(Domain):
     _values: Sequence[Values]
     _size: Range
     _relation: Relation
-    _each = Range(1, 1, True)  # rows of a person
-    _owned = False  # whether rows begin with their owner
-    _by_person = False
-    _is_single = False  # whether a row is its value
+    _each = Range(1, 1, True)  # how many rows a person has
+    _owned = False  # whether each row begins with its owner
+    _by_person = False  # whether a move is of a person with all rows, and not of a single row
+    _is_single = False  # whether a row is a single value, and not a tuple
 
     def _set_relation(self, relation: str, distance: int) -> None:
         self._relation = relation_named(relation)
@@ -88,14 +88,14 @@ class Table(Domain):
 
     @abstractmethod
     def _shown(self, left: Rows, right: Rows) -> Pair:
-        """Return the pair of these rows, as a report shows it and mechanisms receive it."""
+        """Return the pair of these rows, in the form in which a report shows it and mechanisms receive it."""
 
     @abstractmethod
     def _read(self, record: Any) -> Row:
-        """Return the row of a record as a report holds it. Raises ValueError if it has another form."""
+        """Return the row of a record from a report. Raises ValueError if the record has another form."""
 
     def _row(self, values: Iterable[Any]) -> Row:
-        """Return the row of these values, without an owner."""
+        """Return the row of these values, without owner."""
         return next(iter(values)) if self._is_single else tuple(values)
 
     def _values_of(self, row: Row) -> tuple[Any, ...]:
@@ -105,19 +105,19 @@ class Table(Domain):
         return row[1:] if self._owned else row
 
     def _changed(self, row: Row, values: Iterable[Any]) -> Row:
-        """Return the row with other values, of the same owner."""
+        """Return the row of the same owner with other values."""
         return (*row[:1], *values) if self._owned else self._row(values)
 
     def _random_row(self, rng: np.random.Generator) -> Row:
         return self._row([values.draw(rng) for values in self._values])
 
     def _in_persons(self, rows: Sequence[Row], first: int = 1) -> list[Row]:
-        """Return the rows with owners, if they have such, from ``first`` on: each with the fewest rows, one after the other."""
+        """Return the rows with owners (if rows have owners), numbered from ``first``, with the fewest rows each."""
         least = int(self._each.low)
         return [(first + i // least, *row) for i, row in enumerate(rows)] if self._owned else list(rows)
 
     def _in_random_persons(self, rows: Sequence[Row], rng: np.random.Generator) -> list[Row]:
-        """Return the rows with owners of any numbers of rows, often not next to each other."""
+        """Return the rows with owners (if rows have owners) of random numbers of rows, half of the time shuffled."""
         if not self._owned:
             return list(rows)
         owners, n = list[int](), len(rows)
@@ -128,7 +128,7 @@ class Table(Domain):
         return [(owner, *row) for owner, row in zip(owners, rows, strict=False)]
 
     def _holds(self, rows: Rows) -> bool:
-        """Whether there are as many rows as allowed, and of each person."""
+        """Whether the number of rows is allowed, in all and for each person."""
         if len(rows) not in self._size:
             return False
         return not self._owned or all(len(unit) in self._each for unit in units_of(rows))
@@ -136,7 +136,7 @@ class Table(Domain):
     # --- Pairs ---
 
     def own(self, left: Any, right: Any) -> Pair | None:
-        """See Domain; of shuffled rows only if both sides have one order."""
+        """See Domain. Shuffled rows are recognised only if both sides have the same order."""
         try:
             one, other = (tuple(map(self._read, side)) for side in (left, right))
         except (TypeError, ValueError):
@@ -145,7 +145,7 @@ class Table(Domain):
         return self._of(Made(one, other)) if known else None
 
     def _allows(self, row: Row) -> bool:
-        """Whether a row has values of its columns, and an owner if rows have one."""
+        """Whether each value of a row is allowed in its column, and the owner (if rows have owners) is an id."""
         if self._owned and not (type(row[0]) is int and row[0] >= 1):
             return False
         values = self._values_of(row)
@@ -154,11 +154,11 @@ class Table(Domain):
         )
 
     def _are_apart(self, left: Rows, right: Rows) -> bool:
-        """Whether at most as many rows, or persons, differ as may be moved. All other rows must be equal and in the same order."""
+        """Whether at most ``distance`` rows, or persons, differ, and all other rows are equal and in the same order."""
         if not self._by_person:
             if not self._grows and len(left) != len(right):
                 return False
-            # By spelling: 0.0 is not −0.0. A row that is replaced keeps its owner.
+            # Rows are compared as text, so that 0.0 differs from −0.0. A row that is replaced keeps its owner.
             slots = aligned([*map(repr, left)], [*map(repr, right)], self._relation)
             keeps = self._grows or not self._owned or [row[0] for row in left] == [row[0] for row in right]
             return keeps and sum(not slot.common for slot in slots) <= self.distance
@@ -176,7 +176,7 @@ class Table(Domain):
         return None if moved is None else self._of(Made(base, moved, moves, turned))
 
     def _of(self, made: Made) -> Pair | None:
-        """Return the pair, or None if its sides are equal or not of this domain."""
+        """Return the pair. Return None if its sides are equal, or if a side is not in this domain."""
         left, right = made.left, made.right
         if _equal(left, right) or not (self._holds(left) and self._holds(right)):
             return None
@@ -187,7 +187,7 @@ class Table(Domain):
         return replace(self._shown(left, right), origin=made)
 
     def _moved(self, base: Rows, moves: Moves) -> Rows | None:
-        """Return the rows after the moves; None if there is nobody to move."""
+        """Return the rows after the moves; None if there is no row to remove or replace."""
         rows = list(base)
         for i, move in enumerate(moves):
             if move.op == "insert":
@@ -195,12 +195,12 @@ class Table(Domain):
                 continue
             if not rows:
                 return None
-            # Moves at one place go on, one place each. So they change several rows, or persons.
+            # The i-th move is made i units further on, so that moves at one place change different rows, or persons.
             units = self._units(rows)
             unit = units[(min(int(move.at * len(units)), len(units) - 1) + i) % len(units)]
             new = [(rows[unit[0]][0], *row) for row in move.rows] if self._owned else list(move.rows)
             here, spread = (new, []) if move.to is None else ([], new)
-            # If there are more new rows than old ones, the rest follows the last row.
+            # If there are more new rows than old ones, the further ones follow the last old row.
             rows[unit[-1] + 1 : unit[-1] + 1] = here[len(unit) :]
             for place, row in zip(unit, here, strict=False):
                 rows[place] = row
@@ -210,11 +210,11 @@ class Table(Domain):
         return tuple(rows)
 
     def _units(self, rows: Sequence[Row]) -> Sequence[Sequence[int]]:
-        """Return the places of each person's rows, or of each row."""
+        """Return the units that moves change: the places of each person's rows, or of each single row."""
         return units_of(rows) if self._by_person else Lazy(range(len(rows)), lambda i: range(i, i + 1))
 
     def _newly_owned(self, new: Rows, rows: Sequence[Row]) -> list[Row]:
-        """Return rows that come with an owner: a new one; or the first, who has a row more, if single rows come and go."""
+        """Return new rows with an owner: a new person, or person 1 if single rows move and 1 may have more rows."""
         if not self._owned:
             return list(new)
         owners = Counter(row[0] for row in rows)
@@ -234,7 +234,7 @@ class Table(Domain):
         return self._pair(owned, self._random_moves(rng), self._random_turn(rng))
 
     def _comes(self, at: float, rows: Rows) -> Moves:
-        """Return as many moves as the distance is: each time these rows come, or take the place of others."""
+        """Return ``distance`` equal moves, by which these rows are added or, under substitute, replace others."""
         return (Move("insert" if self._grows else "replace", at, rows),) * self.distance
 
     def _random_turn(self, rng: np.random.Generator) -> int:
@@ -264,7 +264,7 @@ class Table(Domain):
             return self._with_value(made, kind == 5, rng)
         at, least = int(rng.integers(len(base) + 1)), int(self._each.low)
         if kind == 1:
-            # Insert a run of equal rows, new ones or like one that is here, at most as long as the table.
+            # Insert a run of equal rows, at most as long as the table: a new row, or a copy of a row of the table.
             row, times = self._random_row(rng), int(Range(1, max(1, len(base)), True).draw(rng))
             if base and rng.random() < 0.5:
                 row = self._unowned(_one_of(base, rng))
@@ -278,14 +278,14 @@ class Table(Domain):
                 like = self._values_of(_one_of(base, rng))
                 base[run] = [self._changed(row, like) for row in base[run]]
             else:
-                # A row that is unlike all others is changed as often as one of a crowd.
+                # Each different row is chosen with the same probability, even if one of them occurs many times.
                 row = _one_of(base, rng)
                 near = (values.near(old, rng) for values, old in zip(self._values, self._values_of(row), strict=True))
                 base[base.index(row)] = self._changed(row, near)
         return None if _equal(tuple(base), made.left) else self._pair(base, made.moves, made.turned)
 
     def _with_value(self, made: Made, alone: bool, rng: np.random.Generator) -> Pair | None:
-        """Return the pair with one value changed: in one row (``alone``), of those that come as well, or wherever it stands."""
+        """Return the pair with one value changed, in one row (``alone``) or wherever it occurs, in added rows, too."""
         base, new = list(made.left), [row for move in made.moves for row in move.rows]
         rows = [*map(self._unowned, base), *new]
         if not (rows and self._values):
@@ -314,7 +314,7 @@ class Table(Domain):
             return None
         [move] = made.moves
         if move.op == "replace":
-            # The next row, or person, that is not yet like the new one, round the end.
+            # Replace the next row, or person, that differs from the new rows. After the end, start from the beginning.
             rows = made.right
             units = self._units(rows)
             n, place = len(units), min(int(move.at * len(units)), len(units) - 1)
@@ -330,7 +330,7 @@ class Table(Domain):
     def each_value(self) -> Iterator[Pair]:
         usual = [values.usual() for values in self._values]
         alone, least = int(self._size.low), max(int(self._each.low), int(self._size.low))
-        columns = [values.few(400) for values in self._values]  # of a column with more, not each value is tried
+        columns = [values.few(400) for values in self._values]  # no values of a column with more than 400
         for place, value in _in_turns(columns):
             row = self._row([*usual[:place], value, *usual[place + 1 :]])
             for n in (alone, least + 1):
@@ -340,18 +340,18 @@ class Table(Domain):
         rows, high = self._edges(), int(self._size.high)
         numbers = (2, 4, 8, 13, 19, 30, 60, 100, 200, high - 1, high)
         sizes = [n for n in dict.fromkeys(numbers) if n in self._size and n <= high]
-        # ``few`` records of a crowd at an end are unlike the others.
+        # ``few`` records at the end of the data set differ from the ``many`` before.
         for few, comes, many, other in itertools.product((0, 3, 1), rows[:3], rows[:2], rows):
             for n in sizes:
                 if few < n and many != other:
                     yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)
 
     def _edges(self) -> list[Row]:
-        """Return rows of all lowest and of all highest values, one between them, and those next to the ends."""
+        """Return rows of all lowest, all highest and all middle values, and of the values next to both ends."""
         return [*map(self._row, zip(*(values.edges() for values in self._values), strict=True))]
 
     def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
-        """Yield the pair in which the row, or a person with it, comes; or takes the place of the first."""
+        """Yield the pair in which the row, or a person with copies of it, is added or replaces the first one."""
         base, times = self._in_persons(rows), int(self._each.low) if self._by_person else 1
         if pair := self._pair(base, self._comes(1.0 if self._grows else 0.0, (row,) * times)):
             yield pair
@@ -370,7 +370,7 @@ class Table(Domain):
         return self._path(base, units, rng.permutation(n).tolist())
 
     def _assorted(self, n: int, rng: np.random.Generator) -> list[Row]:
-        """Return rows in any order: each of few values once, as far as there is room for them; else random ones."""
+        """Return n rows: all values in random order, repeatedly, if the only column has few; else random rows."""
         few = self._values[0].few() if len(self._values) == 1 else []
         if not few:
             return [self._random_row(rng) for _ in range(n)]
@@ -378,9 +378,9 @@ class Table(Domain):
         return [self._row([value]) for value in values]
 
     def _path(self, base: Rows, units: Sequence[Rows], goal: Sequence[int]) -> Sequence[Pair]:
-        """Return neighbours from rows, which are of units, to the same in another order: unit by unit, each put in its place."""
+        """Return a path of neighbours from ``base`` to its ``units`` in the order ``goal``, one unit after another."""
         n, numbers = len(units), dict[str, int]()
-        # Units that are alike have one number: the place of the first.
+        # Equal units have the same number: the place of the first of them.
         kinds = [numbers.setdefault(repr(unit), place) for place, unit in enumerate(units)]
         now, moves = kinds.copy(), list[Move]()
         orders = [tuple(now)]
@@ -399,7 +399,7 @@ class Table(Domain):
                 moves.append(Move("replace", (place + 0.5) / n, units[wanted]))
             orders.append(tuple(now))
         passed = [base]
-        # Whose a new row is depends on all rows. Without owners, rows are made when they are looked at.
+        # The owner of a new row depends on all rows, so tables with owners are made at once, and others when read.
         for move in moves if self._owned else ():
             moved = self._moved(passed[-1], (move,))
             if moved is None:
@@ -412,7 +412,7 @@ class Table(Domain):
         def pair(step: int) -> Pair | None:
             return self._of(Made(rows(step), rows(step + 1), (moves[step],)))
 
-        # Sizes repeat after two steps.
+        # The size of the table repeats after two steps, so two pairs are checked.
         allowed = all(pair(step) is not None for step in range(min(2, len(moves))))
         return Lazy(range(len(moves)), lambda step: cast(Pair, pair(step))) if allowed else ()
 
@@ -432,13 +432,13 @@ class Table(Domain):
                 yield simple
 
     def _fewer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
-        """Yield fewer common rows, or as many usual ones, in blocks; then without a person, and fewer rows of one who differs."""
+        """Yield fewer common rows, or usual ones instead; then leave out a person, or a row of one who differs."""
         common = [i for i, slot in enumerate(slots) if slot.common]
         usual = [values.usual() for values in self._values]
         for block in blocks([repr(slots[i].left) for i in common]):
             chosen = set(common[block])
             yield [slot for i, slot in enumerate(slots) if i not in chosen]
-            # Before smaller blocks are left out: equal rows make fewer blocks.
+            # Usual values come before smaller blocks, since equal rows make fewer blocks.
             yield [in_both(self._changed(slot.left, usual)) if i in chosen else slot for i, slot in enumerate(slots)]
         if not self._owned:
             return
@@ -449,12 +449,12 @@ class Table(Domain):
         persons = _persons(slots)
         for i, slot in enumerate(slots):
             for instead in [] if slot.common else [[], [replace(slot, left=NO_ROW)], [replace(slot, right=NO_ROW)]]:
-                # Who has no rows left is gone, which would be another move.
+                # A person without rows would be gone, which would change the number of moves.
                 if _persons(less := [*slots[:i], *instead, *slots[i + 1 :]]) == persons:
                     yield less
 
     def _plainer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
-        """Yield the same rows with the ids 1, 2, 3, …, then with simpler values: wherever one stands, then in one row or side."""
+        """Yield the same rows with the ids 1, 2, 3, …, then with a simpler value, in a whole column or in one row."""
         if self._owned:
             owners = dict.fromkeys(row[0] for slot in slots for row in slot.rows)
             names = {owner: i for i, owner in enumerate(owners, start=1)}
@@ -477,7 +477,7 @@ class Table(Domain):
                     yield [*before, replace(slot, right=row), *after]
 
     def _replaced(self, slot: Slot, place: int, old: Any, value: Any) -> Slot:
-        """Return the slot with a value instead of another at one place, if it may be changed with others."""
+        """Return the slot with ``value`` instead of ``old`` at one place; unchanged if the slot may not be changed."""
         if not slot.common and (slot.frozen or not self.has_names):
             return slot
 
@@ -496,7 +496,7 @@ class Table(Domain):
 
 
 def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
-    """Return the range of a number of records or rows. Raises InvalidInputError unless the ends are integers from ``least`` up."""
+    """Return a range of numbers of rows. Raises InvalidInputError unless the ends are integers from ``least`` up."""
     counts = Range.of(name, ends)
     if counts.low < least or not counts.has_integer_ends:
         raise InvalidInputError(
@@ -517,30 +517,30 @@ def _sides(slots: Sequence[Slot]) -> tuple[Rows, Rows]:
 
 
 def _persons(slots: Sequence[Slot]) -> list[set[Any]]:
-    """Return the owners on either side."""
+    """Return the set of owners of each side."""
     return [{row[0] for row in side} for side in _sides(slots)]
 
 
 def _equal(left: Rows, right: Rows) -> bool:
-    """Whether rows are the same. NaN is the same as NaN, and 0.0 is not −0.0."""
+    """Whether rows are equal and have the same text: 0.0 differs from −0.0."""
     return left == right and repr(left) == repr(right)
 
 
 def _one_of(rows: Sequence[Row], rng: np.random.Generator) -> Row:
-    """Return one of the rows, each of those that differ with the same chance."""
+    """Return a random row; each different row has the same probability."""
     different = list({repr(row): row for row in rows}.values())
     return different[rng.integers(len(different))]
 
 
 def _put(rows: list[Row], new: Sequence[Row], at: float, to: float | None) -> None:
-    """Insert rows at a place, or spread over the way to another."""
+    """Insert rows at the place ``at`` or, if ``to`` is given, spread from ``at`` to ``to``."""
     n, way = len(rows), 0.0 if to is None else to - at
     for i, row in enumerate(new):
         rows.insert(round((at + way * i / max(1, len(new) - 1)) * n) + i, row)
 
 
 def reordered(rows: Rows, how: int, owned: bool) -> Rows:
-    """Return the rows backwards, sorted by how they are written without their owners (or falling), or at random with a seed."""
+    """Return the rows backwards, sorted by their text without owners (rising or falling), or shuffled with a seed."""
     if how == BACKWARDS:
         return rows[::-1]
     if how in (SORTED, FALLING):
@@ -549,14 +549,14 @@ def reordered(rows: Rows, how: int, owned: bool) -> Rows:
 
 
 def _in_turns(columns: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Any]]:
-    """Yield the place and the value of each, the first of every column, then the second ones."""
+    """Yield (column, value): the first value of every column, then the second values, and so on."""
     for number in range(max(map(len, columns), default=0)):
         yield from ((place, values[number]) for place, values in enumerate(columns) if number < len(values))
 
 
 def aligned_by_owner(left: Sequence[Row], right: Sequence[Row]) -> list[Slot]:
-    """Align the rows of persons. If a person's rows differ, none of these rows counts as common. The other persons have the same
-    order on both sides.
+    """Align the rows of persons. If the rows of a person differ between the sides, none of these rows counts as common.
+    The rows of all other persons have the same order on both sides.
     """
     sides = [{rows[unit[0]][0]: [rows[i] for i in unit] for unit in units_of(rows)} for rows in (left, right)]
     differ = {owner for owner in (*sides[0], *sides[1]) if repr(sides[0].get(owner)) != repr(sides[1].get(owner))}
@@ -564,14 +564,14 @@ def aligned_by_owner(left: Sequence[Row], right: Sequence[Row]) -> list[Slot]:
     while i < len(left) or j < len(right):
         a = left[i] if i < len(left) and left[i][0] in differ else NO_ROW
         b = right[j] if j < len(right) and right[j][0] in differ else NO_ROW
-        common = a is b  # neither differs
+        common = a is b  # both are NO_ROW, so neither owner differs
         slots.append(in_both(left[i]) if common else Slot(a, b))
         i, j = i + (common or a is not NO_ROW), j + (common or b is not NO_ROW)
     return slots
 
 
 def units_of(rows: Sequence[Row]) -> list[list[int]]:
-    """Return the places of each owner's rows, in the order of their first ones."""
+    """Return the places of each owner's rows. Owners are in the order of their first rows."""
     found: dict[Any, list[int]] = {}
     for i, row in enumerate(rows):
         found.setdefault(row[0], []).append(i)
@@ -579,7 +579,7 @@ def units_of(rows: Sequence[Row]) -> list[list[int]]:
 
 
 def blocks(rows: Sequence[str]) -> Iterator[slice]:
-    """Yield all, halves, quarters and so on down to single ones of rows, which are given by their spelling.
+    """Yield slices of rows, which are given as texts: of all rows, halves, quarters and so on down to single rows.
 
     A block equal to the block before it is skipped: removing either block leaves the same rows.
     """

@@ -1,5 +1,5 @@
-"""Data sets that are totals over people: sums of what each contributes; a vector, a dict by keys, or one number, with a limit on
-what one person changes.
+"""Data sets of totals over people: sums of each person's contributions; or a vector, a dict by keys, or one number with
+a limit on the change by one person.
 """
 
 import copy
@@ -25,23 +25,23 @@ TotalsVector = tuple[Number, ...]
 
 
 class VectorOfTotals(Domain):
-    """Vectors of numbers of which a move changes a part. The origin of a pair is its left and its right vector, and the move."""
+    """Vectors of numbers. A move adds a vector of changes. The origin of a pair: left vector, right vector, move."""
 
-    values: Range  # of each number
+    values: Range  # the range of each number
 
     @abstractmethod
     def _moves(self) -> list[TotalsVector]:
-        """List the moves to try first: what is added to each number."""
+        """Return the moves to try first. A move holds what is added to each number."""
 
     @abstractmethod
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
-        """Return the pair of data sets that two vectors stand for."""
+        """Return the pair of data sets that two vectors represent."""
 
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m for v, m in zip(vector, move, strict=True))
 
     def _pair(self, vector: TotalsVector, move: TotalsVector) -> Pair | None:
-        """Return the pair of a vector and the moved one; None if it is not in this domain."""
+        """Return the pair of a vector and the moved vector; None if the pair is not in this domain."""
         return self._made(vector, self._moved(vector, move), move)
 
     def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
@@ -71,16 +71,16 @@ class VectorOfTotals(Domain):
         zero = values.nearest(0 if integer else 0.0)
         vectors = [(zero,) * len(vector), tuple(zero if m == 0 else v for v, m in zip(vector, move, strict=True))]
         vectors += one_changed(vector, values.simpler)
-        # Where no number of it grows, a contribution is legal in any norm.
+        # A move whose numbers are not larger than those of an allowed move is allowed in any norm.
         moves = one_changed(move, lambda m: Range(min(m, 0), max(m, 0), integer).simpler(m))
         yield from filter(None, (self._pair(changed, move) for changed in vectors))
         yield from filter(None, (self._pair(vector, smaller) for smaller in moves))
 
 
 class TotalsOfPeople(VectorOfTotals):
-    """Totals over people. The vector of a data set says how many people there are of each kind."""
+    """Totals over people. The vector that represents a data set holds the number of people of each kind."""
 
-    kind: int | None = None  # the only kind that ever moves, for group-wise claims
+    kind: int | None = None  # the only kind of people that is added or removed, for group-wise claims
 
     def __init__(self, contributions: Sequence[Sequence[Number]], people: Sequence[int], relation: str) -> None:
         self.relation = relation_named(relation)
@@ -114,7 +114,7 @@ class TotalsOfPeople(VectorOfTotals):
         return list(dict.fromkeys(self._each_corner()))
 
     def _each_corner(self) -> Iterator[Pair]:
-        """Yield the corners, some of them more than once."""
+        """Yield the corners; some repeat."""
         marks = self.people.ladder()
         kinds = len(self.contributions)
         if len(marks) ** kinds * kinds <= 2 * MOST_CORNERS:
@@ -159,7 +159,7 @@ class TotalsOfPeople(VectorOfTotals):
 
 
 class VectorWithinReach(VectorOfTotals):
-    """A vector of numbers of which one person changes at most ``reach``, in the L1, the L2 or the maximum norm."""
+    """Vectors of numbers. One person changes a vector by at most ``reach`` in the L1, the L2 or the maximum norm."""
 
     def __init__(
         self, cells: int, values: Sequence[Number], contribution: dict[str, Number], integer: bool = True
@@ -190,7 +190,7 @@ class VectorWithinReach(VectorOfTotals):
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
         moves = self._moves()
-        # Where one cell is unlike the rest, two kinds of moves matter: of that cell alone, and of all alike.
+        # If one cell differs from the rest, two kinds of moves matter: of this cell alone, and of all cells equally.
         few = [move for move in moves if move[0] != 0][:4]
         tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
         pairs = filter(None, itertools.starmap(self._pair, tried))
@@ -209,13 +209,13 @@ class VectorWithinReach(VectorOfTotals):
         if kind == 0:
             return self._pair(tuple(vector), self._random_move(move, rng))
         value = self.values.near(vector[cell], rng)
-        # One cell, all from one on, or all of them: the worst vectors often hold few values.
+        # One cell, all cells from one on, or all cells get the value, since the worst vectors often have few values.
         first, last = ((cell, cell + 1), (cell, self.cells), (0, self.cells))[kind - 1]
         vector[first:last] = [value] * (last - first)
         return self._pair(tuple(vector), move)
 
     def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
-        """Return one of the usual moves, or one near another: in the maximum norm, each cell moves independently."""
+        """Return a usual move or, in the maximum norm, the move ``near`` with another step for a random cell."""
         if self.norm != "linf" or rng.random() < 0.5:
             return self._usual_move(rng)
         cell = int(rng.integers(self.cells))
@@ -223,7 +223,7 @@ class VectorWithinReach(VectorOfTotals):
         return with_value(near, cell, step)
 
     def _moves(self) -> list[TotalsVector]:
-        """List what one person can change, at full reach: one cell, all cells alike, or cells of opposite signs."""
+        """Return moves at full reach: of one cell, of all cells equally, or of cells with opposite signs."""
         k, s = self.cells, self.reach
         places = sorted({0, k // 2, k - 1})
         one_cell = [tuple(sign * s if j == i else 0 for j in range(k)) for i in places for sign in (1, -1)]
@@ -231,7 +231,7 @@ class VectorWithinReach(VectorOfTotals):
             return one_cell
         if self.norm == "linf":
             patterns = [
-                [1] * k,  # all alike
+                [1] * k,  # all cells equally
                 [-1] + [1] * (k - 1),  # one against the rest
                 [1] * (k - 1) + [-1],
                 [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
@@ -251,7 +251,7 @@ class VectorWithinReach(VectorOfTotals):
         return list(dict.fromkeys(one_cell + spread))
 
     def _of_length(self, several: int) -> list[TotalsVector]:
-        """Return moves of the first cells alike, or with signs that alternate, as long in L2 as the reach allows."""
+        """Return moves of the first ``several`` cells, with equal or alternating signs, of the largest L2 norm."""
         longest = Fraction(self.reach) ** 2 / several
         part: Number = math.isqrt(math.floor(longest)) if self.values.integer else math.sqrt(longest)
         while Fraction(part) ** 2 > longest:  # the root may be rounded up
@@ -269,16 +269,16 @@ def _in_words(vector: Sequence[Number]) -> str:
 
 
 def _added(value: float, step: float) -> float:
-    """Add a step. Rounding must not lengthen it: the pair would no longer be neighbouring."""
+    """Add a step. Rounding must not lengthen the step, since the pair would no longer be neighbouring."""
     moved = value + step
-    # fsum rounds once, at the end. So its sign is right.
+    # fsum rounds once, at the end, so the sign of the result is right.
     excess = math.fsum((moved, -value, -step))
     too_far = excess > 0 if step > 0 else excess < 0
     return math.nextafter(moved, value) if too_far else moved
 
 
 class TotalsInCells(VectorWithinReach):
-    """Totals that are a vector."""
+    """Totals in the form of a vector."""
 
     def __str__(self) -> str:
         numbers = "integers" if self.values.integer else "numbers"
@@ -291,7 +291,7 @@ class TotalsInCells(VectorWithinReach):
         return {"cells": self.cells, "values": ends(self.values), **contribution}
 
     def moved(self, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-        """Return the pair of a vector and the vector moved by the given amounts; None if it is not in this domain."""
+        """Return the pair of a vector and this vector moved by ``by``; None if the pair is not in this domain."""
         return self._pair(tuple(data), tuple(by))
 
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
@@ -306,16 +306,16 @@ else:
 
 
 class Totals(_Totals):
-    """Totals over people, in one of two forms.
+    """Totals over people. Give contributions and people, or cells, values and contribution.
 
     Args:
-        contributions: the vectors one person can add, all of one length.
+        contributions: the vectors that one person can add, all of one length. Each vector is a kind of people.
         people: [low, high], how many people of each kind there may be.
         relation: "add_remove" or "substitute" (a person of another kind instead).
-        cells: instead, the length of a vector of totals,
-        values: the [low, high] of each of its numbers,
-        contribution: and how far one person moves it, {"l1": s}, {"l2": s} or {"linf": s}.
-        integer: whether those numbers are integers, as they are by default.
+        cells: the length of a vector of totals.
+        values: [low, high], the range of each number of the vector.
+        contribution: how far one person moves the vector: {"l1": s}, {"l2": s} or {"linf": s}.
+        integer: whether the numbers of the vector are integers (the default).
 
     Raises InvalidInputError if the two forms are mixed, a range is empty, or no pair is possible.
 
@@ -350,7 +350,7 @@ Totals.register(TotalsInCells)
 
 
 def groups(domain: object, claims: int) -> Sequence[Domain]:
-    """Split totals over people for group-wise claims: in the domain of each contribution, only people of that kind come and go.
+    """Split totals over people for group-wise claims: one domain for each contribution, in which only this kind moves.
 
     Raises InvalidInputError for any other domain, and unless there is one claim for each contribution.
     """
@@ -373,11 +373,11 @@ class TotalsByKey(VectorOfTotals):
 
     Args:
         keys: the possible keys.
-        values: [low, high], the ends of each total; low is at most 0. The totals are integers if both ends are.
-        contribution: how far one person moves them: {"l0": k, "linf": m}, k keys by at most m each; with "l1" or "l2" as well, a
-            limit on the whole change in that norm.
+        values: [low, high], the range of each total, which must contain 0. Totals are integers if both ends are.
+        contribution: how far one person moves the totals: {"l0": k, "linf": m}, k keys by at most m each. A further
+            "l1" or "l2" limits the whole change in this norm.
 
-    Raises InvalidInputError for an empty range, equal keys, and limits that no change keeps.
+    Raises InvalidInputError for an empty range, equal keys, and limits that allow no change.
 
     >>> str(TotalsByKey(["a", "b"], (0, 9), contribution={"l0": 1, "linf": 2}))
     'totals by 2 keys, integers from 0 to 9, of which one person moves 1 by at most 2'
@@ -386,7 +386,7 @@ class TotalsByKey(VectorOfTotals):
     def __init__(self, keys: Sequence[Any], values: Sequence[Number], *, contribution: Mapping[str, Number]) -> None:
         self.keys, self.contribution = tuple(keys), dict(contribution)
         require_memory("keys", f"has {len(self.keys):,}", len(self.keys))
-        found = outcome(dict.fromkeys, self.keys)  # a list is no key of a dict, and 1 and True are the same key
+        found = outcome(dict.fromkeys, self.keys)  # a list cannot be a key, and 1 and True are the same key
         if not self.keys or not isinstance(found, dict) or len(found) != len(self.keys):
             raise InvalidInputError(
                 f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
@@ -431,13 +431,13 @@ class TotalsByKey(VectorOfTotals):
     def _list_corners(self) -> list[Pair]:
         n, marks = len(self.keys), self.values.ladder()
         zero = self._zero
-        # First all keys are zero, then one key has a value, then all keys have the same.
+        # First all keys have 0, then one key has another value, then all keys have the same value.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
         tried = itertools.product(dict.fromkeys(bases), self._moves())
         return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
 
     def _moves(self) -> list[TotalsVector]:
-        """List what one person can change, at full reach: as many keys as allowed and one key, up and down."""
+        """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
         n, found = len(self.keys), list[TotalsVector]()
         for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
             part = self._part(several)
@@ -446,19 +446,19 @@ class TotalsByKey(VectorOfTotals):
         return [move for move in dict.fromkeys(found) if any(move)]
 
     def _part(self, several: int) -> Number:
-        """Return by how much each of several keys can move."""
+        """Return by how much each of ``several`` keys can move at once."""
         c = self.contribution
         limits = [Fraction(c["linf"])]
         limits += [Fraction(c["l1"]) / several] if "l1" in c else []
         limits += [Fraction(math.sqrt(Fraction(c["l2"]) ** 2 / several))] if "l2" in c else []
         part: Number = math.floor(min(limits)) if self.values.integer else float(min(limits))
-        # A rounded part may be a little too large.
+        # A part that was rounded up may be a little too large.
         while not self._allows((part,) * several):
             part = part - 1 if self.values.integer else math.nextafter(part, 0)
         return part
 
     def _allows(self, move: Sequence[Number]) -> bool:
-        """Whether one person can change totals by so much."""
+        """Whether one person can change the totals by this move."""
         sizes = [abs(Fraction(step)) for step in move if step]
         size = {"l0": len(sizes), "l1": sum(sizes), "l2": sum(size**2 for size in sizes), "linf": max(sizes, default=0)}
         limits = {name: Fraction(most) ** (2 if name == "l2" else 1) for name, most in self.contribution.items()}
@@ -485,7 +485,7 @@ class TotalsByKey(VectorOfTotals):
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
 
     def _made(self, vector: TotalsVector, moved: TotalsVector, move: TotalsVector) -> Pair | None:
-        # A sum of floats is rounded. So the change that came out is checked, and a step back must lead here again.
+        # A sum of floats is rounded, so the actual change is checked, and ``move`` from ``vector`` must give ``moved``.
         change = [Fraction(b) - Fraction(a) for a, b in zip(vector, moved, strict=True)]
         is_move = moved == self._moved(vector, move) and self._allows(change)  # type: ignore[arg-type]
         return super()._made(vector, moved, move) if is_move else None
@@ -501,7 +501,7 @@ class OneNumber(VectorWithinReach):
     """One number of a range. Two numbers are neighbours if they are at most ``distance`` apart.
 
     Args:
-        range: the ends [low, high]. With ends and distance that are integers the numbers are integers.
+        range: the ends [low, high]. If both ends and the distance are integers, so are the numbers.
         distance: how far apart two neighbours may be.
 
     Raises InvalidInputError for an empty range, and if no two numbers of it are neighbours.
@@ -514,7 +514,7 @@ class OneNumber(VectorWithinReach):
         integer = all(isinstance(number, int) for number in (*range, distance))
         if not integer and any(isinstance(number, int) for number in range):
             range = [float(number) for number in range]
-        Range.of("range", range, integer)  # whose errors say range
+        Range.of("range", range, integer)  # raises errors that name ``range``
         super().__init__(1, range, {"l1": distance}, integer)
         self.distance = distance
 
@@ -532,11 +532,11 @@ class OneNumber(VectorWithinReach):
         return self._from(self.values.near(pair.left, rng), rng)
 
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
-        """Return a number and a neighbour: at the full distance, at the end of the range, or in one of four cases nearer."""
+        """Return a number and a neighbour at the full distance, in one of four cases nearer; at most at an end."""
         share = 1.0 if rng.random() < 0.75 else rng.random()
         step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):
-            # Rounding does not make the way to an end longer than a step that goes past it.
+            # If a step goes past an end, the step to the end is taken, which rounding does not make longer.
             nearer = min(way, self.values.high - number) if way > 0 else max(way, self.values.low - number)
             if pair := self._pair((number,), (nearer,)):
                 return pair
