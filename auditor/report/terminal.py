@@ -1,4 +1,4 @@
-"""What `auditor run` prints: a table, then what was found, in words."""
+"""The output of `auditor run`: a table, then in words what was found."""
 
 from collections.abc import Iterable
 
@@ -56,5 +56,5 @@ def _print_rows(audit: AuditResult, console: Console) -> None:
 
 
 def escaped(text: str) -> str:
-    """Return text that is not read as rich's markup, and in which the terminal finds no command and no line break."""
+    """Return text without markup for rich, and without commands or line breaks for the terminal."""
     return rich.markup.escape(visible(text))
