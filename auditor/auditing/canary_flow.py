@@ -48,7 +48,7 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
         draw.spend(Phase.BOUND, 1)
         if run.failure:
-            # Whether a run fails may depend on its coins. So to leave out this run would bias the guesses.
+            # Whether a run fails may depend on its coins. So leaving out this run would bias the guesses.
             return no_answer(f"run {number + 1} failed: {run.failure}")
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)

@@ -25,9 +25,9 @@ ALL_EQUAL = (
 def draw_once(plan: Plan) -> "FirstOutputs":
     """Draw one output from each side of a pair, as `auditor check` does.
 
-    A few pairs, spread over the domain, are tried. The first is returned on which a side does not raise, or else the
-    first. Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism
-    cannot be built.
+    A few pairs, spread over the domain, are tried. The pair is the first on which at most one side raises, or else the
+    first of all. Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the
+    mechanism cannot be built.
     """
     limit, corners = plan.settings.execution.timeout, plan.domain.corners()
     drawer = isolated(plan.source, limit or CHECK_SECONDS)

@@ -31,7 +31,7 @@ STATE = (
 )
 
 
-# Spans are compared: neighbours, and early with late ones. At this number of spans, neighbouring spans are joined.
+# Neighbouring spans are compared, and early spans with late ones. At this number of spans, neighbours are joined.
 MOST_SPANS = 512
 
 
@@ -207,7 +207,7 @@ class Draw:
     def _keep(self, first: Batch, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
-        # Later batches are compared with the keys of a group. The guard holds earlier keys as a state.
+        # While the guard remembers, later batches are compared with these keys. Afterwards, its state is enough.
         keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
         self.plan.store.keep(keys, {f"tally of {first.name}": (vars(tally), state)})

@@ -54,7 +54,7 @@ def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator
 
 
 def _apart(plan: Plan, listener: Listener) -> Ended:
-    """Carry out one plan of several. An error of the mechanism or of code ends inconclusive, and the others go on."""
+    """Carry out one plan of several. After a failure the audit is inconclusive, and the others go on."""
     try:
         return carry_out(plan, listener, refuse=True)
     except AuditorError as error:
@@ -90,7 +90,7 @@ def run_concurrently(
         todo.put(i)
 
     def passed(begun: int) -> float:
-        """Return the seconds so far, each divided by the audits under way; enter that ``begun`` more are under way."""
+        """Return the sum of all seconds, each over the number of audits under way, and enter ``begun`` more audits."""
         nonlocal under_way, part, since
         with lock:
             part += (time.monotonic() - since) / max(1, under_way)

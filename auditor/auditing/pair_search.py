@@ -1,4 +1,4 @@
-"""The search for the pair with the best forecast. It is a list of stages, which is data.
+"""The search for the pair with the best forecast: a list of stages, written as data.
 
 A large loss shows on neighbours with few outputs. A small loss ε takes some 1/ε² outputs on each pair, too many for all
 pairs. So the search for a small loss spends most outputs on data sets k moves apart, where losses add up by group
@@ -98,7 +98,7 @@ class Looks:
     def on_pairs(
         self, name: str, pairs: Sequence[Pair], outputs_each: int, claim: PrivacyClaim, known: "Mapping[str, Look]"
     ) -> "tuple[Look, ...]":
-        """Look at pairs and return the looks, joined with earlier looks in ``known``; ``name`` is that of the stage."""
+        """Look at pairs and return the looks, joined with earlier looks in ``known``; ``name`` is the stage's."""
         method = self.method(claim)
         self.draw.pairs.update(pair.key() for pair in pairs)
         seen = self.on(pairs, outputs_each, functools.partial(_pair_look, method))
@@ -222,7 +222,8 @@ class Known:
     ``claim`` has the size that is looked for. The pairs in ``first`` are looked at in any case. After a search for a
     small loss, ``along`` is its path or its one pair, and ``by_step`` the score of one step. ``seen`` holds the joined
     looks by pair key. The pairs in ``proposed`` are looked at next. ``farthest`` is the pair on which outputs with the
-    same noise are farthest apart. ``found`` ends the search. If the claim is ``refuted``, a large bound is worth most.
+    same noise are farthest apart. ``found`` is the result of the search. If the claim is ``refuted``, a large bound is
+    worth most.
     """
 
     claim: PrivacyClaim
@@ -260,10 +261,10 @@ class Known:
 class SearchStage:
     """A stage of the search.
 
-    ``share`` is the stage's part of the outputs of its list. Exactly one stage of a list has None: it gets what the
-    others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``only`` states in words
-    the condition that ``when`` tests. ``parts`` are inner stages. Names are unique, since a report adds up the stages
-    of one name. ``look`` draws by ``look_at``, or notes what it drew by ``Looks.enter``. The last stage of
+    ``share`` is the stage's part of the outputs of its list of stages. Exactly one stage of a list has None: it gets
+    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``only`` states
+    in words the condition that ``when`` tests. ``parts`` are inner stages. Names are unique, since a report adds up the
+    stages of one name. ``look`` draws by ``look_at``, or notes what it drew by ``Looks.enter``. The last stage of
     ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the last two stages of ON_NEIGHBOURS.
     """
 
@@ -314,8 +315,8 @@ def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pair
 
 # --- Outputs with the same noise on both sides of many pairs ---
 
-# If all randomness is the auditor's, one or two calls on each side show how far a pair moves the outputs. So many pairs
-# are ranked at little cost, and the best are looked at. The ranking says little if the draws depend on the data.
+# If all randomness is the auditor's, one or two calls on each side show how far a pair moves the outputs. This ranks
+# many pairs at little cost, and the best are looked at. The ranking says little if the draws depend on the data.
 
 # SIZE outputs on each side of many pairs are compared, then AGAIN outputs on each side of the best of these pairs.
 SIZE, AGAIN = 2, 16
@@ -329,7 +330,7 @@ CLIMBS, NEAR = 3, 4
 # At most MOST_PROPOSED pairs are looked at, with at most OUTPUTS_OF_LOOK outputs each. Only the first ALIKE pairs with
 # the same distance are looked at, since the simplest come first.
 MOST_PROPOSED, OUTPUTS_OF_LOOK, ALIKE = 24, 600, 4
-# ORDERS is the most other orders of the same records that are tried. Distances up to ROUNDING come from rounding.
+# At most ORDERS other orders of the same records are tried. Distances up to ROUNDING come from rounding.
 ORDERS, ROUNDING = 24, 1e-6
 
 
@@ -426,7 +427,7 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
 # The simplest pairs come first, since most faults show on one or two records. So do rare faults: a few of these pairs
 # get outputs enough to show a rare event. All looks compete by what they promise.
 
-# If outputs with the same noise rank pairs, the stage of corners looks at MOST_OTHERS pairs, or at one for each
+# If outputs with the same noise rank pairs, the stage of corners looks at up to MOST_OTHERS pairs, or at one for each
 # EACH_OF_OTHERS outputs if that is more. It leaves out pairs whose looks have the share OF_NEW of a new look's outputs.
 MOST_OTHERS, EACH_OF_OTHERS, OF_NEW = 72, 128, 0.25
 # A climb has ROUNDS equal rounds, and the last comparison has COMPARISONS. Each round of a climb but the last tries up
@@ -576,10 +577,10 @@ FROM_THE_BEST = ON_NEIGHBOURS[-2:]
 
 # --- A large loss, or a small one ---
 
-# The first round of the search for a small loss has at most so many pairs. Without paths, it needs a quarter of them.
+# The most pairs in the first round of a search for a small loss. Without paths, outputs must suffice for a quarter.
 MOST_PAIRS = 96
-# A claim of a larger total variation than FAR does not say how large a loss to look for: LEAST_LOSS (ε or μ) at least.
-# MOST_STEPS is the most moves between the ends of a path.
+# A claim of a larger total variation than FAR does not say how large a loss to look for. The search then looks for
+# LEAST_LOSS (ε or μ) or more. MOST_STEPS is the most moves between the ends of a path.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
 # A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
@@ -643,7 +644,7 @@ def _of_the_size(looks: Looks, known: Known, stage: SearchStage, outputs: float)
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
-    """Return whether to search for a small loss: for a small claim, if there are paths or outputs for pairs."""
+    """Return whether to search for a small loss: for a small claim, given paths or outputs for enough pairs."""
     # If the user lists the pairs, each of them is to be tried.
     if steps_apart(claim) == 1 or isinstance(domain, Pairs):
         return False
@@ -660,14 +661,15 @@ def _is_far(claim: PrivacyClaim) -> bool:
 
 
 def _shown(claim: PrivacyClaim, score: float) -> PrivacyClaim:
-    """Return the claim of the size to look for: the loss seen, and at least the claim, or LEAST_LOSS if that is far."""
+    """Return the claim of the size to look for: the loss seen, but at least the claim, or LEAST_LOSS for a far
+    claim."""
     exponent = claim.group_exponent or 1
     least = LEAST_LOSS**exponent / exponent if _is_far(claim) else claim.value
     return claim.with_value(max(least, score))
 
 
 def steps_apart(claim: PrivacyClaim) -> int:
-    """Return the number of moves between the ends of a path. If each loses the claim, all lose about ε = 1.
+    """Return the number of moves between the ends of a path: if each loses the claimed ε, all lose about ε = 1.
 
     A loss of ε shows in some 1/ε² outputs. If each of n moves loses the same, the ends of the path lose n times as
     much, and show it in n² times fewer outputs. If only one move loses anything, the ends show that too. The number is

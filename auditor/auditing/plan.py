@@ -199,7 +199,7 @@ class Plan:
     def may_take(self, trial: Trial, workers: int = 0) -> float:
         """Estimate the seconds of the audit from the cost of an output. ``workers`` is by default the plan's number.
 
-        It leaves out selections, planted faults, the smallest pair and other audits. A refuted claim takes less.
+        The estimate omits selections, planted faults, the smallest pair and other audits. A refuted claim takes less.
         """
         workers = workers or processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
@@ -228,7 +228,7 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 class Progress:
     """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
 
-    ``seconds`` is how long the whole audit may take, if that is told: before a long audit.
+    ``seconds`` is how long the whole audit may take, and 0 if this is not told.
     """
 
     audit: str

@@ -43,7 +43,8 @@ KEPT = "planted faults"
 # In the addresses of the streams that pick faults and outputs, PICKING stands for the number of the round.
 PICKING = 98
 # At least PAIRS_LOOKED_AT pairs show which facts tell neighbours apart. No fault is planted on a fact that tells less
-# than the share LEAST_APART of them apart, since a search finds it by luck only, unless it is one of few values.
+# than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
+# values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
 # A fault is planted on this many of the pairs on which it shows: the pairs with most outputs of the search.
 CLOSEST = 4
@@ -125,7 +126,7 @@ def effects_for(claim: PrivacyClaim) -> list[Effect]:
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """A fact of data sets, and what happens to outputs on those that have it."""
+    """A fact of data sets, and the effect on outputs of data sets that have this fact."""
 
     fact: Fact
     effect: Effect

@@ -28,7 +28,7 @@ _ONE_AT_A_TIME = threading.Lock()
 class ProofJob:
     """An attempt at a proof, which goes on while the audit draws.
 
-    ``result`` waits for the attempt to end. It raises no error of the attempt, since the audit keeps its verdict.
+    ``result`` waits for the attempt to end. It raises no error of the attempt, so that the audit keeps its verdict.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -55,7 +55,7 @@ class ProofJob:
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
             if not self._closed:
-                found = outcome(attempt)  # the error that the mechanism, its process or the prover raised, if any
+                found = outcome(attempt)  # or the error that the mechanism, its process or the prover raised
                 self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def result(self) -> ProofFound | None:

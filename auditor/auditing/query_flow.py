@@ -29,7 +29,7 @@ from auditor.neighbours.search import Budget, Screening, search_pairs, shrink_pa
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 
-# A query is asked twice on each data set of a pair. So many pairs take a search moments, and shrinking as well.
+# A query is asked twice on each data set of a pair. A search of this many takes moments, as does shrinking.
 MOST_PAIRS = 20_000
 
 
@@ -103,7 +103,7 @@ def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, 
     """Return the judgement of answers that a report holds. Raises MechanismError for answers that cannot be compared."""
     left, right = event.values.left, event.values.right
     found = _difference(claim, name, pair, (left, left, right, right))
-    # If neither data set is a list that holds the other, the audit could compare them only since the right one grows.
+    # If neither data set is a part of the other as a list, the domain said that the right one has one person more.
     if found.size == -math.inf:
         found = _difference(claim, name, replace(pair, grows=True), (left, left, right, right))
     return replace(_judged(claim, found, reason), event=event)

@@ -18,11 +18,11 @@ from auditor.neighbours.search import has_one_pair
 # A trial takes the share TRIAL of a time limit. A first round takes OF_FIRST of the time left, a later one PLANNED.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
 # A round is the last one if the time after it is too short for a round with WORTH_MORE times its outputs. A last round
-# may have fewer outputs than the one before, but not less than the share WORTH_ENDING; it gains by its large level.
+# may have fewer outputs than the one before, but at least the share WORTH_ENDING, since it has most of the level.
 WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 # Under a time limit, a round learns from at least this many outputs, and the first bound counts at least as many.
 LEAST_IN_TIME = 40
-# An output is taken to cost this share of its mean in the last round at least, since fixed costs are estimated.
+# An output is taken to cost at least this share of its mean in the last round: the fixed cost may be overestimated.
 LEAST_OF_MEAN = 0.3
 
 
@@ -52,7 +52,7 @@ class Rounds:
     def __post_init__(self) -> None:
         settings = self.plan.settings
         planned = rounds_for(settings.samples, settings.search)
-        # A given test has nothing to learn from round to round.
+        # A given test needs no earlier rounds to learn from.
         self.planned = planned if self.plan.test is None else [replace(planned[-1], number=0, share=1.0)]
 
     def next(self, *, refuted: bool, cheap: bool) -> Round | None:

@@ -24,7 +24,7 @@ WORTH_SEARCHING = 2
 # A search with fewer outputs than LEAST_SEARCH does not try each of a few values. So a small round may use up to
 # MOST_SEARCH_SHARE instead of SEARCH_SHARE.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# Large audits look for faults that are hard to find: of outputs beyond MANY, the share is MOST_SEARCH_SHARE.
+# Large audits look for faults that are hard to find: beyond MANY outputs of the bound, the share is MOST_SEARCH_SHARE.
 MANY = 1_000_000
 # A round learns from this share of the number of the bound's outputs at least. Only events that show there are counted.
 SELECTION_SHARE = 0.15

@@ -114,7 +114,7 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
 
 
 def _axes(figure: "Figure", bottom: float, top: float, left: float, labels: tuple[str, str]) -> "Axes":
-    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` are those of x and y."""
+    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` name x and y."""
     from matplotlib.ticker import MaxNLocator
 
     height = figure.get_figheight()
@@ -208,7 +208,8 @@ def _percent(value: float, _: object = None) -> str:
 
 
 def _description(shown: Histogram) -> str:
-    """Describe the plot for those who do not see it: where most outputs lie, and the share of each value on each side."""
+    """Describe the plot for readers who cannot see it: where most outputs lie, and the share of each value on each
+    side."""
 
     def shares(*counts: int) -> str:
         left, right = (count / max(1, outputs) for count, outputs in zip(counts, shown.outputs, strict=True))

@@ -13,7 +13,7 @@ from auditor.results.result import AuditResult, RunResult
 
 
 def table_for(headings: Iterable[str], title: str = "", style: str = "bold") -> Table:
-    """Return an empty table, whose long cells are folded; ``style`` is that of its headings."""
+    """Return an empty table, whose long cells are folded; ``style`` is the headings' style."""
     table = Table(title=escaped(title) or None, box=None, pad_edge=False, header_style=style, title_justify="left")
     for heading in headings:
         table.add_column(escaped(heading), overflow="fold")
