@@ -31,20 +31,20 @@ def audit(
     """Audit one mechanism against one claim.
 
     Args:
-        mechanism: ``f(dataset, rng)``, one output a call, or ``f(dataset, size, rng)``, a batch; or its name,
-            "module:function"; or ``Command(["node", "mechanism.js"])``; or an object of a library that has an adapter. For
-            Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
-        claim: such as ``PureDP(1.0)``, or an event or accountant of dp-accounting; by default that of the object. Without a
-            claim, the bound says how large ε is at least.
-        neighbours: a domain, or a list of (left, right) pairs; by default those of the object.
+        mechanism: ``f(dataset, rng)``, which returns one output, or ``f(dataset, size, rng)``, which returns a batch; or its
+            name, "module:function"; or ``Command(["node", "mechanism.js"])``; or an object of a library that has an
+            adapter. For Dialogues, ``f(dataset, rng)`` returns a session, which is called with a question.
+        claim: such as ``PureDP(1.0)``, or an event or accountant of dp-accounting; by default the claim of the
+            library's object. Without a claim, the result is a lower bound on ε.
+        neighbours: a domain, or a list of (left, right) pairs; by default the neighbours of the library's object.
         parameters: passed on to the mechanism as keywords; for an object, values that it does not state, such as
             ``{"size": (0, 9)}``.
         name: the audit's name; part of the seed of every output.
         confidence: the chance that a sound mechanism raises no alarm.
 
     Keyword Args:
-        samples (int): outputs for the bound of the last round, both sides together, 1,000,000 by default; smaller rounds, their
-            searches and what they learn from come on top. A refuted claim takes fewer.
+        samples (int): outputs for the bound of the last round, both sides together, 1,000,000 by default; smaller
+            rounds, searches and outputs to learn from are drawn in addition. A refuted claim takes fewer.
         method (str): "fixed", the default, "two-intervals", or "one-run" for Canaries.
         search (int | None): outputs for the searches over pairs; by default a share of the samples.
         sharpen (bool): whether a refuted claim takes all samples, for a sharp bound on its loss.
@@ -53,7 +53,7 @@ def audit(
         observe (Sequence[str]): what outputs hold in addition to the value: "attributes", "stdout", "log", "warnings", "files".
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
-        planted (int): after a pass, how many faults are planted in its outputs, to see which of them the same search finds.
+        planted (int): how many faults are planted in the outputs of a pass, to see which faults the same search finds.
         prove (bool | str): whether to try a proof beside the sampling, for 10 seconds of the processor; or "only" a proof, for 60
             and without any outputs; or "briefly", for 3 and without a message if it fails.
         seed (int): the root of all randomness.

@@ -1,4 +1,4 @@
-"""The flow for mechanisms that run once, or a few times: coins decide which canaries are in, and scores guess the coins."""
+"""The flow for mechanisms that run once or a few times: coins choose canaries, and their scores guess the coins."""
 
 import functools
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ from auditor.verdict import judge
 
 
 def audit_one_run(plan: Plan, draw: Draw) -> Seen:
-    """Audit a claim by the guesses that scores of canaries make, all runs together.
+    """Audit a claim by guesses at which canaries were in the data, which scores make, in all runs together.
 
-    Coins of different runs are independent. So several runs are one run with more canaries. After 1, 2, 4 … runs they are looked
-    at, each time with a share of the level, and a refuted claim ends. Shares add up to 1 at most: all bounds hold together. Raises
-    MechanismError if the mechanism or the score cannot be had.
+    Coins of different runs are independent. So several runs are one run with more canaries. After 1, 2, 4 … runs the
+    guesses are tested at a share of the level, and the audit ends if they refute the claim. The shares add up to at
+    most 1, so all bounds hold together. Raises MechanismError if the mechanism or the score cannot be loaded.
     """
     domain = plan.neighbours
     assert isinstance(domain, Canaries)
@@ -48,7 +48,7 @@ def audit_one_run(plan: Plan, draw: Draw) -> Seen:
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
         draw.spend(Phase.BOUND, 1)
         if run.failure:
-            # Without this run, the others would count only if it did not fail, which may depend on its coins.
+            # Whether a run fails may depend on its coins. So leaving out this run would bias the guesses.
             return no_answer(f"run {number + 1} failed: {run.failure}")
         runs.append(run)
         draw.report(Phase.BOUND, number + 1, domain.runs)
@@ -67,7 +67,7 @@ def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
 
 
 def shares_of_looks(runs: int) -> dict[int, float]:
-    """Return the numbers of runs after which there is a look, and its share of the level.
+    """Return the numbers of runs after which the guesses are tested, and the share of the level for each test.
 
     >>> {number: round(share, 3) for number, share in shares_of_looks(5).items()}
     {1: 0.05, 2: 0.05, 4: 0.05}
@@ -81,7 +81,7 @@ def shares_of_looks(runs: int) -> dict[int, float]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A mechanism and a score, as a mechanism whose output is the list of the canaries' scores."""
+    """A mechanism and a score together, as a mechanism that returns the list of the canaries' scores."""
 
     mechanism: Source
     score: PythonSource
@@ -100,7 +100,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The scores of one run's canaries, and which canaries were in the data. For a failed run, the reason."""
+    """The scores of one run's canaries, and which canaries were in the data. ``failure`` is why a run failed."""
 
     scores: list[float]
     inside: list[bool]
@@ -110,8 +110,8 @@ class Run:
 def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
     """Toss the coins of a run, run the mechanism on the canaries inside, and score.
 
-    From the address of the run come two streams, one for the coins and one for the mechanism. Raises MechanismError if the
-    mechanism or the score cannot be had.
+    The address of the run gives two streams, one for the coins and one for the mechanism. Raises MechanismError if the
+    mechanism or the score cannot be loaded.
     """
     source, how = plan.source, plan.settings.execution
     batch = Batch(Pair(None, None, Relation.ALONE), 1, Phase.BOUND, (number,))
@@ -123,7 +123,7 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
         PythonSource(score, {}, domain.search_path) if isinstance(score, str) else PythonSource("score", function=score)
     )
     scored = PythonSource(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
-    # A program has a process of its own. Its score runs here, as an import of the auditor's.
+    # A program has a process of its own anyway, so its score runs in this process.
     apart = how.isolate and not source.is_program
     drawer = isolated(scored, how.timeout) if apart else scored.drawer()
     output = drawer.call_once(pair, "left", noise)
@@ -137,7 +137,7 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
     return Run(output, inside.tolist())
 
 
-# --- What the guesses of all runs say ---
+# --- The evidence of the guesses of all runs ---
 
 
 def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class CanaryEvidence(Evidence):
         return self.looks.refute(self.claim, self.share * alpha)
 
     def p_value(self) -> float:
-        """See Evidence; in closed form where canaries are apart."""
+        """See Evidence; in closed form if canaries are ``apart``: no canary affects another's score."""
         if not self.looks.apart:
             return Evidence.p_value(self)
         return min(1.0, self.looks.p_value_apart(self.claim) / self.share)

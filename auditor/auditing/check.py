@@ -1,4 +1,4 @@
-"""One output from each side of a pair, as `auditor check` draws them: can the mechanism be had, and what does it return?"""
+"""One output from each side of a pair for `auditor check`: does the mechanism load, and what does it return?"""
 
 import time
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
 
-# For an output where no timeout is set, and for pairs on which outputs may differ: whoever checks, waits.
+# Without a timeout, an output may take CHECK_SECONDS. The comparison of the two sides of pairs may take ALIKE_SECONDS.
 CHECK_SECONDS, ALIKE_SECONDS = 30.0, 3.0
 ALL_EQUAL = (
     "every call gives the same output: if the mechanism adds noise, draw all of it from `rng`, and seed nothing inside"
@@ -25,9 +25,9 @@ ALL_EQUAL = (
 def draw_once(plan: Plan) -> "FirstOutputs":
     """Draw one output from each side of a pair, as `auditor check` does.
 
-    The pair is the first on which the mechanism does not raise on both sides, of a few spread over the domain, or else the first of
-    all.
-    Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the mechanism cannot be built.
+    A few pairs, spread over the domain, are tried. The pair is the first on which at most one side raises, or else the
+    first of all. Without a timeout, an output that takes CHECK_SECONDS is a failure. Raises MechanismError when the
+    mechanism cannot be built.
     """
     limit, corners = plan.settings.execution.timeout, plan.domain.corners()
     drawer = isolated(plan.source, limit or CHECK_SECONDS)
@@ -39,11 +39,11 @@ def draw_once(plan: Plan) -> "FirstOutputs":
             began = time.monotonic()
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or FirstOutputs(plan, pair, left, right)
-            # A process that ends or hangs costs time, and does so on the first pair in a run as well.
+            # Try no more pairs: a process that ends or hangs costs time, and a run has the same first pair.
             if any(isinstance(o, ProcessFailure) for o in (left, right)):
                 return FirstOutputs(plan, pair, left, right)
             if not all(isinstance(o, BaseException) for o in (left, right)):
-                # Some outputs are timed; only one, where two calls took so long that more would be tedious.
+                # Time TRIAL outputs, or only one if the two calls took a second or more.
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
                 trial = draw_twice(drawer, plan.settings.seed, plan.stream_name, batch)
@@ -56,7 +56,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
 
 @dataclass(frozen=True, slots=True)
 class FirstOutputs:
-    """One output from each side of a pair. An exception stands for an output where the mechanism raised it."""
+    """One output from each side of a pair. If the mechanism raised, the exception stands for the output."""
 
     plan: Plan
     pair: Pair
@@ -66,7 +66,7 @@ class FirstOutputs:
 
     @property
     def failures(self) -> list[BaseException]:
-        """The exceptions among the two."""
+        """The exceptions among the two outputs."""
         return [output for output in (self.left, self.right) if isinstance(output, BaseException)]
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class FirstOutputs:
         return f"{self._received(self.pair.left)} {left}, {self._received(self.pair.right)} {right}"
 
     def cost(self) -> str:
-        """Say what an output costs and how long the audit may take; an empty text if no output was had."""
+        """Say what an output costs and how long the audit may take; an empty text if no output was timed."""
         if self.trial is None or not self.trial.numbers or self.plan.kind in ("query", "canaries"):
             return ""
         seconds = self.plan.may_take(self.trial)
@@ -92,7 +92,7 @@ class FirstOutputs:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""
         raised, plan = self.failures, self.plan
         domain, rng = plan.domain, rng_at(plan.settings.seed, Phase.CHECK, 3)
-        # As many pairs as there is patience for, some of them random.
+        # As many pairs as fit into ALIKE_SECONDS, some of them random.
         each = 2 * TRIAL * (self.trial.seconds if self.trial else 0.0)
         pairs = [*some_pairs(domain.corners()), *(domain.random(rng) for _ in range(50))]
         pairs = pairs[: int(ALIKE_SECONDS / max(each, 1e-9))]

@@ -1,6 +1,6 @@
-"""A report is read as true only as far as it agrees with itself: what follows from its counts is computed again.
+"""A report is read only if it agrees with itself: all that follows from its counts is computed again.
 
-Whoever writes a report can still invent its counts. `auditor replay --check` compares these with recorded outputs.
+Counts can still be invented. `auditor replay --check` compares the counts with recorded outputs.
 """
 
 import math
@@ -34,7 +34,7 @@ from auditor.results.reader import as_read, fitting, not_as_reported, parsed_rep
 from auditor.results.result import AuditResult, Judgement, RunResult
 from auditor.verdict import Verdict
 
-# More than anybody has, and what computes with them ends.
+# More canaries than anybody has, and few enough to compute with.
 MOST_CANARIES = 10_000_000
 Reported = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
@@ -54,26 +54,27 @@ def read_report(file: str | Path) -> RunResult:
     for entry, remade in zip(written["audits"], whole["audits"], strict=True):
         lines += (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
     lines += not_as_reported({**written, "audits": []}, {**whole, "audits": []})
-    if lines:  # bounds and verdicts follow from levels
+    if lines:  # name a wrong level first, since bounds and verdicts follow from levels
         first = min(lines, key=lambda line: "budget." not in line)
         raise InvalidInputError(f"{file} contradicts itself: {first}; run the audit again")
     return run
 
 
 def recounted(run: RunResult) -> RunResult:
-    """Compute all that follows from the counts of a run again, and return the run with it."""
+    """Return the run with all that follows from its counts computed again."""
     found = [_evidence(audit) for audit in run.audits]
     with fitting("its counts prove nothing"):
         p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]
         smallest = min(filter(None, (audit.alpha for audit in run.audits)), default=1.0)
-        # The smallest level is that of all. A report of `--only` lacks audits that share the budget. Nobody has 100,000 of them.
+        # The smallest level is the error budget over the number of audits that share it. A report of `--only` lacks
+        # some of these audits. The number is cut at 100,000, since a forged report may imply any.
         sharing = round(min(100_000, (1 - run.confidence) / smallest))
         levels = levels_of(p_values, 1 - run.confidence, max(sharing, len(p_values) - p_values.count(None)))
         return replace(run, audits=list(map(_judged, run.audits, found, levels)))
 
 
 def _evidence(audit: AuditResult) -> Evidence | Judgement:
-    """Return the counts of an audit as evidence; a judgement where nothing is random, or nothing was counted."""
+    """Return the counts of an audit as evidence, or a judgement if nothing is random or nothing was counted."""
     claim, reason = audit.claim, audit.stop_reason
     match audit.event:
         case None:
@@ -125,7 +126,7 @@ class _AsReported:
 
 
 def _outputs(event: Observed | None) -> int:
-    """Return how many outputs an event was counted in: those of the first rule, or the runs with canaries."""
+    """Return the number of outputs in which an event was counted; for canaries, the number of runs."""
     counted = getattr(event, "counted", None)
     return sum(map(sum, counted().tables()[:2])) if counted is not None else getattr(event, "runs", 0)
 

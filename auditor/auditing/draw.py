@@ -31,18 +31,17 @@ STATE = (
 )
 
 
-# Counts are kept apart for up to this number of spans, to compare each with the next, and early with late ones. Then neighbouring
-# spans are joined.
+# Neighbouring spans are compared, and early spans with late ones. At this number of spans, neighbours are joined.
 MOST_SPANS = 512
 
 
 @dataclass
 class Tally:
-    """Counts by spans of ``width`` parts of batches, in order. The last span may have fewer parts. A part holds as many outputs as
-    a call on each side, or a whole batch.
+    """Counts by spans, in order. A span has ``width`` parts, and the last may have fewer. A part is a batch, or the
+    outputs of one call on each side of a batch.
 
-    ``in_calls`` if calls gave many outputs each. ``lost`` counts outputs of batches that raised as a whole. ``time_is_up`` if no
-    more may be drawn.
+    ``in_calls`` says whether a call gave many outputs. ``lost`` counts outputs of batches that raised as a whole.
+    ``time_is_up`` says whether no more outputs may be drawn.
     """
 
     spans: list[Any] = field(default_factory=list)
@@ -74,15 +73,15 @@ class Tally:
 
     @property
     def counts(self) -> Any:
-        """The sum of all counts; None without any."""
+        """The sum of all counts; None before the first."""
         return functools.reduce(operator.add, self.spans) if self.spans else None
 
 
 @dataclass
 class Draw:
-    """Draws the outputs of one audit, and keeps count of outputs and time. Only its own methods and the first look change it.
+    """Draws the outputs of one audit, and keeps count of outputs and time.
 
-    ``reproducible`` is False for a mechanism with randomness or a memory of its own, which one worker runs alone.
+    ``reproducible`` is False for a mechanism with randomness or a memory of its own. Then a single worker draws.
     """
 
     plan: Plan
@@ -90,7 +89,7 @@ class Draw:
     reproducible: bool = True  # whether all randomness is the auditor's
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 - tests replace the clock
     spent: OutputsSpent = field(default_factory=OutputsSpent)
-    pairs: set[str] = field(default_factory=set)  # keys of those that were searched
+    pairs: set[str] = field(default_factory=set)  # keys of the pairs searched
     distances: dict[tuple[str, int], float] = field(default_factory=dict)  # between the sides of pairs, by their keys
     compared: dict[str, Pair] = field(default_factory=dict)  # the pairs of these distances
     stages: list[Stage] = field(default_factory=list)  # of the search
@@ -136,9 +135,9 @@ class Draw:
         return seen
 
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
-        """Return how far apart ``size`` outputs of either side of each pair are, with the same noise on both sides of all pairs.
+        """Return the distance between ``size`` outputs of the two sides of each pair, with the same noise on all sides.
 
-        Distances of pairs that were compared before, with as many outputs, are remembered.
+        Distances at the same ``size`` that were computed before are remembered.
         """
         keys = [(pair.key(), size) for pair in pairs]
         new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
@@ -151,12 +150,12 @@ class Draw:
         return [self.distances[key] for key in keys]
 
     def count(self, batches: Batches, test: Test[Any], kept: int = 0) -> tuple[Tally, list[Sample]]:
-        """Draw outputs on one pair, and add up the counts of a test; return the tally, and the first outputs, about ``kept``.
+        """Draw outputs on one pair and count a test; return the tally and about ``kept`` of the first outputs.
 
         If the time is over, fewer outputs are drawn.
 
-        Raises MechanismError if outputs of one call are more alike than those of two, which sound ones are with a probability of
-        at most FALSE_WARNING.
+        Raises MechanismError if outputs of one call are more alike than outputs of different calls. For independent
+        outputs this has probability at most FALSE_WARNING.
         """
         sampler, observe, phase = self.sampler(), functools.partial(counted, test), batches.first.phase
         tally, samples, first = Tally(), list[Sample](), batches[: math.ceil(kept / batches.first.size)]
@@ -182,7 +181,8 @@ class Draw:
                     tally.add(*one.seen)
                 waiting += group if remembers else ()
                 more, remembers = goes_on(), self.guard.remembers
-                # Each write holds the whole tally. So it is written at most twice a second, and a killed run loses half a second.
+                # A write holds the whole tally. So at most two writes come in a second, and a killed run loses half a
+                # second.
                 if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > 0.5:
                     self._keep(batches.first, waiting, tally)
                     waiting, kept_at = [], time.monotonic()
@@ -194,7 +194,7 @@ class Draw:
         return tally, samples
 
     def _resumed(self, sampler: Sampler, batches: Batches, observe: Callable[[Sample], Any], so_far: Tally) -> Tally:
-        """Return what was counted before the run was interrupted, and let the guard see again what it had seen."""
+        """Return the tally from before the run was interrupted, and restore the state of the guard."""
         if not self.plan.store.resumes or so_far.time_is_up:
             return so_far
         for _ in sampler.recall(batches[so_far.batches :], observe):
@@ -207,7 +207,7 @@ class Draw:
     def _keep(self, first: Batch, group: Sequence[tuple[Batch, DrawnBatch[Any]]], tally: Tally) -> None:
         if not self.plan.store.resumes:
             return
-        # Later batches are compared with the keys of a group. The guard holds earlier keys as a state.
+        # While the guard remembers, later batches are compared with these keys. Afterwards, its state is enough.
         keys = [(batch, DrawnBatch(drawn.left, drawn.right, None)) for batch, drawn in group]
         state = None if self.guard.remembers else self.guard.state()
         self.plan.store.keep(keys, {f"tally of {first.name}": (vars(tally), state)})
@@ -230,8 +230,8 @@ class Draw:
         return time.monotonic() - self.started
 
     def time_is_up(self, first: Batch | None, outputs: int) -> bool:
-        """Whether the time is over after this number of outputs of a bound, whose first batch is given; of runs without batches.
-        In a replay, whether it was over in the recorded run.
+        """Whether the time is over after this number of outputs of the bound whose first batch is ``first``; of runs if
+        that is None. In a replay, whether the time was over in the recorded run.
         """
         seconds = self.plan.settings.seconds
         name = "time" if first is None else f"time of {first.name}"
@@ -252,7 +252,8 @@ def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...
 
 # --- The first look at a mechanism ---
 
-# An output of more seconds is slow: a trial of many would let a person wait without a word. An audit of more seconds is foretold.
+# An output is slow from SLOW seconds on: during a trial of many, a person would wait without a message. The time of an
+# audit is told if it is more than LONG seconds.
 SLOW, LONG = 0.05, 10.0
 
 
@@ -271,7 +272,7 @@ def _look(plan: Plan, draw: Draw) -> tuple[bool, str]:
     sampler, pair = draw.sampler(), plan.domain.corners()[0]
     origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
     if is_program:
-        with contextlib.suppress(MechanismError):  # of which the next lines say more
+        with contextlib.suppress(MechanismError):  # the next lines report it
             one = _timed(sampler, pair, draw)
     repeats = plan.drawer().repeats_itself(pair)
     failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
@@ -283,7 +284,8 @@ def _look(plan: Plan, draw: Draw) -> tuple[bool, str]:
     if one.seconds > SLOW and (is_program or not repeats):
         return repeats, ""
     limit, each = plan.settings.seconds, max(one.seconds, 1e-9)
-    # A trial draws its outputs twice. It takes at most a twentieth of a time limit, and then a coin may pass it.
+    # A trial draws its outputs twice, to see whether they repeat. Under a time limit it takes at most a twentieth of
+    # that; with so few outputs, an unseeded coin may repeat by chance.
     size = TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * each))))
     trial = sampler.trial(pair, size)
     _foretell(draw, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
@@ -291,24 +293,24 @@ def _look(plan: Plan, draw: Draw) -> tuple[bool, str]:
 
 
 def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
-    """Return the cost of an output. If it is slow, foretell by it how long the audit takes, since more outputs take long."""
+    """Return the cost of an output. If the output is slow, tell the time of the audit before the trial."""
     one = sampler.trial(pair, 1)
-    if one.seconds > SLOW and one.numbers:  # a failure may be that a program takes long to start
+    if one.seconds > SLOW and one.numbers:  # a failure has none: a program may take long to start
         _foretell(draw, one)
     return one
 
 
 def _foretell(draw: Draw, trial: Trial, *, again: bool = False) -> None:
-    """Tell the listener how long the audit may take, by the cost of an output, if that is long or was told otherwise."""
+    """Tell the listener how long the audit may take, by the cost of an output; only if that is long, or ``again``."""
     seconds = draw.plan.may_take(trial, 0 if draw.reproducible else 1)
     if seconds > LONG or again:
         draw.listener(Progress(draw.plan.name, Phase.CHECK, 0, 0, seconds=seconds))
 
 
 def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
-    """Return how the first outputs on both sides failed, if all of them ended their process or passed the time limit.
+    """Return a failure if all first outputs on both sides ended their process or passed the time limit; else None.
 
-    This is checked first, since each output of the search would take as long as the limit.
+    The check comes first, since each output of the search would take as long as the limit.
     """
     rng = rng_at(plan.settings.seed, Phase.CHECK)
     failure = None

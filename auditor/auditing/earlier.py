@@ -1,12 +1,13 @@
 """The event of an earlier violation is counted again, on its own pair, before the search.
 
-**The error budget.** An audit beside a red report gives OF_EARLIER of its level to the earlier event, and the rest to its rounds,
-whatever comes of the event. Both were fixed before an output of this audit was drawn. The address of all its outputs holds a digest
-of the earlier pair and counts. So none of these outputs is one from which the event was learned, or by which it was chosen, and all
-bounds together hold with the probability that they have without the report.
+**The error budget.** If an earlier report shows a violation, the audit gives OF_EARLIER of its level to the event of
+that violation, and the rest to its rounds. Both shares are fixed before any output of this audit is drawn. The address
+of each output holds a digest of the earlier pair and counts. So none of these outputs is one from which the event was
+learned or chosen, and all bounds together hold with the same probability as without the report.
 
-**A report may be stale, or written by somebody else.** It costs no audit, and makes no false alarm: the pair must be one of the
-domain, which the domain decides; the event counts fresh outputs only; and what does not fit is left out, with a note.
+**A report may be stale, or written by somebody else.** Such a report stops no audit and makes no false alarm: the
+domain decides whether it has the pair, the event counts fresh outputs only, and a violation that does not fit is left
+out, with a note.
 """
 
 import hashlib
@@ -27,13 +28,13 @@ from auditor.results.result import AuditResult, Illustration, RunResult
 
 # The share of the level that the earlier event has.
 OF_EARLIER = 0.2
-# Each limit of the losses that are compared is wrong with this probability. No verdict depends on them.
+# Each limit of the two losses compared is wrong with probability at most ERROR. No verdict depends on these limits.
 ERROR = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A violation of an earlier report: its claim, its pair, as the domain has it, its event, and what was counted."""
+    """A violation of an earlier report: claim, pair as the domain has it, event as a test, and counts."""
 
     claim: PrivacyClaim
     pair: Pair
@@ -48,11 +49,11 @@ class Earlier:
 
     @property
     def digest(self) -> str:
-        """A text that is another one for another pair, or other counts."""
+        """A text that differs for different pairs or counts."""
         return hashlib.sha256(to_json([self.pair.to_dict(), self.counts.tables()]).encode()).hexdigest()[:16]
 
     def compared(self, counts: GuessCounts | ProfileCounts, *, refuted: bool) -> str:
-        """Say whether the violation is still there, by new counts of its event, which do or do not refute the claim."""
+        """Say whether the violation is still there, by new counts; ``refuted`` if these refute the claim."""
         before, now = self._loss(self.counts, self.share), self._loss(counts)
         fell = now[1] < before[0]
         state = ("is smaller" if fell else "is still there") if refuted else "is gone" if fell else "was not seen again"
@@ -73,7 +74,8 @@ def earlier_violation(
 ) -> Earlier:
     """Return the violation that an audit found before, to be counted again.
 
-    ``claim``, ``method``, ``events`` and ``domain`` are those of the audit now. Raises InvalidInputError that says why it cannot.
+    ``claim``, ``method``, ``events`` and ``domain`` are those of the audit now. Raises InvalidInputError with the
+    reason if it cannot be counted again.
     """
     event = found.event
     if found.claim != claim or not isinstance(claim, PrivacyClaim):

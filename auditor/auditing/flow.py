@@ -1,4 +1,4 @@
-"""One audit from its plan to its end, or several at once; and the event of an earlier report in outputs of today."""
+"""One audit from its plan to its end, or several at once; and a recount of an earlier report's event in new outputs."""
 
 import contextlib
 import queue
@@ -37,7 +37,7 @@ from auditor.results.result import AuditResult, ExactValue
 
 
 def no_listener(progress: Any) -> None:
-    """Hear of no progress."""
+    """Ignore the progress."""
 
 
 def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> AuditResult:
@@ -47,14 +47,14 @@ def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
-    """Carry out plans, several at a time, and yield their results in order. A refused mechanism is inconclusive."""
+    """Carry out plans, several at a time, and yield their results in order. A failed mechanism is inconclusive."""
     for plan in plans:
         plan.settings.execution.reach(plan.source)  # before any other audit takes its time
     return run_concurrently(plans, _apart, listener)
 
 
 def _apart(plan: Plan, listener: Listener) -> Ended:
-    """Carry out one plan of several. Whatever it ends in, the others go on."""
+    """Carry out one plan of several. After a failure the audit is inconclusive, and the others go on."""
     try:
         return carry_out(plan, listener, refuse=True)
     except AuditorError as error:
@@ -63,7 +63,7 @@ def _apart(plan: Plan, listener: Listener) -> Ended:
         why = str(error)
     except Stopped:
         raise
-    except BaseException as error:  # of a domain that is a user's class, or of the auditor itself
+    except BaseException as error:  # raised by a domain that a user wrote, or by the auditor itself
         if refused_by_machine(error):
             raise
         why = f"the audit ended in an error, {told(error)}; please report it, unless the error is of your own code"
@@ -76,8 +76,8 @@ def run_concurrently(
 ) -> Iterator[Ended]:
     """Yield the result of ``run`` for each plan, in the order of the plans. Raises what it raises.
 
-    The audits share the workers, each in a thread of its own. So a slow one does not hold the others back. The draws of an audit
-    follow from its name and seed. So the results are those of one audit after the other.
+    Each audit has a thread of its own, and all share the workers. So a slow audit does not hold the others back. The
+    draws of an audit follow from its name and seed, so the results are the same as one after the other.
     """
     workers = [processes(plan.settings.execution.workers) for plan in plans]
     if len(plans) < 2 or 1 in workers:
@@ -90,7 +90,7 @@ def run_concurrently(
         todo.put(i)
 
     def passed(begun: int) -> float:
-        """Return the seconds of an audit that has had an equal part of every moment; now ``begun`` more are under way."""
+        """Return the sum of all seconds, each over the number of audits under way, and enter ``begun`` more audits."""
         nonlocal under_way, part, since
         with lock:
             part += (time.monotonic() - since) / max(1, under_way)
@@ -104,10 +104,10 @@ def run_concurrently(
                 ended = run(plans[i], listener)
                 seconds = passed(begun=-1) - began
                 done.put((i, replace(ended, provenance=replace(ended.provenance, seconds=seconds))))
-            except BaseException as error:  # it is raised where results are waited for
+            except BaseException as error:  # raised below, where results are awaited
                 done.put((i, error))
 
-    # More audits than workers would only hold one another up, and each keeps in memory what it learns from.
+    # More audits than workers would only delay one another, and each keeps outputs to learn from in memory.
     for _ in range(min(6, max(workers), len(plans))):
         threading.Thread(target=work, daemon=True).start()
     known = dict[int, Ended]()
@@ -139,8 +139,8 @@ FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
 def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> Ended:
     """Carry out a plan.
 
-    Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself; a mechanism
-    that raises or returns nonsense is audited on that. With ``refuse`` such errors are the reason of an inconclusive result.
+    Raises MechanismError when the mechanism cannot be built, breaks the protocol of a batch, or repeats itself. With
+    ``refuse`` such an error makes the result inconclusive. An exception that the mechanism raises is an output.
     """
     how = plan.settings.execution
     how.reach(plan.source)
@@ -156,8 +156,8 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                     raise
             if not is_lost or not how.isolate or plan.settings.execution.lost:
                 break
-            # Start again where a crash is an output, and keep nothing. Batches that did not crash are drawn again as they were,
-            # since their addresses are the same. So this is one audit, and no second chance for an alarm.
+            # Start again with a crash as an output, and keep nothing. Batches that did not crash are drawn again as
+            # they were, since their addresses are the same. So the second start is no second chance for an alarm.
             plan = plan.with_settings(execution=replace(how, lost=True))
         if is_lost:
             plan.store.end(why)
@@ -165,8 +165,8 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
 
 
 def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
-    """Look at the mechanism first; then carry out the flow of the plan, and the steps of FOLLOW_UPS that apply. Or only wait for
-    the proof.
+    """Look at the mechanism, carry out the flow of the plan, then the steps of FOLLOW_UPS that apply. With ``prove:
+    only``, wait for the proof and do nothing else.
     """
     if plan.settings.prove == "only":
         found = proof.result()
@@ -185,7 +185,7 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
 
 
 def exact_value(plan: Plan, pair: Pair | None) -> ExactValue | None:
-    """Return the exact value of the claim's quantity on the pair. It is kept, since a replay has no specimen."""
+    """Return the exact value of the claim's quantity on the pair, if known. A replay reads it from the store."""
     kept = None if pair is None else plan.store.recall("exact", lambda: _computed(plan, pair))
     return None if kept is None else ExactValue(*kept)
 
@@ -199,7 +199,7 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
 
 
 class FollowUp(NamedTuple):
-    """A step after an audit, if it ``applies``. It changes no evidence. If it ``takes_time``, a time limit leaves it out."""
+    """A step after an audit, if it ``applies``. It changes no evidence. A time limit omits what ``takes_time``."""
 
     do: Callable[[Outcome, Draw], Outcome]
     applies: Callable[[Outcome], bool]
@@ -208,7 +208,7 @@ class FollowUp(NamedTuple):
 
 FOLLOW_UPS = (
     FollowUp(smaller_noise, lambda end: end.passed),
-    # Outputs that crash or hang take too long.
+    # Shrinking takes too long if outputs crash or hang.
     FollowUp(
         find_smallest,
         lambda end: end.plan.settings.shrink and end.refuted and not (end.seen.sample and end.seen.sample.failures),
@@ -238,7 +238,7 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     """Return what the rule of an earlier result counts on its pair, in this many outputs of the plan's mechanism.
 
     The result is inconclusive if the mechanism gives no answer there. Raises InvalidInputError if the earlier result has no pair or
-    no rule that can be counted again, or if its rule does not fit the outputs: somebody else may have written it.
+    no rule that can be counted again, or if its rule does not fit the outputs: anybody may have written the report.
     """
     pair = earlier.pair
     if pair is None or earlier.event is None:
@@ -247,7 +247,7 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     if test is None and isinstance(plan.claim, PrivacyClaim):
         raise InvalidInputError("the earlier report holds no rule that can be counted again")
     domain = Pairs.only(pair.left, pair.left if pair.relation is Relation.ALONE else pair.right, plan.domain)
-    # The rule is counted on its pair, and nothing else is done.
+    # These settings only count the rule on its pair.
     settings = replace(
         plan.settings,
         samples=max(FEWEST, outputs),

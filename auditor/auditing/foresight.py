@@ -1,9 +1,9 @@
 """Before any sampling: what violation a number of outputs would catch, and how many outputs a violation needs.
 
-It is not known before on which share of the outputs the best event speaks. So the figures are given for some shares: all (as for
-randomised response), a tenth, a hundredth. For the event of a share they are exact, by the power of the test. For divergences
-they are those of a Gaussian mechanism whose log-ratio is known, by the normal approximation. A score that has to be learned needs
-more outputs.
+Before sampling, it is not known on which share of the outputs the best event guesses. So the figures are given for
+three shares: all (as for randomised response), a tenth, a hundredth. For an event of that share the figures are exact,
+by the power of the test. For divergences they are those of a Gaussian mechanism whose log-ratio is known, by the normal
+approximation. A score that has to be learned needs more outputs.
 """
 
 import math
@@ -18,7 +18,7 @@ from auditor.neighbours.canaries import Canaries
 from auditor.verdict import refuting_side
 
 SHARES = (1.0, 0.1, 0.01)
-# A violation worth naming when asking for outputs: noise too small by a tenth, which is ε or μ too large by a ninth.
+# The number of outputs needed is given for this violation: noise too small by a tenth, so ε or μ too large by a ninth.
 EXCESS = 1 / 9
 
 
@@ -60,7 +60,7 @@ def foresee(plan: Plan) -> list[Foresight]:
 def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float, *, apart: bool) -> float:
     """Return the smallest privacy loss on each canary that is detected with this probability, if no canary affects another.
 
-    ``number`` canaries in place of those of the plan have the same shares of guesses.
+    With ``number`` canaries instead of the plan's, the guesses are the same share of the canaries.
     """
     assert isinstance(plan.claim, PrivacyClaim)
     planned = canaries.runs * len(canaries.canaries)
@@ -74,7 +74,7 @@ def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float,
 def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool) -> float:
     """Return the number of canaries, of all runs together, that detects a loss of ``most`` or less; by default, any loss at all.
 
-    It is right to 1 %, and infinite beyond 10⁷.
+    The number is right to 1 %, and infinite if it would exceed 10⁷.
     """
 
     def catches(number: int) -> bool:
@@ -90,7 +90,7 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
-    """Return the outputs at which a violation by EXCESS is caught; infinite beyond 10¹³."""
+    """Return how many outputs detect a violation by EXCESS with this chance; infinite beyond 10¹³."""
     wanted, is_promised_large = plan.claim.broken_by(EXCESS), refuting_side(plan.claim) == "upper"
 
     def catches(outputs: int) -> bool:

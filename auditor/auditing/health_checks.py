@@ -28,15 +28,16 @@ from auditor.neighbours.records import Records
 
 # The advice for objects that show nothing in their text, such as a fitted model of scikit-learn.
 ATTRIBUTES = "; if it returns an object that holds the result, look into it with `observe: [attributes]`"
-# Pairs that a mechanism is asked about, and outputs on either side of the first. If a mechanism uses its randomness alike on both
-# sides, all MOST outputs agree with a probability of (1 − d)^MOST, where d is the distance of the two distributions.
+# The two sides of PAIRS pairs are compared, with MOST outputs on either side of the first. If a mechanism uses its
+# randomness alike on both sides, all MOST outputs agree with probability (1 − d)^MOST, where d is the total variation
+# distance of the two distributions.
 PAIRS, MOST = 10, 10_000
 
 
 def data_arrive(plan: Plan, pair: Pair) -> str:
-    """Return how data sets are passed to a Python mechanism. A mechanism that raises may expect another form.
+    """Return a clause on how data sets are passed to a Python mechanism; "" for a program.
 
-    A clause to be added to a sentence; nothing for a program.
+    A mechanism that raises may expect another form.
     """
     if plan.source.is_program:
         return ""
@@ -44,9 +45,9 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
     try:
         failures = _failures(plan, pair)
         works_else = isinstance(plan.domain, Records) and not _failures(plan, plan.domain.contained_otherwise(pair))
-    except MechanismError:  # what is said here must not take a verdict
+    except MechanismError:  # a hint must not cost the audit its verdict
         failures, works_else = [], False
-    if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file, whatever the data
+    if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file or import
         return ""
     if isinstance(plan.domain, Frame) and plan.domain.form == "rows":
         return f'{arrive} (as data frames by `as: pandas`, in Python `form="pandas"`)'
@@ -94,7 +95,7 @@ def commonest(sample: Sample) -> float:
     if not all(side.size for side in keys):
         return 0.0
     both = np.concatenate(keys)
-    # A value of more than half of all is their median.
+    # A value that makes up more than half of all outputs is their median.
     median = np.partition(both, len(both) // 2)[len(both) // 2]
     return float(np.mean(both == median))
 
@@ -141,8 +142,8 @@ def _arrive(plan: Plan, pair: Pair) -> str:
 def drift(tables: Sequence[Sequence[Sequence[int]]]) -> tuple[str, ...]:
     """Return a warning if the first and the second half of the bound's batches differ; ``tables`` are counts, in their order.
 
-    Drift is not an error and does not raise the false-alarm rate: a coin picks the side of each output, or of each of many calls
-    whose outputs are no more alike than others. With one batch there is nothing to compare.
+    Drift is not an error and does not raise the false-alarm rate, since a coin picks the side of each output. If a call
+    gives many outputs, a coin picks the side of the call. With one table there is nothing to compare.
     """
     if len(tables) < 2:
         return ()
@@ -167,7 +168,7 @@ def some_pairs(pairs: Sequence[Pair]) -> Sequence[Pair]:
 def nothing_differs(end: Outcome, _: Draw) -> Outcome:
     """Warn if no loss showed and, with the same randomness, no pair of data sets has different outputs.
 
-    These outputs are used for nothing else. However strong the noise, outputs differ with the data that it is added to.
+    However strong the noise is, outputs with the same noise differ if the data do. They are used for nothing else.
     """
     plan, pair, sample, found = end.plan, end.seen.pair, end.seen.sample, end.seen.found
     if pair is None or not isinstance(found, Evidence) or found.bound(plan.alpha) > 0:
@@ -177,7 +178,7 @@ def nothing_differs(end: Outcome, _: Draw) -> Outcome:
     def ask() -> str:
         try:
             return alike(plan, pairs, most)
-        except MechanismError:  # the audit is done, and a warning must not take its verdict
+        except MechanismError:  # a warning must not cost the audit its verdict
             return ""
 
     same = plan.store.recall("alike", ask)
@@ -206,19 +207,19 @@ def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
 
 
 def smaller_noise(end: Outcome, draw: Draw) -> Outcome:
-    """Warn where outputs look Gaussian, and μ is proved to be larger than Gaussian noise of the claim allows.
+    """Warn if outputs look Gaussian, and their μ is proved to exceed that of Gaussian noise for the claim.
 
-    With δ of 1e-6, noise that is half of what was promised hardly shows: its tails are too thin for any number of outputs. As
-    Gaussian privacy it shows in a few thousand. That does not prove a violation of the claim.
+    At δ = 1e-6, Gaussian noise of half the scale promised hardly shows, since its tails are too thin for any number of
+    outputs. Its μ shows in a few thousand outputs. A large μ does not prove a violation of the claim.
 
-    Fresh outputs on the pair are drawn for the bound on μ if the earlier outputs forecast that μ is too large. It exceeds the
-    truth with probability at most the plan's alpha. Raises what sampling raises.
+    Fresh outputs on the pair are drawn for the bound on μ if the earlier outputs forecast that μ is too large. The
+    bound exceeds the truth with probability at most the plan's alpha. Raises what sampling raises.
     """
     plan, claim, pair, sample = end.plan, end.plan.claim, end.seen.pair, end.seen.sample
     if not isinstance(claim, ApproximateDP) or not claim.delta or not (pair and sample and looks_gaussian(sample)):
         return end
     allowed = implied_mu(claim.epsilon, claim.delta)
-    outputs = 3 * min(sample.size, 150_000)  # for the bound, three times as many as it is learned from
+    outputs = 3 * min(sample.size, 150_000)  # the bound counts three times the outputs that the test is learned from
     method = GaussianGuesses(GaussianDP(allowed), plan.alpha, outputs)
     learned = method.learn(sample)
     if learned.forecast <= allowed:
@@ -235,7 +236,7 @@ def smaller_noise(end: Outcome, draw: Draw) -> Outcome:
 
 
 def looks_gaussian(sample: Sample) -> bool:
-    """Return whether each varying place of the output looks normally distributed on each side."""
+    """Return whether each varying column of the output looks normally distributed on each side."""
     sides = [[column for column in side.columns if varies(column)] for side in (sample.left, sample.right)]
     return all(sides) and all(_is_normal(column) for side in sides for column in side)
 
@@ -245,7 +246,7 @@ def _is_normal(column: OutputColumn) -> bool:
     # With fewer outputs or values, nothing can be said of a shape.
     if column.codes is not None or len(x) < 500 or not np.all(np.isfinite(x)) or len(np.unique(x[:500])) < 20:
         return False
-    x = x / np.abs(x).max()  # of the largest floats the mean would overflow
+    x = x / np.abs(x).max()  # the mean of the largest floats would overflow
     z = (x - x.mean()) / x.std()
     skewness, kurtosis = float((z**3).mean()), float((z**4).mean()) - 3
     # A normal sample goes beyond 5.3 standard errors once in ten million times.

@@ -1,4 +1,4 @@
-"""Evidence apart from judgement: what an audit ends with, and what that says of the claim at the level it is left."""
+"""Evidence apart from judgement: an audit ends with evidence, which is judged once its level is known."""
 
 import math
 import shlex
@@ -56,10 +56,11 @@ class Seen:
     """The result of a flow: evidence, or a judgement that does not depend on the level. Queries and audits without an answer have
     such a judgement.
 
-    ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are
-    counts of the outputs of the bound by side and kind, in their order, if these can be compared. ``shrink`` looks for the
-    smallest pair that breaks the claim. ``warnings`` are those that only this flow can give. ``looks`` are those of the search, by
-    pair. ``earlier`` says what came of an earlier violation.
+    ``sample`` holds the outputs on the pair from which the test was learned. ``tables`` are counts of the bound's
+    outputs by side and kind, for consecutive spans of batches; empty if spans cannot be compared. ``shrink`` looks for
+    the smallest pair that breaks the claim. ``drawn_by`` says who drew the outputs. ``warnings`` are warnings that only
+    this flow can give. ``looks`` are the looks of the search, by pair key. ``earlier`` says what became of an earlier
+    violation.
     """
 
     found: Evidence | Judgement
@@ -97,7 +98,7 @@ class Outcome:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is refuted at the plan's own level; what only Holm's larger level refutes is not."""
+        """Whether the claim is refuted at the plan's own level. Holm's level may be larger."""
         found = self.seen.found
         return found.refutes(self.plan.alpha) if isinstance(found, Evidence) else found.verdict is Verdict.VIOLATION
 
@@ -123,7 +124,7 @@ class Ended:
         """Close an audit."""
         plan, settings = outcome.plan, outcome.plan.settings
         stages, looked_at, pairs = _by_name(draw.stages), str(plan.neighbours), max(1, len(draw.pairs))
-        # As a report has them, so that they can be compared with those of a report.
+        # Round the limits as a report does, so that the two can be compared.
         limits = with_significant_digits(plan.neighbours.limits())
         tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe, limits)
         spent, seconds = draw.spent, draw.elapsed()
@@ -182,7 +183,7 @@ class Ended:
 
 
 def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iterator[str]:
-    """Yield why a pass may have missed much: a violation of WEAK times the claim, any loss at all, or planted faults."""
+    """Yield why a pass is weak: it may miss WEAK times the claim, saw no loss, or missed planted faults."""
     claim, power, is_pass = plan.claim, judgement.power, judgement.verdict is Verdict.NO_VIOLATION_FOUND
     if is_pass and power is not None and may_miss(claim, power):
         more = _to_catch_more(plan, judgement)
@@ -211,7 +212,7 @@ def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Ite
 def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
     claim, event = plan.claim, judgement.event
     if not isinstance(event, ObservedCanaries):
-        # The smallest violation caught exceeds the claim by about a multiple of 1/√outputs.
+        # The excess of the smallest violation caught over the claim is about proportional to 1/√outputs.
         excess = (judgement.power or {}).get("95%", math.inf) / claim.value - 1
         return plan.with_more((excess / (WEAK - 1)) ** 2) if excess < math.inf else plan.with_more()
     # The claim allows a run to reveal all canaries with probability δ. So no p-value is below δ.
@@ -222,7 +223,7 @@ def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
 
 
 def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """Add up the stages of one name; the most that one of them would have caught stands for all."""
+    """Add up the stages of one name. ``caught`` is the smallest violation that one of them would have caught."""
     found: dict[str, Stage] = {}
     for one in stages:
         before = found.get(one.name, Stage(one.name, 0, 0, math.inf))
@@ -232,21 +233,21 @@ def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
 
 
 def settle(ended: Sequence[Ended], alpha: float, audits: int) -> list[AuditResult]:
-    """Judge the audits of a file under one error budget, shared by Holm's step-down.
+    """Judge the audits of a file at the levels of Holm's step-down, under one error budget.
 
-    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts all audits
-    that share the budget, also audits that were not run or ended without an answer. Audits of deterministic queries spend no
-    error.
+    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``audits`` counts
+    all audits that share the budget, also audits that were not run or ended without an answer. Audits of deterministic
+    queries spend no error.
 
-    The bound of an audit without a claim holds at its level too: it errs if a test of the true loss rejects. Holm counts that test
-    with a p-value of 1, since it is not known. So all bounds hold together with the chance stated.
+    An audit without a claim gets the level of a p-value of 1. Its bound errs only if a test of the unknown true loss
+    would reject at that level. So all bounds hold together with probability at least 1 − ``alpha``.
     """
     levels = levels_of([one.p_value for one in ended], alpha, audits)
     return [one.result(level) for one, level in zip(ended, levels, strict=True)]
 
 
 def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> list[float | None]:
-    """Return the level of each audit of a file by Holm's step-down; None for audits of deterministic queries. See ``settle``."""
+    """Return each audit's level, see ``settle``; None for a deterministic query or an audit without an answer."""
     known = {i: p for i, p in enumerate(p_values) if p is not None}
     levels = holm_levels([*known.values(), *[1.0] * (audits - len(known))], alpha)
     level_of = dict(zip(known, levels, strict=False))
@@ -254,8 +255,8 @@ def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> li
 
 
 def _command(plan: Plan, pair: Pair | None) -> str | None:
-    """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on a pair or
-    data set. None if there is neither a command nor a pair.
+    """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on
+    a pair or data set. Return None if there is neither a command nor a pair.
     """
     if plan.rerun:
         return shlex.join(["auditor", "run", *plan.rerun])

@@ -1,11 +1,12 @@
-"""The search for a pair, by the bound that a method forecasts for it; a list of stages, which is data.
+"""The search for the pair with the best forecast: a list of stages, written as data.
 
-A large loss shows on neighbours with few outputs. A small one takes some 1/ε² outputs on each pair, and there are too many
-pairs. So the search for a small loss spends most outputs on data sets k moves apart, where by group privacy losses add up. If the
-domain has no such paths, it spends them on few pairs.
+A large loss shows on neighbours with few outputs. A small loss ε takes some 1/ε² outputs on each pair, too many for all
+pairs. So the search for a small loss spends most outputs on data sets k moves apart, where losses add up by group
+privacy, or on few pairs if the domain has no such paths. The claim says how large a loss to look for. If the claim is
+small, or so large that it says nothing, a first search on neighbours shows how much the mechanism loses.
 
-The claim says how large a loss to look for, if it is near the truth. If it is small, or so large that it says nothing, a first
-search on neighbours shows how much the mechanism loses there.
+A stage looks at pairs: it draws outputs on each, and a method computes what the pair promises. This is the chance that
+the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.prospect`).
 """
 
 import functools
@@ -61,17 +62,17 @@ from auditor.results.result import Stage
 
 T = TypeVar("T")
 
-# --- Looks: outputs on each pair of a round, and what a method forecasts from them. Each is on fresh outputs. ---
+# --- Looks: fresh outputs on each pair of a stage, and what a method forecasts from them ---
 
-# In the addresses of outputs drawn for edges, this stands for the round.
+# In the addresses of outputs drawn for edges, EDGES stands for the number of the look.
 EDGES = 99
-# The chance for which a stage says what it would have caught.
+# A stage notes the smallest violation that its looks detect with this probability.
 CHANCE = 0.95
 
 
 @dataclass
 class Looks:
-    """Draws outputs on the pairs of the search of a round, ``now``, for its bound. Its number is part of the addresses."""
+    """Draws the outputs of one search: the search of the round ``now``. The round's number is part of each address."""
 
     plan: Plan
     now: Round
@@ -91,18 +92,18 @@ class Looks:
         return self.draw.spent.search - self.before
 
     def method(self, claim: PrivacyClaim, steps: int = 1) -> AnyMethod:
-        """Return the method for a claim of some size, on data sets ``steps`` moves apart."""
+        """Return the method that tests ``claim`` on data sets ``steps`` moves apart, for the bound of the round."""
         return self.plan.method(outputs_at_distance(self.now.bound, steps), claim, self.now.share)
 
     def on_pairs(
         self, name: str, pairs: Sequence[Pair], outputs_each: int, claim: PrivacyClaim, known: "Mapping[str, Look]"
     ) -> "tuple[Look, ...]":
-        """Look at pairs for a claim of some size; ``name`` is that of the stage, and ``known`` has earlier looks by pair."""
+        """Look at pairs and return the looks, joined with earlier looks in ``known``; ``name`` is the stage's."""
         method = self.method(claim)
         self.draw.pairs.update(pair.key() for pair in pairs)
         seen = self.on(pairs, outputs_each, functools.partial(_pair_look, method))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
-        # A batch that raises says nothing about its other outputs, and may raise on the next look or not.
+        # A batch that raises hides its other outputs. So the next looks call the mechanism for each output.
         self.one_by_one = self.one_by_one or any(raised for _, _, raised in seen)
         self.enter(name, len(pairs), outputs_each, claim)
         return tuple(
@@ -113,17 +114,17 @@ class Looks:
         )
 
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
-        """Return what outputs on pairs of data sets promise that are no pairs of the search, such as the ends of a path."""
+        """Return what each pair of data sets promises. The pairs need not be neighbours: they may be ends of a path."""
         seen = self.on(drawn_on, outputs_each, functools.partial(shown_by, method))
         return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
-        """Note what a stage looked at."""
+        """Note for the report how many pairs a stage looked at, and with how many outputs."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
         self.draw.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
-        """Return the kind of each pair. An unknown kind is found with a few outputs."""
+        """Return the kind of each pair's outputs. An unknown kind is found with FIRST_LOOK outputs."""
         new = [pair for pair in pairs if pair.key() not in self.known_kinds]
         if new:
             kinds = self.on(new, FIRST_LOOK, kind_of_outputs, (EDGES, len(self.known_kinds)))
@@ -133,7 +134,7 @@ class Looks:
     def on(
         self, pairs: Sequence[Pair], each: int, observe: Callable[[Sample], T], address: tuple[int, int] | None = None
     ) -> list[T]:
-        """Return the observations of outputs on each pair, drawn at an address in the search, by default at that of a new round."""
+        """Return what ``observe`` sees in outputs on each pair. The address is by default that of a new look."""
         if address is None:
             address, self.rounds = (self.rounds, 0), self.rounds + 1
         number, since = address
@@ -145,23 +146,23 @@ class Looks:
 
 
 def outputs_at_distance(outputs: int, steps: int) -> int:
-    """Return how many outputs on data sets ``steps`` moves apart show as much as these outputs show on neighbours.
+    """Return how many outputs on data sets ``steps`` moves apart show as much as ``outputs`` show on neighbours.
 
-    There a loss is ``steps`` times larger, and needs ``steps``² times fewer outputs.
+    At that distance a loss is ``steps`` times larger, and needs ``steps``² times fewer outputs.
     """
     return max(1, outputs // steps**2)
 
 
 def ends(along: Sequence[Pair]) -> Pair:
-    """Return the two data sets at the ends of a path. They are neighbours only if the path has one step."""
+    """Return the two data sets at the ends of a path. The two are neighbours only if the path has one step."""
     return replace(along[0], right=along[-1].right)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """All looks at a pair together, and what they promise, the events that most outputs show first.
+    """All looks at one pair, joined. ``prospects`` holds a forecast for each event, the most frequent event first.
 
-    ``learned`` is what rules won on outputs of the pair that were drawn to learn from.
+    ``learned`` is what rules won on outputs drawn to learn from. ``kind`` is set by ``kind_of_outputs``.
     """
 
     pair: Pair
@@ -169,16 +170,16 @@ class Look:
     learned: ManyNumbers = ()
     prospects: tuple[Prospect, ...] = ()
     simple: bool = False
-    kind: str = ""  # of its outputs, as ``kind_of_outputs`` says it
+    kind: str = ""
     outputs: int = 0
 
     def joined(self, evidence: ManyNumbers, kind: str, method: AnyMethod, outputs: int) -> "Look":
-        """Return the same with one more look, at so many outputs."""
+        """Return the look joined with one more, which has this number of outputs."""
         both = method.joined(self.evidence, evidence)
         return replace(self, evidence=both, kind=kind, outputs=self.outputs + outputs).judged_by(method)
 
     def judged_by(self, method: AnyMethod) -> "Look":
-        """Return the same with what its evidence promises by a method."""
+        """Return the look with the prospects that a method computes from its evidence."""
         least = UNLIKE_IF_SIMPLE if self.simple else 0.0
         shown = method.prospects(method.joined(self.evidence, self.learned))
         promised = (one._replace(unlike=max(one.unlike, least)) for one in shown)
@@ -191,7 +192,7 @@ def shown_by(method: AnyMethod, sample: Sample) -> ManyNumbers:
 
 
 def _pair_look(method: AnyMethod, sample: Sample) -> tuple[ManyNumbers, str, bool]:
-    """Return the evidence of outputs on the loss, the kind of the pair, and whether it raised."""
+    """Return the evidence of outputs on the loss, their kind, and whether any of them raised."""
     return shown_by(method, sample), kind_of_outputs(sample), sample.redrawn or sample.raised()
 
 
@@ -201,7 +202,7 @@ def too_few(sample: Sample) -> bool:
 
 
 def kind_of_outputs(sample: Sample) -> str:
-    """Return the most frequent content of each place, on each side: numbers, or an atom."""
+    """Return the most frequent content of each column on each side: numbers, or one value that is no number."""
     return " | ".join(", ".join(_commonest(column) for column in side.columns) for side in (sample.left, sample.right))
 
 
@@ -211,17 +212,18 @@ def _commonest(column: OutputColumn) -> str:
     return f"{column.name}: {column.atoms[np.bincount(column.codes[column.codes >= 0]).argmax()]}"
 
 
-# --- Stages, and what they know ---
+# --- Stages, and what one stage hands to the next ---
 
 
 @dataclass(frozen=True)
 class Known:
     """The knowledge of a search between two of its stages.
 
-    ``claim`` is of the size that is looked for. ``first`` are pairs that are looked at in any case. If a small loss showed at a
-    distance, ``along`` is the path of pairs, and ``by_step`` the score for each of its steps. ``seen`` holds the last look at
-    each pair, by its key. ``proposed`` are pairs that are to be looked at next. ``farthest`` moves outputs farthest, with the same
-    noise on both sides. ``found`` is the pair that the search ends with. If the claim is ``refuted``, a large bound is worth most.
+    ``claim`` has the size that is looked for. The pairs in ``first`` are looked at in any case. After a search for a
+    small loss, ``along`` is its path or its one pair, and ``by_step`` the score of one step. ``seen`` holds the joined
+    looks by pair key. The pairs in ``proposed`` are looked at next. ``farthest`` is the pair on which outputs with the
+    same noise are farthest apart. ``found`` is the result of the search. If the claim is ``refuted``, a large bound is
+    worth most.
     """
 
     claim: PrivacyClaim
@@ -235,7 +237,7 @@ class Known:
     refuted: bool = False
 
     def judged_by(self, method: AnyMethod) -> "Known":
-        """Return what the same looks promise for the claim of another method."""
+        """Return the same knowledge with all looks judged by a method, for its claim."""
         seen = {key: look.judged_by(method) for key, look in self.seen.items()}
         return replace(self, claim=method.claim, seen=seen)
 
@@ -249,7 +251,7 @@ class Known:
         return Promised.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
 
     def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
-        """Return all looks and what they promise, those first that promise most; ``worth`` is another worth of a bound."""
+        """Return all looks with what they promise, the best first; ``worth`` replaces the usual worth of a bound."""
         usual = WORTH_IF_REFUTED if self.refuted else WORTH_OF_BOUND
         looks, promised = list(self.seen.values()), self._promised.utilities(usual if worth is None else worth)
         return [(looks[i], promised[i]) for i in best_first(promised)]
@@ -259,9 +261,11 @@ class Known:
 class SearchStage:
     """A stage of the search.
 
-    ``share`` is its part of the outputs of its list; None means the outputs that the other stages leave. ``look`` and ``when`` get
-    the number of these outputs, and ``look`` may draw fewer. ``only`` states the condition of the stage, and ``when`` tests it. A
-    stage without these is always carried out.
+    ``share`` is the stage's part of the outputs of its list of stages. Exactly one stage of a list has None: it gets
+    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``only`` states
+    in words the condition that ``when`` tests. ``parts`` are inner stages. Names are unique, since a report adds up the
+    stages of one name. ``look`` draws by ``look_at``, or notes what it drew by ``Looks.enter``. The last stage of
+    ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the last two stages of ON_NEIGHBOURS.
     """
 
     name: str
@@ -274,7 +278,7 @@ class SearchStage:
 
 
 def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs: int) -> Known:
-    """Carry out stages in their order, and return what is known then."""
+    """Carry out stages in their order, and return the knowledge after the last."""
     before = looks.spent
     for number, stage in enumerate(stages):
         later = sum(one.share or 0.0 for one in stages[number + 1 :])
@@ -288,7 +292,7 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
 def planned_stages(
     stages: Sequence[SearchStage], outputs: float, depth: int = 0
 ) -> Iterator[tuple[int, SearchStage, float]]:
-    """Yield each stage with its depth and its outputs if all stages are carried out. Inner stages follow their stage.
+    """Yield each stage with its depth and its outputs if all stages are carried out, inner stages after the outer one.
 
     >>> next(planned_stages(SEARCH, 100_000))[2]
     15000.0
@@ -301,7 +305,7 @@ def planned_stages(
 
 
 def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pairs: Sequence[Pair]) -> Known:
-    """Look at pairs, as far as a stage has outputs for them; return what is known then."""
+    """Look at the first pairs, as many as a stage has outputs for; return the knowledge with these looks."""
     pairs = pairs[: max(1, int(outputs) // FIRST_LOOK)]
     if not pairs:
         return known
@@ -311,22 +315,22 @@ def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pair
 
 # --- Outputs with the same noise on both sides of many pairs ---
 
-# A mechanism that takes its randomness from the auditor tells by a call or two on each side how far a pair moves its outputs. So
-# many pairs are ranked at little cost, and the best of them are looked at as all others are. Where draws depend on the data, the
-# ranking says little.
+# If all randomness is the auditor's, one or two calls on each side show how far a pair moves the outputs. This ranks
+# many pairs at little cost, and the best are looked at. The ranking says little if the draws depend on the data.
 
-# The outputs on each side of a pair: of many, and again of the best of these.
+# SIZE outputs on each side of many pairs are compared, then AGAIN outputs on each side of the best of these pairs.
 SIZE, AGAIN = 2, 16
-# Shares of the stage's outputs: for many pairs, for pairs near the best, and for the best again. The rest is for looks at them.
+# Shares of the stage's outputs: OF_MANY for many pairs, OF_NEAR for pairs near the best, OF_AGAIN to compare the best
+# again. The rest is for looks.
 OF_MANY, OF_NEAR, OF_AGAIN = 0.4, 0.15, 0.15
-# The most pairs that are compared.
+# The most pairs of the domain that are compared.
 MOST_COMPARED = 1_500
-# Pairs near the best are tried so many times, so many for each.
+# CLIMBS times, NEAR pairs near each of the best are tried.
 CLIMBS, NEAR = 3, 4
-# The most pairs that are looked at, and the most outputs of a look; of those that move outputs equally far, the first few, since
-# these are the simplest.
+# At most MOST_PROPOSED pairs are looked at, with at most OUTPUTS_OF_LOOK outputs each. Only the first ALIKE pairs with
+# the same distance are looked at, since the simplest come first.
 MOST_PROPOSED, OUTPUTS_OF_LOOK, ALIKE = 24, 600, 4
-# How many other orders of the same records are tried. An order that moves outputs less than this shows rounding only.
+# At most ORDERS other orders of the same records are tried. Distances up to ROUNDING come from rounding.
 ORDERS, ROUNDING = 24, 1e-6
 
 
@@ -336,13 +340,13 @@ def has_same_noise(looks: Looks) -> bool:
 
 
 def ranks_pairs(looks: Looks) -> bool:
-    """Return whether outputs with the same noise tell pairs apart: on most of those compared, they are not the same."""
+    """Return whether outputs with the same noise rank pairs: on most compared pairs the two sides differ."""
     apart = [distance for (_, size), distance in looks.draw.distances.items() if size == SIZE]
     return sum(distance > ROUNDING for distance in apart) > len(apart) / 2
 
 
 def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Look at the pairs on which outputs with the same noise are farthest apart, and name the farthest of all rounds."""
+    """Look at the pairs on which outputs with the same noise are farthest apart; keep the farthest of all rounds."""
     domain = looks.plan.domain
     most = min(MOST_COMPARED, int(OF_MANY * outputs / (2 * SIZE)))
     tried = list(itertools.islice(_distinct(looks), most))
@@ -364,14 +368,14 @@ def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: flo
 
 
 def _farthest_of_all(looks: Looks, known: Known) -> Pair | None:
-    """Return the pair with the largest distance, of those that were compared again and looked at, in this round or before."""
+    """Return the looked-at pair with the largest distance at AGAIN outputs, of all rounds; None if no pair has one."""
     apart = {key: looks.draw.distances.get((key, AGAIN), 0.0) for key in known.seen}
     farthest = max(apart, key=apart.__getitem__, default="")
     return known.seen[farthest].pair if farthest and apart[farthest] > ROUNDING else None
 
 
 def _distinct(looks: Looks) -> Iterator[Pair]:
-    """Yield pairs to compare, each once, and none that was compared before; of each kind one after the other."""
+    """Yield pairs to compare, each once, without those compared before. The kinds of pairs take turns."""
     seen = {key for key, _ in looks.draw.distances}
     domain = looks.plan.domain
     randoms = (domain.random(looks.rng) for _ in range(MOST_COMPARED))
@@ -383,7 +387,7 @@ def _distinct(looks: Looks) -> Iterator[Pair]:
 
 
 def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
-    """Return the pairs with the largest distances, and few with equal ones."""
+    """Return the pairs with the largest distances, at most ALIKE for each distance."""
     chosen, number = list[Pair](), Counter[float]()
     for i in best_first(distances):
         equal = significant(distances[i], 2)
@@ -394,7 +398,7 @@ def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
 
 
 def _of_orders(looks: Looks, most: int) -> list[Pair]:
-    """Return pairs at which the order of records shows."""
+    """Return the step between two orders of the same records that moves outputs most; an empty list if none does."""
     paths = orders(looks, most // 16)
     apart = looks.draw.compare([*map(ends, paths)], SIZE)
     if not any(distance > ROUNDING for distance in apart):
@@ -410,7 +414,7 @@ def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
 
 
 def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
-    """Return the pair of a path that makes most of the difference between its ends, by bisection with scores of halves."""
+    """Find the step with most of the difference between the ends of a path, by bisection with scores of halves."""
     while len(along) > 1:
         halves = along[: len(along) // 2], along[len(along) // 2 :]
         one, other = score(halves)
@@ -418,25 +422,25 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
     return along[0]
 
 
-# --- Neighbours: simple pairs, corners, what outputs react to, and the rivals of the best ---
+# --- Neighbours: simple pairs, corners, orders of records, edges, and a climb from the best ---
 
-# Small scope comes first: most faults show on one or two records. Rare faults do so too. So a few of the simplest pairs get
-# outputs enough for it. All pairs that were looked at stay in the race, by what their last look promises.
+# The simplest pairs come first, since most faults show on one or two records. So do rare faults: a few of these pairs
+# get outputs enough to show a rare event. All looks compete by what they promise.
 
-# Where outputs with the same noise rank pairs, so many others are looked at, or one for each of so many outputs. A look with less
-# than this share of the outputs of a new one does not count as one.
+# If outputs with the same noise rank pairs, the stage of corners looks at up to MOST_OTHERS pairs, or at one for each
+# EACH_OF_OTHERS outputs if that is more. It leaves out pairs whose looks have the share OF_NEW of a new look's outputs.
 MOST_OTHERS, EACH_OF_OTHERS, OF_NEW = 72, 128, 0.25
-# Rounds of a climb, and of the last comparison, with the same outputs each. Each round of a climb tries so many pairs near the
-# best at least.
+# A climb has ROUNDS equal rounds, and the last comparison has COMPARISONS. Each round of a climb but the last tries up
+# to AROUND pairs near the best, but at least one near each.
 ROUNDS, COMPARISONS, AROUND = 4, 3, 12
-# A climb goes on from a quarter of the pairs of the round before. This many are left at last, since a single one may be there by
-# luck, or as few as CLIMBERS if the claim is refuted. FINALISTS are looked at again before the last comparison, with this share of
-# its outputs. The last comparison has this share of all.
+# A climb goes on from a quarter of the pairs of the round before, and from FINALISTS at least, since a single one may
+# be there by luck; from CLIMBERS if the claim is refuted. The last comparison has the share OF_BEST of all outputs, and
+# spends OF_FINALISTS of these on FINALISTS pairs first.
 FINALISTS, CLIMBERS, OF_FINALISTS, OF_BEST = 8, 4, 0.4, 0.24
 
 
 def on_neighbours(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Find the neighbours that promise most, after looking at the pairs given and everywhere in the domain."""
+    """Search the domain for the most promising neighbours. Draw nothing if it has one pair or outputs are few."""
     domain = looks.plan.domain
     if has_one_pair(domain, looks.rng) or round(outputs) < 8 * LEAST_LOOK:  # too few for a search
         return replace(known, found=Found((*known.first, *domain.corners())[0], -np.inf))
@@ -455,7 +459,7 @@ def _corners(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> 
     room = min(most, max(1, int(outputs) // FIRST_LOOK))
     seen = {key for key, look in known.seen.items() if look.outputs >= OF_NEW * int(outputs) / room}
     corners, crowds = ([pair for pair in pairs if pair.key() not in seen] for pairs in (corners, crowds))
-    # Corners are in order of size: most of the small ones, and some of all others.
+    # Corners come sorted by size. Take most of the small corners, and a few spread over the large ones.
     of_crowds = spread(crowds, room // 3)
     room -= len(of_crowds)
     small = min(len(corners), 2 * room // 3)
@@ -465,13 +469,13 @@ def _corners(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> 
 
 def _closely(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
     best = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)]
-    # Each half of a half of a look's outputs is then enough for more than one threshold.
+    # A quarter of a look's outputs is then enough to learn more than one threshold.
     chosen = looks.plan.domain.closely(best, int(outputs) // (4 * FEW_OUTPUTS))
     return look_at(looks, known, stage, outputs, chosen)
 
 
 def _reactions(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Find a pair at which the order of records shows, by looks at data sets with the same records in another order."""
+    """Propose a step between two orders of the same records, if outputs react to the order."""
     paths, half, method = orders(looks, int(outputs / (2 * LEAST_LOOK))), int(outputs / 2), looks.method(known.claim)
     if not paths:
         return known
@@ -490,7 +494,7 @@ def _edges(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Kn
 
 
 def _climb(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Look again and again at the pairs that promise most, ever fewer of them, and at pairs near them."""
+    """Look in each round at the most promising pairs and at pairs near them. Each round keeps fewer pairs."""
     per_round, domain = outputs / ROUNDS, looks.plan.domain
     if known.refuted:
         worth, pairs, least = None, CLIMBERS, CLIMBERS
@@ -508,15 +512,15 @@ def _climb(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Kn
 
 
 def _last(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Compare the pair that is likeliest to refute, the likeliest of the simplest, and the one with the largest bound expected.
+    """Look again at the pair likeliest to refute the claim, the likeliest simple pair, and the pair that promises most.
 
-    Each round compares those of what is known by then.
+    Each round chooses these pairs anew. The search ends with the pair that promises most.
     """
-    # Of the many that promise alike, a shorter look at some leaves out those that were lucky.
+    # Many pairs promise about the same. A short look at some of them leaves out those that were lucky.
     several = [look.pair for look, _ in known.best(WORTH_TO_EXPLORE)[:FINALISTS]]
     known = look_at(looks, known, stage, OF_FINALISTS * outputs, several)
     again = (1 - OF_FINALISTS) / COMPARISONS * outputs
-    # If what was likeliest was luck, another one is the likeliest then, and is looked at next.
+    # If the likeliest pair was lucky, another pair is likeliest after the look, and the next round looks at that pair.
     for _ in range(COMPARISONS):
         likeliest = [look for look, _ in known.best(WORTH_TO_EXPLORE)]
         simple = [look for look in likeliest if look.simple]
@@ -567,18 +571,19 @@ ON_NEIGHBOURS = (
     ),
     SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
 )
-# After a claim is refuted on neighbours, the search climbs from the best pairs that are known.
+# After a claim is refuted on neighbours, the search is a climb from the best known pairs, and the last comparison.
 FROM_THE_BEST = ON_NEIGHBOURS[-2:]
 
 
 # --- A large loss, or a small one ---
 
-# The most pairs in the first round of the search for a small loss. Outputs for fewer than survive it are not enough for a search.
+# The most pairs in the first round of a search for a small loss. Without paths, outputs must suffice for a quarter.
 MOST_PAIRS = 96
-# A claim that allows more does not say where to look; the least ε, or like μ, that is looked for then.
+# A claim of a larger total variation than FAR does not say how large a loss to look for. The search then looks for
+# LEAST_LOSS (ε or μ) or more. MOST_STEPS is the most moves between the ends of a path.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
-# Neighbours that promise less lose to a loss seen at a distance, where evidence is much stronger.
+# A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
 LIKELY = 0.5
 # The worth of a bound once the claim is refuted; the certainty to refute is worth 1.
 WORTH_IF_REFUTED = 10.0
@@ -586,10 +591,10 @@ WORTH_IF_REFUTED = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
-    """The pair that a search ends with; if it was found at a distance, ``path`` holds the pairs on the way between the ends.
+    """The pair that a search ends with. If it was found at a distance, ``path`` holds the pairs between the ends.
 
-    ``claim`` is the claim of the size that was searched for. ``rival`` is another pair to learn on. ``looks`` are those of this
-    search and of those before, by pair.
+    ``claim`` has the size that was searched for. ``rival`` is another pair to learn on. ``looks`` holds the looks of
+    this search and of earlier ones, by pair key.
     """
 
     pair: Pair
@@ -600,9 +605,10 @@ class FoundPair:
 
 
 def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, refuted: bool = False) -> FoundPair:
-    """Search the domain for the pair with the best forecast, for the bound of a round; ``seen`` has earlier looks by pair.
+    """Search the domain for the pair with the best forecast for a round's bound; ``seen`` holds earlier looks by pair
+    key.
 
-    Of a claim that is ``refuted``, the largest bound is looked for.
+    If the claim is ``refuted``, the search looks for the largest bound.
     """
     kinds, claim = {key: look.kind for key, look in seen.items() if look.kind}, plan.claim
     assert isinstance(claim, PrivacyClaim)
@@ -616,15 +622,15 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
         rival = known.farthest if steps_apart(claim) == 1 else None
         return FoundPair(known.found.pair, known.claim, rival=rival, looks=all_looks)
     along = known.along
-    # The path's total says most about its middle step.
+    # The loss between the ends of the path says most about its middle step.
     middle, far = along[len(along) // 2], along if len(along) > 1 else ()
     return FoundPair(middle, known.claim, far, looks=all_looks)
 
 
 def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Look for what the mechanism loses, which says how large a loss is to be looked for."""
+    """Search neighbours for the loss of the mechanism, which is the size to look for afterwards."""
     seen = on_neighbours(looks, known, stage, outputs)
-    # A domain with one pair is not searched.
+    # Nothing was drawn if the domain has one pair or outputs are too few.
     if not looks.spent or seen.found is None:
         return known
     pair = seen.found.pair
@@ -638,8 +644,8 @@ def _of_the_size(looks: Looks, known: Known, stage: SearchStage, outputs: float)
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
-    """Return whether the claim is small, and the domain has paths, or the outputs suffice for pairs."""
-    # Where pairs are written down, each of them is to be tried.
+    """Return whether to search for a small loss: for a small claim, given paths or outputs for enough pairs."""
+    # If the user lists the pairs, each of them is to be tried.
     if steps_apart(claim) == 1 or isinstance(domain, Pairs):
         return False
     return _has_paths(domain) or affordable_pairs(claim, outputs) > 0
@@ -655,18 +661,19 @@ def _is_far(claim: PrivacyClaim) -> bool:
 
 
 def _shown(claim: PrivacyClaim, score: float) -> PrivacyClaim:
-    """Return the claim of the size to look for: what was seen, but no less than the claim, or LEAST_LOSS where that is far."""
+    """Return the claim of the size to look for: the loss seen, but at least the claim, or LEAST_LOSS for a far
+    claim."""
     exponent = claim.group_exponent or 1
     least = LEAST_LOSS**exponent / exponent if _is_far(claim) else claim.value
     return claim.with_value(max(least, score))
 
 
 def steps_apart(claim: PrivacyClaim) -> int:
-    """Return the number of moves between the data sets searched. Together these moves lose about as much as ε = 1.
+    """Return the number of moves between the ends of a path: if each loses the claimed ε, all lose about ε = 1.
 
-    A loss of ε takes some 1/ε² outputs to show. If all moves on a path lose the same, the ends differ by their sum, which takes
-    fewer outputs by the square of the number of moves. If only one move loses anything, the ends show that too. The number is odd,
-    since two moves may undo each other; 1 for a claim that says nothing about larger groups.
+    A loss of ε shows in some 1/ε² outputs. If each of n moves loses the same, the ends of the path lose n times as
+    much, and show it in n² times fewer outputs. If only one move loses anything, the ends show that too. The number is
+    odd, since two moves may undo each other. It is 1 if the claim says nothing about larger groups.
 
     >>> from auditor.claims import PureDP
     >>> steps_apart(PureDP(1.0)), steps_apart(PureDP(0.3)), steps_apart(PureDP(0.1))
@@ -680,8 +687,8 @@ def steps_apart(claim: PrivacyClaim) -> int:
 def affordable_pairs(claim: PrivacyClaim, outputs: int) -> int:
     """Return the number of pairs on which a search with these outputs can show a loss as small as the claim.
 
-    0 for a large claim, or too few outputs. A difference needs outputs in proportion to the inverse square of its size. The cube
-    is a rule of thumb and not derived: it asks for about 25,000 outputs a pair at ε = 0.1.
+    Return 0 for a large claim or too few outputs. A loss of size s needs some 1/s² outputs. The code asks for 1/s³, a
+    rule of thumb that is not derived: it gives about 25,000 outputs a pair at ε = 0.1.
 
     >>> from auditor.claims import PureDP
     >>> affordable_pairs(PureDP(0.1), 150_000), affordable_pairs(PureDP(0.1), 6_000_000), affordable_pairs(PureDP(1.0), 6_000_000)
@@ -712,7 +719,7 @@ def _small_loss(looks: Looks, known: Known, stage: SearchStage, outputs: float) 
 
 
 def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-    """Return what the ends of a path through each pair promise, by step."""
+    """Return for each pair what a step of a path through it promises, by outputs on the ends of the path."""
     steps, exponent = steps_apart(claim), claim.group_exponent or 1
     method, paths = looks.method(claim, steps), [path(looks.plan.domain, pair, steps) for pair in pairs]
     looks.draw.pairs.update(pair.key() for pair in pairs)
@@ -726,7 +733,7 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
 
 
 def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Find the step of the path on which most is lost, by bisection: all may be lost on a single one."""
+    """Find the step of the path with the largest loss by bisection, since all of the loss may be on one step."""
     each = round(outputs) // (2 * len(known.along).bit_length())
     method = looks.method(known.claim)
     step = likeliest_step(known.along, lambda halves: looks.promised([*map(ends, halves)], each, method))
@@ -752,7 +759,7 @@ OF_THE_SIZE = (
     ),
     SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
 )
-# The stages of a search, by shares of its outputs. To tune it, change this list, OF_THE_SIZE or ON_NEIGHBOURS.
+# The stages of a search. To tune the search, change this list, OF_THE_SIZE or ON_NEIGHBOURS.
 SEARCH = (
     SearchStage(
         "the loss of the mechanism on neighbours",

@@ -1,7 +1,7 @@
 """The flow for privacy claims: rounds, each of which searches for a pair, learns rules, and counts them on fresh outputs.
 
-Later rounds learn from what a round counted. The pair and the rules of a round are frozen before its outputs are drawn. So search
-and learning cannot bias what is proved.
+Later rounds also learn from the outputs that a round counted. The pair and the rules of a round are frozen before its
+outputs are drawn. So search and learning cannot bias what is proved.
 """
 
 import functools
@@ -33,9 +33,9 @@ from auditor.results.result import Illustration, Judgement, Turn
 from auditor.sessions.turns import all_raise, turns
 from auditor.verdict import judge
 
-# The share of a round's level that each rule has beside the one that promises most.
+# Each rule of a round but the most promising one has this share of the round's level.
 OF_OTHERS = 0.05
-# Stands for a round in the address of outputs that are drawn before the first one.
+# In the address of outputs drawn before the first round, BEFORE_ALL stands for the number of the round.
 BEFORE_ALL = 1000
 
 
@@ -85,7 +85,8 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         CountEvidence(plan.claim, best, counted, best.test.histograms(sample), reason, turns(pair, sample)),
         pair,
         sample,
-        # Most outputs are those of the last round. A batch that raises is one accident, and no change of all its outputs.
+        # The last round has most outputs. If batches raised, there are no tables, since one accident would look like
+        # drift.
         () if last.lost else last.tables,
         functools.partial(shrink, plan, draw, pair, cheap=best.tally.in_calls, sample=sample),
         draw.drawn_by(),
@@ -97,7 +98,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
 def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Counted], str]":
     """Count the event of an earlier violation in fresh outputs on its pair, for a bound at its own share of the level.
 
-    Return what was counted, and what that says of the violation; nothing, and the reason, if the event does not fit the outputs.
+    Return the counts, and a sentence on the violation; no counts, and the reason, if the event could not be counted.
     """
     earlier = plan.earlier
     assert earlier is not None
@@ -130,7 +131,7 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
 class Counted:
     """The counts of a rule in a round, in all batches of the ``tally``, for a bound at a share of the level.
 
-    The rule was learned from ``sample`` for ``method``, and frozen before.
+    The rule was learned from ``sample`` for ``method``, and frozen before the outputs were drawn.
     """
 
     number: int
@@ -143,11 +144,11 @@ class Counted:
     tally: Tally
 
     def at(self, alpha: float) -> AnyMethod:
-        """Return the method at its share of a level."""
+        """Return the method at this rule's share of a level."""
         return replace(self.method, alpha=self.share * alpha)
 
     def bound(self, alpha: float) -> float:
-        """Return the bound. Those of all rules of all rounds hold together with probability at least 1 − alpha."""
+        """Return the bound. All bounds of all rounds hold together with probability at least 1 − alpha."""
         return float(self.at(alpha).bound(self.test, self.counts))
 
     def refutes(self, plan: Plan) -> bool:
@@ -156,7 +157,7 @@ class Counted:
 
 
 def best_of(plan: Plan, counted: Sequence[Counted]) -> Counted:
-    """Return the largest bound, by the plan's level; of equal ones the last that has most of its round's level."""
+    """Return the rule with the largest bound at the plan's level; of equals, the last with the largest share."""
     return max(counted, key=lambda one: (plan.claim.excess(one.bound(plan.alpha)), one.number, one.share))
 
 
@@ -169,27 +170,27 @@ class _Known:
     looks: Mapping[str, Look] = field(default_factory=dict)
     outputs: dict[str, Sample] = field(default_factory=dict)
     found: FoundPair | None = None
-    times: int = 0  # outputs were drawn to learn from
+    times: int = 0  # how often outputs were drawn to learn from
 
     def search(self, now: Round, *, refuted: bool) -> FoundPair:
-        """Search for a pair, from what earlier searches saw. A round without a search has the pair of the one before."""
+        """Search for a pair, with the looks of earlier searches. A round without a search keeps the last pair."""
         if now.search or self.found is None:
             self.found = find_pair(self.plan, now, self.draw, self.looks, refuted=refuted)
             self.looks = self.found.looks
         return self.found
 
     def others(self, found: FoundPair, now: Round, before: FoundPair | None) -> list[FoundPair]:
-        """Return what else is worth learning on: the rival of the pair that was found, and a pair that refuted the claim."""
+        """Return what else to learn on: the rival of the pair found, and the best pair of the rounds ``before``."""
         if self.plan.test:
             return []
-        # A smaller round learns on one pair only, since it counts few outputs more than it learns from.
+        # A small round does not learn on a rival, since it counts hardly more outputs than it learns from.
         is_large = now.bound >= 10_000
         rival = replace(found, pair=found.rival, path=()) if found.rival and is_large else None
         tried = {one.pair.key(): one for one in (before, rival) if one is not None}
         return [one for key, one in tried.items() if key != found.pair.key()]
 
     def outputs_on(self, found: FoundPair, now: Round) -> Sample:
-        """Return the outputs on a pair that a round learns from. If earlier rounds had too few there, more are drawn."""
+        """Return the outputs on a pair that a round learns from. If earlier rounds drew too few, draw more."""
         sample = self.outputs.get(found.pair.key())
         needed = now.selection // 2 if self._at_distance(found) else now.selection
         missing = needed - (sample.size if sample else 0)
@@ -200,7 +201,7 @@ class _Known:
         return sample
 
     def learn(self, found: FoundPair, sample: Sample, now: Round) -> Learned[Any]:
-        """Learn rules on the pair; or at the ends of a path, where an effect shows that is too weak on neighbours."""
+        """Learn rules on the pair, or on the ends of its path, which show effects that are too weak on neighbours."""
         share = now.share * (1 - 2 * OF_OTHERS)
         if self._at_distance(found):
             outputs = outputs_at_distance(now.bound, len(found.path))
@@ -243,7 +244,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class CountEvidence(Evidence):
-    """The counts of all rules in all rounds, and those that are shown: the largest bound at the level of the plan.
+    """The ``counted`` rules of all rounds. The rule with the largest bound at the level of the plan is ``shown``.
 
     All bounds hold together, so the choice among them costs nothing. ``histograms`` and ``dialogue`` show the outputs from which
     the rule was learned. ``reason`` says why no more outputs were drawn.
@@ -278,7 +279,7 @@ class CountEvidence(Evidence):
         )
 
     def _growth(self, alpha: float) -> list[tuple[int, float]]:
-        """Return for each round its outputs and its largest bound; that of the rule that is shown, in its round."""
+        """Return the outputs and the largest bound of each round; for the shown rule's round, the shown bound."""
         found = dict[int, tuple[int, float]]()
         for one in self.counted:
             before = found.get(one.number, (0, -math.inf))
@@ -286,7 +287,7 @@ class CountEvidence(Evidence):
         return list({**found, self.shown.number: (self.shown.tally.outputs, self.bound(alpha))}.values())
 
     def _could_refute(self, method: AnyMethod, power: Mapping[str, float]) -> bool:
-        """Whether some violation refutes the claim by this number of outputs, on this event or on one that tells all."""
+        """Whether so many outputs can refute the claim, on this event or on one that distinguishes all outputs."""
         on_event = any(map(math.isfinite, power.values()))
         planned = replace(method, planned=self.shown.tally.outputs)
         return on_event or planned.foreseen(1.0, CHANCES[0][1]) < math.inf
@@ -302,20 +303,21 @@ def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
     return f"all {last:,} outputs drawn"
 
 
-# The most outputs that may end their process or pass the time limit, since each costs time. So many are enough: if all are on one
-# side and none on the other, they refute ε = 2.6 at 99.9 %.
+# About the most outputs of a bound that may end their process or pass the time limit, since each costs time. If all are
+# on one side and none on the other, they refute ε = 2.6 at 99.9 %.
 MOST_FAILURES = 100
 
 
 def _few_failures(sample: Sample) -> int:
-    """Return how many outputs are expected to have MOST_FAILURES failures, by the share of failures in a sample."""
+    """Return the number of outputs with MOST_FAILURES expected failures, by the share of failures in a sample."""
     return max(100, round(MOST_FAILURES * sample.size / sample.failures))
 
 
 def _affordable(rounds: Rounds, now: Round, sample: Sample) -> tuple[Round, str]:
-    """Return the round with fewer outputs, as the last one, where too many would fail, and a note on that.
+    """Return the round and a note on it. If too many outputs would fail, the round has fewer and is the last one.
 
-    The number depends on outputs of earlier rounds and of the selection only. So it says nothing about those of the bound.
+    The number depends on outputs of earlier rounds and of the selection only, so it is independent of the bound's
+    outputs.
     """
     bound = _few_failures(sample) if sample.failures else now.bound
     if bound >= now.bound:

@@ -48,7 +48,7 @@ AuditKind = Literal["query", "canaries", "probability", "pairwise"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an audit is carried out, for every kind of audit: settings that were checked.
+    """The checked settings of an audit of any kind.
 
     They are declared in ``auditor.defaults``; the docstring of ``auditor.audit`` says what each is for.
     """
@@ -108,10 +108,11 @@ class Settings:
 class Plan:
     """The order for an audit: everything that decides its outcome.
 
-    ``alpha`` is the chance that the audit raises a false alarm. If a file made the plan, ``rerun`` holds the arguments of
-    `auditor run` that repeat the audit. With a ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps
-    finished work. So an interrupted audit can go on, or be repeated without its mechanism. ``assumptions`` are what an adapter
-    chose, where its object does not say it. ``earlier`` is a violation to look at first.
+    ``alpha`` is the level: the audit's equal share (Bonferroni) of the error that its file allows, 1 − confidence for a
+    single audit. If a file made the plan, ``rerun`` holds the arguments of `auditor run` that repeat the audit. With a
+    ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps finished work, so that an audit
+    can be resumed, or repeated without its mechanism. ``assumptions`` are choices of an adapter that its object does
+    not state. ``earlier`` is a violation to count again first.
     """
 
     name: str
@@ -154,12 +155,12 @@ class Plan:
 
     @property
     def domain(self) -> Domain:
-        """The domain that pairs come from; of canaries, the pair to try the mechanism on."""
+        """The domain of the pairs. For canaries, it holds a pair on which the mechanism can be tried."""
         return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
 
     @property
     def stream_name(self) -> str:
-        """The name that streams are made of. An earlier violation changes it, so that no output is one that chose its event."""
+        """The name from which streams are derived. An earlier violation changes it, so that outputs are new."""
         return f"{self.name} after {self.earlier.digest}" if self.earlier else self.name
 
     @property
@@ -174,8 +175,9 @@ class Plan:
         return "pairwise"
 
     def method(self, outputs: int, claim: Claim | None = None, share: float = 1.0) -> AnyMethod:
-        """Return the method of the audit for a bound of this number of outputs on ``claim``, by default the plan's, at a share of
-        the level.
+        """Return the audit's method for a bound from so many outputs, at a share of the level.
+
+        ``claim`` is by default the plan's.
 
         Raises InvalidInputError if the claim has no such method.
         """
@@ -185,9 +187,9 @@ class Plan:
         return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
     def drawer(self) -> Drawer:
-        """Return what draws, in a process of its own, since an import may crash; Python in this process if the plan says so.
+        """Return the drawer, in a process of its own; for Python without ``isolate``, in this process.
 
-        Raises MechanismError if the mechanism cannot be imported, or the program not be found.
+        Raises MechanismError if the mechanism cannot be imported, or the program cannot be found.
         """
         execution = self.settings.execution
         if execution.isolate or self.source.is_program:
@@ -195,17 +197,17 @@ class Plan:
         return self.source.drawer()
 
     def may_take(self, trial: Trial, workers: int = 0) -> float:
-        """Return the seconds of the audit by what an output costs, with all workers of the plan or so many.
+        """Estimate the seconds of the audit from the cost of an output. ``workers`` is by default the plan's number.
 
-        An audit that refutes its claim takes less. Planted faults, the smallest pair and other audits at work are left out.
+        The estimate omits selections, planted faults, the smallest pair and other audits. A refuted claim takes less.
         """
         workers = workers or processes(self.settings.execution.workers)
         outputs = sum(one.search + one.bound for one in rounds_for(self.settings.samples, self.settings.search))
-        each = trial.seconds + 3e-6 * trial.numbers  # which a worker and the learning need for a number
+        each = trial.seconds + 3e-6 * trial.numbers  # a worker and the learning take 3 µs a number
         return min(self.settings.seconds or math.inf, outputs * each / workers)
 
     def with_more(self, times: float = GROWTH) -> str:
-        """Say which setting gives so many times the outputs, and to what to raise it; by default, for one round more."""
+        """Say which setting to raise, and to what, for ``times`` times the outputs; by default for one more round."""
         name = "samples" if self.settings.seconds is None else "seconds"
         return f"raise `{name}` to {min(MOST, error_bound(times * getattr(self.settings, name))):,.12g}"
 
@@ -215,7 +217,7 @@ class Plan:
 
 
 def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
-    """Return the source of the outputs of an audit: of transcripts if the mechanism is a session, and with what is observed.
+    """Return the source for an audit. It gives transcripts if the mechanism is a session, and adds what is observed.
 
     Raises InvalidInputError if a program is to be observed.
     """
@@ -226,7 +228,7 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 class Progress:
     """A phase of an audit has drawn ``done`` of the ``planned`` outputs.
 
-    ``seconds`` is what the whole audit may take, told once if it is long.
+    ``seconds`` is how long the whole audit may take, and 0 if this is not told.
     """
 
     audit: str
@@ -240,7 +242,7 @@ Listener = Callable[[Progress], None]
 
 
 def journalled(plan: Plan, store: Store) -> Plan:
-    """Return the plan with a file that keeps its finished work. Work that the file has already is not done again."""
+    """Return the plan with a file that keeps its finished work. Work that is in the file is not done again."""
     return replace(plan, store=AuditStore(Mode.RESUME, store, plan.name))
 
 
@@ -255,7 +257,7 @@ def replayed(plan: Plan, store: Store) -> Plan:
     kept = AuditStore(Mode.REPLAY, store, plan.name)
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
-    # A replay says how to repeat the audit that was recorded.
+    # A replay reports the command that repeats the recorded audit.
     with kept.blamed():
         rerun = tuple(map(str, kept.recall("rerun", lambda: plan.rerun)))
     return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)

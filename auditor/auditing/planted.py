@@ -1,8 +1,8 @@
-"""Faults that are planted after a pass, in outputs that exist, to see which of them the search would have seen.
+"""Faults that are planted after a pass in outputs that exist, to see which faults the search would have found.
 
-A fault shows on data sets with some fact (:mod:`auditor.neighbours.facts`), and on no others. The search is replayed without a
-draw: each pair on which the fault shows has as many outputs as the search had there. They are taken from those of the pair that
-the audit ended with, and the fault is planted in them.
+A fault shows on data sets with some fact (:mod:`auditor.neighbours.facts`), and on no others. The search is replayed
+without drawing: each pair on which the fault shows gets as many outputs as the search drew on the pair. These outputs
+are taken from the pair with which the audit ended, and the fault is planted in them.
 """
 
 import math
@@ -40,26 +40,27 @@ Mask = NDArray[np.bool_]
 
 # The name under which a resumed run and a replay find the outcome.
 KEPT = "planted faults"
-# In the address of the stream that picks faults, this stands for the stage.
+# In the addresses of the streams that pick faults and outputs, PICKING stands for the number of the round.
 PICKING = 98
-# Pairs that show which facts tell neighbours apart, in addition to the corners. A fact that tells a smaller share of them apart is
-# found by luck only, unless it is one of the few values of a column.
+# At least PAIRS_LOOKED_AT pairs show which facts tell neighbours apart. No fault is planted on a fact that tells less
+# than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
+# values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
-# A fault is planted on this many of the pairs on which it shows, those that the search had most outputs on.
+# A fault is planted on this many of the pairs on which it shows: the pairs with most outputs of the search.
 CLOSEST = 4
-# A fault counts as found at once if a look promises so much: further looks could take it away by chance only.
+# A fault counts as found at once if a look promises this much, since further looks would lose the fault only by chance.
 CERTAIN = 0.99
-# How many times the outputs are tried where too few faults are found.
+# If too few faults are found, the replay is done again with this many times the outputs.
 WITH_MORE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A change of outputs, in words, and the share of them that changes: with the fact, and without it."""
+    """A change of a ``share`` of outputs on data sets with a fact, and of the share ``otherwise`` on others."""
 
     words: str
     share: float
-    change: Callable[[Outputs, Mask], Outputs | None]  # None if such outputs cannot be changed so
+    change: Callable[[Outputs, Mask], Outputs | None]  # returns None for outputs that it cannot change
     otherwise: float = 0.0
 
 
@@ -77,7 +78,7 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
         return None
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
-    with np.errstate(over="ignore"):  # infinity is far too
+    with np.errstate(over="ignore"):  # infinity is a shift as well
         shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST)
     return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
@@ -86,7 +87,7 @@ def _rounds(outputs: Outputs, hit: Mask) -> Outputs | None:
     column = _first_numbers(outputs)
     if column is None or np.array_equal(column.numbers, np.rint(column.numbers)):
         return None
-    # Larger numbers are whole.
+    # Larger doubles are whole numbers.
     hit = hit & (np.abs(column.numbers) < 2.0**52)
     numbers = column.numbers.copy()
     numbers[hit] = np.round(numbers[hit], 2) + 0.0
@@ -114,10 +115,10 @@ ANY = Fact("any content")
 
 
 def effects_for(claim: PrivacyClaim) -> list[Effect]:
-    """Return the effects to plant: those that no claim allows, and a loss of WEAK times the claim where there is one."""
+    """Return the effects to plant: EFFECTS, which no claim allows, and a loss of WEAK times a claim."""
     try:
         far = claim.with_value(WEAK * claim.value).total_variation()
-    except InvalidInputError:  # a total variation of .6 has no twice, nor has the largest ε
+    except InvalidInputError:  # twice a total variation of 0.6 is above 1; the largest ε has no double
         far = 0.0
     twice = Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
     return [*EFFECTS, *([twice] if far > 0 else [])]
@@ -125,7 +126,7 @@ def effects_for(claim: PrivacyClaim) -> list[Effect]:
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """A fact of data sets, and what happens to outputs on those that have it."""
+    """A fact of data sets, and the effect on outputs of data sets that have this fact."""
 
     fact: Fact
     effect: Effect
@@ -168,7 +169,7 @@ def probe(end: Outcome, draw: Draw) -> Outcome:
 
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
-    """Return the faults that are found and those that are missed; if too many, how many times the outputs find how many."""
+    """Return the faults found, the faults missed, and if too many are missed, WITH_MORE and how many that finds."""
     plan, effects = replay.plan, effects_for(replay.known.claim)
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
     faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
@@ -184,9 +185,9 @@ def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | 
 def planted_faults(
     domain: Domain, outputs: Outputs, rng: np.random.Generator, most: int, allowed: Sequence[Effect] = EFFECTS
 ) -> list[PlantedFault]:
-    """Return ``most`` faults at most, of as many kinds as the domain has, by ``allowed`` effects that change such outputs.
+    """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``.
 
-    Each is of a fact that tells some neighbours of the domain apart. Kinds of facts take turns, and so do effects.
+    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects.
     """
     hit = np.ones(outputs.size, np.bool_)
     effects = [allowed[i] for i in rng.permutation(len(allowed)) if allowed[i].change(outputs, hit) is not None]
@@ -199,13 +200,14 @@ def planted_faults(
     apart = Counter(fact for facts in each for fact in facts)
     of_few = {fact for facts in each[: len(few)] for fact in facts}
     by_kind = defaultdict[str, list[Fact]](list)
-    # In random order, those first that tell many pairs apart: code speaks of ends of ranges rather than of numbers in between.
+    # In random order, but facts that tell many pairs apart tend to be first: code treats ends of ranges as special
+    # rather than numbers in between.
     for fact in sorted(apart, key=lambda fact: rng.exponential() / apart[fact]):
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
     turns = [by_kind[kind] for kind in sorted(by_kind)]
     found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
-    # A rarer effect is planted on any data, like a release of raw data.
+    # One fault is rarer and shows on any data, like an occasional release of raw data.
     rarely = Effect("1 of 1,000 answers is null", 0.001, _is_null)
     rare = [PlantedFault(ANY, rarely)] if found and most > 1 else []
     order = rng.permutation(min(len(found), most - len(rare)))
@@ -214,10 +216,10 @@ def planted_faults(
 
 @dataclass(frozen=True)
 class _Replay:
-    """The search of an audit, as if it had so many ``times`` the outputs on each pair.
+    """The search of an audit, as if it had ``times`` as many outputs on each pair.
 
-    ``least`` is what a pair must promise to be among the last that a search compares. ``compared`` are pairs of which outputs with
-    the same noise were compared, and no others drawn.
+    ``least`` is what a pair must promise to reach the last comparison. ``compared`` holds pairs on which only outputs
+    with the same noise were drawn.
     """
 
     plan: Plan
@@ -244,8 +246,7 @@ class _Replay:
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and with a good chance to refute the claim on it.
 
-        It does if a look is certain to refute the claim, or if the pair is among the last and promises enough by the outputs that
-        these have.
+        It does if a look promises CERTAIN, or if the pair is compared last and then promises LIKELY.
         """
         shown = [look for look in self.known.seen.values() if self._shows(fault, look.pair)]
         looks = sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]
@@ -269,16 +270,16 @@ class _Replay:
         return left != right
 
     def _is_reached(self, fault: PlantedFault) -> bool:
-        """Whether so few outputs with the same noise show the fault."""
+        """Whether SIZE outputs with the same noise show the fault more often than not."""
         effect = fault.effect
         return not effect.otherwise and 1 - (1 - effect.share) ** SIZE > 1 / 2
 
     def _with(self, fault: PlantedFault, look: Look, outputs: int) -> Look:
-        """Return a look with as many outputs more, of one data set and with the fault."""
+        """Return a look with this many outputs more: both sides are outputs of one data set, with the fault planted."""
         effect, left = fault.effect, self.sample.left
         apart = effect.share - effect.otherwise
-        # More than 20 outputs that a fault changes say nothing new. Where it changes some on both sides, 80 times the inverse
-        # square of the difference are enough.
+        # 20 outputs that a fault changes are enough. If it changes outputs on both sides, 80 over the square of the
+        # difference of the two shares are enough.
         most = math.ceil(80 / apart**2 if effect.otherwise else 20 / effect.share)
         size = min(max(2, outputs * self.times // 2), most, left.size // 2)
         rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
@@ -288,7 +289,7 @@ class _Replay:
         return look.joined(evidence, look.kind, self.method, 2 * size)
 
     def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:
-        """Return what a look promises next to all others."""
+        """Return what a look promises under the prior of all looks."""
         return Promised.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
 
 

@@ -1,7 +1,6 @@
 """The flow for probability claims: find the data set on which the event is worst, then bound its probability there.
 
-Such a claim can be confirmed on a data set as well as refuted. For any truth only one of the two can be wrong, so each
-may use the whole of alpha.
+On a data set, such a claim can be refuted or confirmed. Only one of the two can be wrong, so each may use all of alpha.
 """
 
 import functools
@@ -43,7 +42,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
         tally, _ = draw.count(batches, test)
         if not tally.batches:
             break
-        nothing: Any = None  # no claim of another size was searched for, and nothing was learned
+        nothing: Any = None  # FoundPair.claim and Counted.sample, which have no use in this flow
         found = FoundPair(alone, nothing)
         counted.append(Counted(now.number, found, method, test, tally.counts, now.share, nothing, tally))
         best = best_of(plan, counted)
@@ -62,7 +61,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
 
 @dataclass(frozen=True, slots=True)
 class RateEvidence(CountEvidence):
-    """The counts of the event in all rounds, and those that are shown. The bound is on the side that could refute the claim."""
+    """The counts of the event in all rounds. The bound is on the side that could refute the claim."""
 
     def judge(self, alpha: float) -> Judgement:
         claim, counts = self.claim, self.shown.counts
@@ -70,7 +69,7 @@ class RateEvidence(CountEvidence):
         rate: Any = self.shown.at(alpha)
         test = Reported(claim, rate.alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
-        # If the claim is refuted, the limit that lies beyond it is shown; else the other limit.
+        # If the claim is refuted, show the limit that lies beyond the claim; otherwise show the other limit.
         is_lower = refuted if claim.at_most else not refuted
         power = {name: rate.detectable(test, counts, chance) for name, chance in CHANCES}
         return Judgement(
@@ -88,7 +87,7 @@ class RateEvidence(CountEvidence):
 
 
 def _worst(plan: Plan, now: Round, draw: Draw, before: Sequence[Counted]) -> Pair:
-    """Return the data set on which the event was seen most often (least often, for "at least"), from those of earlier rounds on."""
+    """Return the data set with the worst rate of the event. The data sets of earlier rounds are tried first."""
     assert isinstance(plan.claim, Probability)
     sign, rounds = 1 if plan.claim.at_most else -1, 0
 
@@ -100,6 +99,6 @@ def _worst(plan: Plan, now: Round, draw: Draw, before: Sequence[Counted]) -> Pai
         return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, now.search)]
 
     rng = rng_at(plan.settings.seed, Phase.SEARCH, now.number)
-    # All outputs are of one side.
+    # A data set needs half as many outputs as a pair: LEAST_LOOK, not LEAST_OUTPUTS.
     first = distinct([one.found.pair for one in reversed(before)])
     return search_pairs(plan.domain, evaluate, Budget(now.search, LEAST_LOOK), rng, first).pair

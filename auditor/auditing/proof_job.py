@@ -17,18 +17,18 @@ from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
-# The processor's time for an attempt, by what `prove` says. Its process is killed after LATE times as long.
+# SECONDS of processor time for an attempt, by the setting ``prove``. After LATE times as long, its process is killed.
 SECONDS: dict[Any, float] = {"briefly": 3.0, True: 10.0, "only": 60.0}
 LATE = 4
 
-# Each job has a processor to itself: the clock decides which proofs are found.
+# Jobs run one at a time, so that each has a processor to itself: the clock decides which proofs are found.
 _ONE_AT_A_TIME = threading.Lock()
 
 
 class ProofJob:
     """An attempt at a proof, which goes on while the audit draws.
 
-    ``result`` waits for its end, and never raises an error of the attempt: an audit does not lose its verdict to one.
+    ``result`` waits for the attempt to end. It raises no error of the attempt, so that the audit keeps its verdict.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -37,11 +37,11 @@ class ProofJob:
         self._begun = self._closed = False
 
     def close(self) -> None:
-        """Begin no more: nobody waits for the result."""
+        """Let no attempt begin from now on, since nobody waits for the result."""
         self._closed = True
 
     def begin(self) -> None:
-        """Begin, if it was not done: best when the process that has the mechanism is idle."""
+        """Begin the attempt unless it has begun. The best moment is when the mechanism's process is idle."""
         plan, begun, self._begun = self._plan, self._begun, True
         if begun:
             return
@@ -55,13 +55,13 @@ class ProofJob:
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
             if not self._closed:
-                found = outcome(attempt)  # or an error: of the mechanism, of its process or of the prover
+                found = outcome(attempt)  # or the error that the mechanism, its process or the prover raised
                 self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def result(self) -> ProofFound | None:
-        """Return how the attempt ended; None without one, and if a brief one did not prove the claim for all data sets.
+        """Return how the attempt ended; None without an attempt, or if a brief attempt did not prove the claim.
 
-        The result is kept in the plan's store, and a resumed or replayed run reports the same.
+        The result is kept in the plan's store, so that a resumed or replayed run reports the same.
         """
         if not self._plan.settings.prove:
             return None
@@ -82,10 +82,10 @@ def _failed(error: BaseException) -> dict[str, Any]:
 
 
 def _attempt_for(plan: Plan) -> Callable[[], dict[str, Any]] | None:
-    """Return what attempts the proof of a plan; None if there is nothing to try.
+    """Return the function that attempts the proof of a plan; None if no proof is to be attempted.
 
-    The mechanism is read in a process of its own, or here if it must not be sent to one. There is no brief attempt under
-    ``seconds``, and none in this process.
+    The attempt runs in a process of its own, or without ``isolate`` in this one. A brief attempt is made only with
+    ``isolate``, without ``seconds``, and not for canaries.
     """
     settings, source = plan.settings, plan.source
     is_brief, isolate = settings.prove == "briefly", settings.execution.isolate

@@ -1,7 +1,7 @@
 """The flow for claims about deterministic queries: hunt for the two data sets with the largest difference.
 
-A query is not random. So one counterexample refutes the claim, and to find none proves nothing. A smaller one is a
-proof as well as the first.
+A query is not random. So one counterexample refutes the claim, and finding none proves nothing. A smaller
+counterexample is a proof as well.
 """
 
 import functools
@@ -29,7 +29,7 @@ from auditor.neighbours.search import Budget, Screening, search_pairs, shrink_pa
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 
-# A query is looked up twice on each of two data sets of a pair; a search of this many pairs takes moments, and so does shrinking.
+# A query is asked twice on each data set of a pair. A search of this many takes moments, as does shrinking.
 MOST_PAIRS = 20_000
 
 
@@ -39,7 +39,7 @@ class _Difference:
     left: Any
     right: Any
     size: float
-    excess: float  # over the claim and what rounding may do
+    excess: float  # over the claim and the largest rounding error
 
     @property
     def event(self) -> QueryAnswers:
@@ -51,7 +51,7 @@ class _Difference:
 
 
 def _answer_words(answer: Any) -> str:
-    """Write an answer; of many rows of a frame, their number and the columns."""
+    """Write an answer. Many rows of a frame are written as their number and their columns."""
     return data_words(answer) if are_rows(answer) else str(answer)
 
 
@@ -60,11 +60,11 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
 
     A program is a query if its answers do not depend on its seed.
 
-    Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or with anything but
-    numbers; InvalidInputError for a monotone claim if no data set is part of its neighbour.
+    Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or does not answer
+    with numbers; InvalidInputError for a monotone claim if no data set is part of its neighbour.
     """
     claim, store, name = plan.claim, plan.store, plan.source.name
-    query = functools.cache(plan.drawer)  # which a replay does not need
+    query = functools.cache(plan.drawer)  # built when first asked, since a replay has none
     assert isinstance(claim, QueryClaim)
     if not plan.source.is_program and store.recall("takes size or rng", lambda: query().batched or query().takes_rng):
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
@@ -103,7 +103,7 @@ def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, 
     """Return the judgement of answers that a report holds. Raises MechanismError for answers that cannot be compared."""
     left, right = event.values.left, event.values.right
     found = _difference(claim, name, pair, (left, left, right, right))
-    # If neither is a list that holds the other, the domain says that right has one person more.
+    # If neither data set is a part of the other as a list, the domain said that the right one has one person more.
     if found.size == -math.inf:
         found = _difference(claim, name, replace(pair, grows=True), (left, left, right, right))
     return replace(_judged(claim, found, reason), event=event)
@@ -134,8 +134,8 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
         size = _fall(pair, float(a), float(b))
     if math.isnan(size):
         raise MechanismError(f"{answered}; their difference is not a number")
-    # Differences are of doubles: a counterexample must exceed the claim by more than their rounding, which grows with the claim
-    # and with the answers themselves (a sum of 10⁴ records errs by at most 10⁴ units in its last place, 2·10⁻¹² of it).
+    # Answers are doubles. So a counterexample must exceed the claim by more than the rounding, which grows with the
+    # claim and with the answers (a sum of 10⁴ records errs by at most 10⁴ units in its last place, relatively 2·10⁻¹²).
     rounding = 1e-9 * (1 + claim.value) + 1e-11 * float(np.abs(a).sum() + np.abs(b).sum())
     # Infinite answers have no rounding.
     excess = size - claim.value - (rounding if math.isfinite(rounding) else 0.0)
@@ -143,7 +143,7 @@ def _difference(claim: QueryClaim, name: str, pair: Pair, answers: Answers) -> _
 
 
 def _length(moved: npt.NDArray[np.float64], norm: Norm) -> float:
-    """Return how long a vector of sizes is."""
+    """Return the norm of a vector of absolute differences."""
     match norm:
         case "l1":
             return float(moved.sum())
@@ -165,7 +165,7 @@ def rows_changed(left: Sequence[Any], right: Sequence[Any]) -> float:
 
 
 def _fall(pair: Pair, left: float, right: float) -> float:
-    """Return by how much the answer falls from the smaller data set to the larger; −∞ where neither is part of the other."""
+    """Return how far the answer falls from the smaller data set to the larger; −∞ if neither is in the other."""
     if pair.grows:
         return left - right
     records = plain(pair.left), plain(pair.right)
@@ -183,7 +183,7 @@ def _is_part(some: list[Any], whole: list[Any]) -> bool:
 
 
 def _same(name: str, pair: Pair, side: Side, first: Any, second: Any) -> Any:
-    """Return the answer that was given twice."""
+    """Return the answer that was given twice. Raises MechanismError for two answers, or one that is no number."""
     where = f"on {plain(pair.dataset(side))}"
     if are_rows(first, second):
         if repr(first) != repr(second):

@@ -15,33 +15,33 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import has_one_pair
 
-# Shares of the time left: for a trial, for the first round, and for a later one.
+# A trial takes the share TRIAL of a time limit. A first round takes OF_FIRST of the time left, a later one PLANNED.
 TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
-# A round is the last one if the time after it is too short for a round with WORTH_MORE times its outputs. The last round may have
-# fewer outputs than the one before, down to the share WORTH_ENDING, since it has most of the level.
+# A round is the last one if the time after it is too short for a round with WORTH_MORE times its outputs. A last round
+# may have fewer outputs than the one before, but at least the share WORTH_ENDING, since it has most of the level.
 WORTH_MORE, WORTH_ENDING = 1.5, 0.75
-# Outputs to learn from, and outputs of the bound, that a round under a time limit has at least.
+# Under a time limit, a round learns from at least this many outputs, and the first bound counts at least as many.
 LEAST_IN_TIME = 40
-# An output takes this share at least of what it took in the mean of the round before, since fixed costs are known by differences.
+# An output is taken to cost at least this share of its mean in the last round: the fixed cost may be overestimated.
 LEAST_OF_MEAN = 0.3
 
 
 def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
-    """Return the largest share of the level that a round may have: what all rounds before leave, if it is the last one."""
+    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
     planned = rounds_for(plan.settings.samples, plan.settings.search)
     before = sum(one.share for one in planned[:number])
     return planned[number].share if number < len(planned) and not is_last else 1 - before
 
 
 def outputs_at_first(draw: Draw, pair: Pair, seconds: float, place: int = 1) -> float:
-    """Return how many outputs on a pair fit into the first share of the time. ``place`` is part of the address of a trial."""
+    """Return how many outputs on a pair fit into a first round. ``place`` is part of the trial's address."""
     each = draw.sampler().seconds_each(pair, TRIAL * seconds, place) / draw.pace.workers
     return OF_FIRST * (seconds - draw.elapsed()) / each
 
 
 @dataclass
 class Rounds:
-    """Says which round comes next. ``done`` holds those that were."""
+    """Says which round comes next. ``done`` holds the rounds so far."""
 
     plan: Plan
     draw: Draw
@@ -52,22 +52,22 @@ class Rounds:
     def __post_init__(self) -> None:
         settings = self.plan.settings
         planned = rounds_for(settings.samples, settings.search)
-        # A given test has nothing to learn from round to round.
+        # A given test needs no earlier rounds to learn from.
         self.planned = planned if self.plan.test is None else [replace(planned[-1], number=0, share=1.0)]
 
     def next(self, *, refuted: bool, cheap: bool) -> Round | None:
-        """Return the next round; None after the last one.
+        """Return the next round; None after the last one. A round without a search keeps the last pair.
 
-        A refuted claim has one round more, if outputs are ``cheap``, which they are where a call gives many of them.
+        Without ``sharpen``, a refuted claim has one more round, if a call gives many outputs (``cheap``).
         """
         settings, number = self.plan.settings, len(self.done)
         if self.ended or number == len(self.planned):
             return None
         one = self.planned[number]
         self.ended = number == len(self.planned) - 1
-        # How long a large round takes is known after a small one.
+        # Under a time limit, the first round is a small one, which shows how long a larger one takes.
         if refuted and not settings.sharpen and (self.done or settings.seconds is None):
-            # On another pair, a bound may be larger than that of more outputs on the one before.
+            # A search may find a pair with a larger bound, even from fewer outputs than on the pair before.
             searches = settings.search != 0 and not has_one_pair(
                 self.plan.domain, rng_at(settings.seed, Phase.SEARCH, number)
             )
@@ -84,16 +84,16 @@ class Rounds:
         return self.ending_with(one.bound) if self.ended else one
 
     def ending_with(self, bound: int) -> Round:
-        """Return the round begun as the last one, with this number of outputs and all that is left of the level."""
+        """Make the round just begun the last one; its bound gets this number of outputs and the rest of the level."""
         self.ended = True
         share = 1 - sum(each.share for each in self.done[:-1])
         self.done[-1] = replace(self.done[-1], bound=bound, share=share)
         return self.done[-1]
 
     def _in_time(self, one: Round, seconds: float) -> Round:
-        """Return a round with as many outputs as fit into the time that is left; with none if that is too few.
+        """Return a round with as many outputs as fit into the time left; with none in its bound if too few fit.
 
-        It is the last one if no larger one fits after it.
+        The round is the last one if no larger round fits after it.
         """
         name = f"round {one.number} in time"
         times, self.ended = self.plan.store.recall(name, lambda: self._fitting(one, seconds))
@@ -105,7 +105,7 @@ class Rounds:
         )
 
     def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
-        """Return how many times the planned outputs are to be drawn, and whether they are the last ones."""
+        """Return the factor for the round's planned outputs, and whether the round is the last one."""
         if not self.done:
             fits = outputs_at_first(self.draw, self.plan.domain.corners()[0], seconds)
             self.began.append(self.draw.elapsed())
@@ -118,17 +118,17 @@ class Rounds:
         times = min(1.0, left / takes)
         if times * one.bound < WORTH_ENDING * self.done[-1].bound:
             return 0.0, True
-        # After a round that takes nearly all, no larger one fits.
+        # No larger round fits after a round that takes nearly all of the time.
         fills = left < fixed + (1 + WORTH_MORE) * takes
         if fills and not self.ended:
             times = min(left / takes, self.plan.settings.samples / one.bound)
         return times, self.ended or fills
 
     def _cost(self) -> tuple[float, float]:
-        """Return the seconds that a round takes whatever it draws, and those of an output of its search and its bound.
+        """Return the fixed seconds of a round, and the seconds of each output of its search and bound.
 
-        A first round starts what draws and imports what learns, which takes more than its outputs. Two rounds tell both. After one
-        round alone all of its time counts as that of outputs.
+        A first round starts workers and imports modules, which takes longer than its outputs. Two rounds show both
+        costs. After one round, all of its time is counted for its outputs.
         """
         took = [after - before for before, after in itertools.pairwise(self.began)]
         outputs = [one.search + one.bound for one in self.done]

@@ -1,7 +1,7 @@
-"""How many outputs each round of an audit has, and which share of the level: where this is decided.
+"""The number of outputs of each round of an audit, and its share of the level.
 
-Sizes grow by a factor of about four up to ``samples``. A small round refutes what is far from its claim. So the last round has most
-of the level, and the small ones share the rest.
+The bound of a round counts about four times the outputs of the one before, up to ``samples``. A small round refutes
+only a claim that is far exceeded. So the last round has most of the level, and the small ones share the rest.
 """
 
 import math
@@ -9,36 +9,39 @@ from dataclasses import dataclass
 
 from auditor.defaults import FEWEST
 
-# The outputs of the first round: about as many as show ε = 2 to a claim of 1. The factor from round to round, about.
+# The bound of the first round counts about FIRST_ROUND outputs, enough to refute a claim of ε = 1 if the truth is 2.
+# The bound of each later round counts about GROWTH times the outputs of the one before.
 FIRST_ROUND, GROWTH = 400, 4
 # The share of the level that the last round has.
 OF_LAST = 0.85
-# A refuted claim has one round more, for a sharp bound: this share of the samples. Its search has a share of that: the second one,
-# if it is too few outputs to climb to a better pair.
+# A refuted claim has one more round for a sharp bound, with SHARPENING of the samples. Its search has OF_SHARPENING of
+# these, but OF_SHORT below ENOUGH_TO_CLIMB outputs, which are too few to climb to a better pair.
 SHARPENING, OF_SHARPENING, OF_SHORT, ENOUGH_TO_CLIMB = 0.08, 0.5, 0.15, 20_000
-# The share of the bound's outputs that the search of a round has, on top.
+# A round's search has this share of the number of the bound's outputs, in addition to them.
 SEARCH_SHARE = 0.15
-# A search with less than this many times the outputs of the one before adds little. Its round goes on with the pair before.
+# A search is left out unless it has this many times the outputs of the largest one before: it would add little.
 WORTH_SEARCHING = 2
-# A search with fewer outputs does not try each of a few values. So small rounds give more for it, up to this share.
+# A search with fewer outputs than LEAST_SEARCH does not try each of a few values. So a small round may use up to
+# MOST_SEARCH_SHARE instead of SEARCH_SHARE.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
-# Larger audits look for faults that are hard to find: the search has the larger share of outputs beyond this number.
+# Large audits look for faults that are hard to find: beyond MANY outputs of the bound, the share is MOST_SEARCH_SHARE.
 MANY = 1_000_000
-# The share of the bound's outputs that are learned from at least. A rare event must show there to be counted in the bound.
+# A round learns from this share of the number of the bound's outputs at least. Only events that show there are counted.
 SELECTION_SHARE = 0.15
 # An event learned from fewer is mostly luck. So small rounds learn from up to a quarter as many outputs as they count.
 LEAST_SELECTION = 2_500
-# Larger rounds search as if they had this number of outputs.
+# A search has at most this number of outputs.
 ENOUGH = 10_000_000
-# The most outputs to learn from, and the most numbers in them unless that leaves too few outputs. They must fit in memory, and
-# workers wait while a test is learned.
+# A round learns from at most MOST_LEARNED outputs, which hold at most MOST_NUMBERS numbers, or LEAST_LEARNED outputs if
+# that is more. The outputs must fit in memory, and workers wait while a test is learned.
 MOST_LEARNED, MOST_NUMBERS, LEAST_LEARNED = 400_000, 4_000_000, 15_000
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of an audit. ``search``, ``selection`` and ``bound`` are numbers of outputs, both sides together: those of its
-    search, the fewest that a test is learned from, and those that its bound counts. The bound has this ``share`` of the level.
+    """One round of an audit, in outputs of both sides. Its search draws ``search`` outputs; with 0 the last pair is
+    kept. A test is learned from at least ``selection`` outputs. The bound counts ``bound`` others, at this ``share`` of
+    the level.
     """
 
     number: int
@@ -49,12 +52,12 @@ class Round:
 
     @property
     def planned(self) -> int:
-        """The outputs of all its parts, if the pair is a new one."""
+        """The outputs of the whole round, if no outputs to learn from are kept from earlier rounds."""
         return self.search + self.selection + self.bound
 
 
 def rounds_for(samples: int, search: int | None = None) -> list[Round]:
-    """Return the rounds up to a bound of ``samples`` outputs. ``search`` outputs are for the search, if given, in all rounds.
+    """Return the rounds up to a bound of ``samples`` outputs. All searches have at most ``search`` outputs, if given.
 
     >>> [(one.bound, round(one.share, 3)) for one in rounds_for(100_000)]
     [(400, 0.038), (1591, 0.038), (6325, 0.038), (25149, 0.038), (100000, 0.85)]
@@ -79,17 +82,17 @@ def search_of(bound: int) -> int:
 
 
 def selection_of(bound: int) -> int:
-    """Return how many outputs a round learns from at least."""
+    """Return the smallest number of outputs that a round learns from."""
     return min(MOST_LEARNED, max(FEWEST, round(SELECTION_SHARE * bound), min(LEAST_SELECTION, bound // 4)))
 
 
 def learned_from(width: int) -> int:
-    """Return how many outputs of so many numbers a round learns from at most."""
+    """Return the largest number of outputs that a round learns from, if each output holds ``width`` numbers."""
     return min(MOST_LEARNED, max(LEAST_LEARNED, MOST_NUMBERS // max(1, width)))
 
 
 def sharpening(samples: int, *, searches: bool) -> tuple[int, int]:
-    """Return the outputs of the search and of the bound of the round that a refuted claim has at last.
+    """Return the outputs of the search and of the bound in the last round of a refuted claim.
 
     >>> sharpening(1_000_000, searches=True), sharpening(100_000, searches=True), sharpening(100_000, searches=False)
     ((40000, 40000), (1200, 6800), (0, 8000))

@@ -1,20 +1,21 @@
 """After a violation: the smallest pair that still breaks, and a simpler event on it.
 
-A greedy descent. Each candidate gets fresh outputs, from which a test is learned. Where its forecast stays clear of the claim, the
-candidate's own simpler pairs are tried next. The last one is confirmed: a test is learned on more outputs, made simpler as long as
-its forecast allows, frozen, and counted on fresh outputs once. A claim about single data sets is shrunk in the same way: its pairs
-have one side, and its test is given. Queries, in which nothing is random, need the descent only.
+The smallest pair is found by a greedy descent (``shrink_pair``). Each candidate pair gets fresh outputs, from which a
+test is learned. If the test's forecast stays clear of the claim, the candidate's own simpler pairs are tried next. The
+last pair is confirmed: a test is learned on more outputs, made simpler as long as its forecast allows, frozen, and
+counted on fresh outputs once. A claim about single data sets is shrunk in the same way: its pairs have one side, and
+its test is given. For queries, in which nothing is random, the descent is enough.
 
-Error rates: the verdict, its bound and its p-value rest on the outputs drawn before shrinking begins. So
-shrinking cannot turn a verdict: the chance of a false alarm stays alpha. The bound on the smallest pair is a number of its own.
-Pair, event and number of trials are fixed by earlier outputs, a single confirmation is made, and its outputs are fresh. So given
-all that went before, it exceeds the truth with probability at most alpha. That the audit ended in
-some round is among what went before.
+Error rates: the verdict, its bound and its p-value rest on outputs drawn before shrinking begins. So shrinking cannot
+turn a verdict: the chance of a false alarm stays alpha. The smallest pair has a bound of its own. Pair, event and
+number of trials are fixed by earlier outputs, the outputs of the confirmation are fresh, and there is only one
+confirmation. So given all that went before, also the round in which the audit ended, this bound exceeds the truth with
+probability at most alpha.
 
-For a sound mechanism both errors need the first, a false alarm, and together have probability at most alpha. For one that does
-break its claim, the chance that either of the two numbers is too large is at most 2 alpha. The level is the one that the plan fixed
-in advance, Bonferroni's share of the file, whatever level Holm's step-down allows the verdict. So all bounds on smallest pairs of a
-file hold together with the file's confidence.
+A sound mechanism is shrunk only after a false alarm, so both errors together have probability at most alpha. For a
+mechanism that does break its claim, at least one of the two bounds is too large with probability at most 2 alpha. The
+level alpha is Bonferroni's share of the file, fixed in advance by the plan, whatever level Holm's step-down allows the
+verdict. So all bounds on smallest pairs of a file hold together with the file's confidence.
 """
 
 import functools
@@ -37,26 +38,26 @@ from auditor.results.result import Smallest
 from auditor.sessions.turns import turns
 from auditor.verdict import Verdict, judge
 
-# Shares of these outputs: to look at the pair found where no outputs are at hand, to screen candidates, for a last look at the
-# simplest corners, to learn a test on the smallest, and for the confirmation. Its larger share is for violations that the
-# smaller one could not show. Together they are never more than all.
+# Shares of the outputs of shrinking: SEEING to look at the pair found if no sample of it is given, SCREENING for
+# candidates, LAST_LOOK for a last look at the simplest corners, LEARNING for a test on the smallest pair, CONFIRMING to
+# confirm. Its larger share is for violations that the smaller one cannot show. Together the shares are at most 1.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
-# Shares of the forecast excess over the claim that must be kept: by a smaller pair, of that of the first one; by a simpler event,
-# of that of the best event on the smallest pair. More would keep large pairs and many digits. With less, the pair that is
-# reported would hardly exceed the claim.
+# Shares of the forecast excess over the claim: a smaller pair keeps KEPT_BY_PAIR of the first pair's excess, a simpler
+# event KEPT_BY_EVENT of the excess of the best event on the smallest pair. Larger shares would keep large pairs and
+# many digits. With smaller shares, the reported pair would hardly exceed the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
-# Outputs to screen a candidate: the fewest that show the violation on the pair found, and as many again. From fewer than 128 an
-# event that is learned is mostly luck; one that is given needs no such floor.
+# A candidate is screened with MARGIN times the fewest outputs that show the violation on the pair found. The fewest are
+# at least LEAST, since an event learned from less is mostly luck; LEAST_GIVEN if the event is given.
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 
 
 def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None if there is neither a smaller pair nor a simpler event.
 
-    ``sample`` holds the outputs on the pair found from which the test was learned. They decide how many outputs each candidate
-    gets. Without ``sample`` some outputs are drawn. The bound (nats, or the claim's own quantity) exceeds the truth on the pair
-    with probability at most the plan's alpha. A share of the samples is spent at most, or as many outputs as a small audit has;
-    where outputs are not ``cheap``, no more than a few times what the audit spent.
+    ``sample`` holds the outputs on the pair found from which the test was learned; without it, such outputs are drawn.
+    They decide how many outputs each candidate gets. The bound (nats, or the claim's own quantity) exceeds the truth on
+    the pair with probability at most the plan's alpha. At most 6 % of the samples are spent, or up to 80,000 outputs.
+    If outputs are not ``cheap`` (a call gives only one), at most four times what the audit spent.
     """
     claim, domain = plan.claim, plan.domain
     outputs = min(plan.settings.samples, max(80_000, round(0.06 * plan.settings.samples)))
@@ -64,7 +65,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
         outputs = min(outputs, 4 * draw.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
-    # Addresses of what is drawn to learn from have three numbers, where those of the descent have two: none is used twice.
+    # No address is used twice: ``draw.batches`` adds a third number, and the batches of ``evaluate`` have two.
     if sample is None:
         sample = draw.draw(draw.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)
@@ -80,7 +81,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
 
     screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
-    # The smallest of all is tried; where it does not hold up on more outputs, the one before it.
+    # The smallest pair is tried. If it does not hold up on more outputs, the pair before it on the path is tried.
     for number, pair in enumerate([*reversed(path), found][:2]):
         if pair is not found:
             sample = draw.draw(draw.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
@@ -100,7 +101,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
 def find_smallest(end: Outcome, _: Draw) -> Outcome:
     """Find the smallest pair, or warn that the mechanism stopped the search.
 
-    Where a crash can be made an output, the loss of a worker is raised: the same audit is then drawn again, with the same verdict.
+    With ``isolate``, the loss of a worker is raised. The same audit is then drawn again with crashes as outputs.
     """
     try:
         return replace(end, smallest=end.seen.shrink and end.seen.shrink())
@@ -121,12 +122,12 @@ class _Strategy:
 
 
 def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
-    """Return the cheapest strategy by which the violation would be seen again on the pair found; None if none would."""
+    """Return the cheapest strategy that would show the violation on the pair found again; None if none would."""
     claim = plan.claim
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
-        # The forecast is raised by one standard error: a wrong one costs outputs only, but a violation that is not tried is lost.
+        # The forecast is raised by one standard error: a try in vain costs only outputs; a violation not tried is lost.
         excess = claim.excess(_forecast(method.with_margin(1.0), sample))
         if excess > 0:
             return _Strategy(method, KEPT_BY_PAIR * excess, confirming)
@@ -134,7 +135,7 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
 
 
 def _forecast(method: AnyMethod, sample: Sample) -> float:
-    """Forecast the bound on a pair, or on a data set alone for such a claim; −∞ where there are too few outputs."""
+    """Forecast the bound on a pair, or on a data set for a Probability claim; −∞ if there are too few outputs."""
     cannot_learn = too_few(sample) and not isinstance(method.claim, Probability)
     return -math.inf if cannot_learn else method.learn(sample).forecast
 

@@ -1,1 +1,1 @@
-"""What is shown of results: sentences, tables, pages, plots and comparisons."""
+"""The forms in which results are shown: sentences, tables, pages, plots and comparisons."""

@@ -1,7 +1,8 @@
 """A run for continuous integration: JUnit's XML, which every service shows, and what GitHub shows.
 
-In JUnit's XML each audit is a test case. What XML cannot hold, not even escaped, is not visible: control characters, halves of
-surrogate pairs, non-characters. For GitHub, annotations are lines on standard output, and the summary of a step is Markdown.
+In JUnit's XML each audit is a test case. ``visible`` writes as escapes the characters that XML cannot hold: control
+characters, halves of surrogate pairs, non-characters. For GitHub, annotations are lines on standard output, and the
+summary of a step is Markdown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +17,9 @@ from auditor.verdict import Verdict
 
 
 def to_junit(*results: RunResult, failures: Mapping[str, Sequence[Change]] | None = None) -> str:
-    """Return one document with a suite for each run. An audit without an answer is an error, another surprise a failure.
+    """Return one document with a suite for each run. An unexpected audit is a failure, and without an answer an error.
 
-    Each of the ``failures`` of a run, by its name, is one more case that failed.
+    ``failures`` holds changes by the name of their run. Each of these changes is one more failed case.
     """
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:

@@ -5,15 +5,17 @@ one event only: the earlier one, exactly as it was, on its own pair. `auditor ru
 mechanism on that pair and counts the event in them (``Remeasure``). Two reports alone can be compared in this way only if pair
 and rule are identical, as they are after a run with the same seed on a mechanism that did not change.
 
-The rule was fixed before either run counted it. So the counts of each run give limits of the true loss on this event. A rise is
-beyond chance if the later interval lies above the earlier one. With probability at least 1 − FALSE_RISE all limits in a file that
-decide this hold: the chance is divided over the audits, and over the two limits of each (Bonferroni). It does not matter whether
-the two runs share random numbers.
+The rule was fixed before either run counted it. So the counts of each run give limits of the true loss on this event. A
+rise is beyond chance if the later interval lies above the earlier one. All such limits of a file hold together with
+probability at least 1 − FALSE_RISE, which is divided over the audits and the two limits of each (Bonferroni). It does
+not matter whether the two runs share random numbers.
 
-Canaries have no rule that was fixed before all of its outputs, so their losses are not compared, and a line says so.
+Canaries have no rule that was fixed before all outputs were drawn, so their losses are not compared, and a line says
+so.
 
-**Scope.** A run that looks at less may find less. So fewer data sets, kinds of events, observations or outputs are worse. Data sets
-are compared by the limits that reports keep of them. What no rule here decides is not called equal: it is not compared.
+**Scope.** A run that looks at less may find less. So fewer data sets, kinds of events, observations or outputs are
+worse. Data sets are compared by the limits that reports keep of them. If no rule here decides on a difference, it is
+reported as not compared.
 """
 
 from collections import Counter
@@ -33,16 +35,16 @@ from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict, refuting_side
 
-# The chance, over a whole file, that a rise is reported where the events show no more than before.
+# The largest chance, over a whole file, that a rise is reported although no event shows more than before.
 FALSE_RISE = 0.001
-# Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess shrinks with
-# the square root of the outputs. So this takes less than 44 % of the outputs.
+# Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess is
+# proportional to 1/√outputs. So power falls with less than 44 % of the outputs.
 MATERIAL_POWER = 1.5
-# So small a share of the outputs is worse whatever power they have: it differs from event to event.
+# A run with this share of the earlier outputs or less is worse, whatever its power: power differs between events.
 FEWER = 0.5
 
-# remeasure(earlier, outputs): today's mechanism on the pair of an earlier result, and that result's event in so many outputs.
-# Raises InvalidInputError if the report does not hold the rule, or the rule does not fit.
+# remeasure(earlier, outputs): the event of an earlier result, counted on its pair in so many outputs of today's
+# mechanism. Raises InvalidInputError if the report does not hold the rule, or the rule does not fit.
 Remeasure = Callable[[AuditResult, int], AuditResult]
 
 
@@ -69,8 +71,8 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     """Return the changes of all audits, matched by name: first the audits of the new run in its order, then the audits that
     vanished.
 
-    Without ``remeasure`` there are only the two reports. A loss may rise by ``may_rise`` times the claim, but not above it. That
-    is a note. Raises InvalidInputError if two audits of a report have one name.
+    Without ``remeasure`` only the reports are compared. A rise by at most ``may_rise`` times the claim is a note,
+    unless the loss is above the claim. Raises InvalidInputError if two audits of a report have one name.
     """
     for report in (old, new):
         names = [audit.name for audit in report.audits]
@@ -94,7 +96,7 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
 def failing(changes: Sequence[Change], strict: bool = False) -> list[Change]:
     """Return the changes that fail a release, for exit status, JUnit's XML and GitHub's annotations alike.
 
-    They are those for the worse, and if ``strict`` weak passes and what was not compared.
+    These are the changes for the worse; if ``strict``, also weak passes and what was not compared.
     """
     fail = {ChangeKind.WORSE} | ({ChangeKind.NOT_COMPARED, ChangeKind.WEAK} if strict else set())
     return [change for change in changes if change.kind in fail]
@@ -118,7 +120,7 @@ _Found = Iterator[tuple[ChangeKind, str]]
 
 
 def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
-    """Return the changes of an audit; those of its ``loss`` count if the claim promises no less than before."""
+    """Return the changes of an audit. ``loss`` counts only if the claim promises no less than before."""
     found = [*_claim(old, new), *_data_sets(old, new), *_looked_at(old, new), *_verdict(old, new)]
     if new.claim.implies(old.claim):
         found += [*loss, *_power(old, new), *_proof(old, new)]
@@ -131,7 +133,7 @@ def _changes(old: AuditResult, new: AuditResult, loss: _Found) -> list[Change]:
 def _claim(old: AuditResult, new: AuditResult) -> _Found:
     if old.mechanism != new.mechanism:
         yield ChangeKind.NOTE, f"mechanism changed from {old.mechanism} to {new.mechanism}"
-    are_known = old.tried.limits and new.tried.limits  # which have the relation
+    are_known = old.tried.limits and new.tried.limits  # limits include the relation
     if not are_known and old.pair and new.pair and old.pair.relation is not new.pair.relation:
         yield ChangeKind.WORSE, f"relation changed from {old.pair.relation} to {new.pair.relation}; not comparable"
     if old.claim == new.claim:
@@ -148,7 +150,7 @@ def _claim(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def _data_sets(old: AuditResult, new: AuditResult) -> _Found:
-    """Compare which data sets could be seen."""
+    """Compare the data sets that the searches could reach."""
     before, after = old.tried.limits, new.tried.limits
     are_known, in_words = before and after, (old.tried.neighbours, new.tried.neighbours)
     if before == after and (are_known or in_words[0] == in_words[1]):
@@ -211,14 +213,14 @@ def _loss(old: AuditResult, new: AuditResult, remeasure: Remeasure | None, error
     if old.bound is None or new.bound is None:
         return  # there was no answer, or there is none now, which is worse
     if _outcome(old) == _outcome(new):
-        return  # nothing was counted otherwise
+        return  # pair, counts and bound are the same
     before = shown(old, error)
     if before is None:
         why = "the earlier run has no event that was fixed before its outputs were drawn"
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why}"
         return
     today, why_not = _today(old, new, remeasure)
-    # Of two claims of one kind, the loss is that of the earlier one.
+    # Both losses are measured by the earlier claim.
     after = None if today is None else shown(replace(today, claim=old.claim), error)
     if after is None:
         yield ChangeKind.NOT_COMPARED, f"{_bounds(old, new)}: {why_not}"
@@ -262,7 +264,7 @@ def _today(old: AuditResult, new: AuditResult, remeasure: Remeasure | None) -> t
 
 
 def _question(audit: AuditResult) -> str | None:
-    """Write the pair of an audit, and the rules that were counted on it; None if a report cannot hold them."""
+    """Write the pair of an audit, and the rules counted on it; None if the report lacks the pair or a rule."""
     match audit.event:
         case ObservedRule(rule=rule):
             rules: list[Any] = [rule]
@@ -301,7 +303,7 @@ def _range(limits: Interval) -> str:
 
 
 def _size(claim: Claim, before: Interval) -> float:
-    """Return the number of which a share may be allowed: the claim's; of a profile, its smallest ε; without a claim, the loss."""
+    """Return the size of which ``may_rise`` is a share: the claim, a profile's smallest ε, or the earlier loss."""
     if not claim.is_stated:
         return before[1]
     return min(point.epsilon for point in claim.profile) if isinstance(claim, PrivacyProfile) else claim.value
@@ -320,7 +322,7 @@ def _proof(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def _power(old: AuditResult, new: AuditResult) -> _Found:
-    """Compare how much the outputs can show. An audit that found a violation, or had no answer, has shown what it could."""
+    """Compare which violations the outputs detect, unless there is a violation now, or no answer in either report."""
     if new.verdict not in (Verdict.NO_VIOLATION_FOUND, Verdict.MEASURED) or old.verdict is Verdict.INCONCLUSIVE:
         return
     if old.outputs.search and new.outputs.search <= FEWER * old.outputs.search:
@@ -330,7 +332,7 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
     if old.power and new.power:
         before, after = (abs(audit.power["95%"] - audit.claim.value) for audit in (old, new) if audit.power)
         caught = f"detects {number(new.power['95%'])} with 95 % probability, before {number(old.power['95%'])}"
-        # With as many outputs, at the same confidence by the same method, another event was learned by chance.
+        # With as many outputs, the same confidence and method, power differs only by the event that was learned.
         another_method = old.bound is not None and new.bound is not None and old.bound.method != new.bound.method
         surer = old.alpha is not None and new.alpha is not None and new.alpha < FEWER * old.alpha
         if (drawn < 1 or surer or another_method) and after > MATERIAL_POWER * before:
@@ -345,11 +347,11 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def shown(audit: AuditResult, error: float) -> Interval | None:
-    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``, although the event is the
-    best of all rounds: those of each round would be wrong with its share of that.
+    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
 
-    They are in units of the claim's quantity, and more is always worse: for claims with `at_least`, the sign is reversed. None if
-    no event was fixed beforehand. Raises InvalidInputError if the event is of another kind of claim.
+    The event is the best of all rounds, so its limits use only the round's share of the error. They are in units of the
+    claim's quantity. Larger is always worse: for claims with `at_least`, the sign is reversed. Return None if no event
+    was fixed before its outputs were drawn. Raises InvalidInputError if the event is of another kind of claim.
     """
     match audit.event:
         case None | ObservedCanaries():
@@ -360,7 +362,7 @@ def shown(audit: AuditResult, error: float) -> Interval | None:
             try:
                 method = method_for(audit.claim, "fixed", error, audit.outputs.bound)
                 return method.interval(event.counted(), audit.judgement.share * error / 2)
-            # Somebody else may have written the report.
+            # Anybody may have written the report.
             except (AttributeError, TypeError, ValueError, ArithmeticError):
                 raise InvalidInputError(
                     f'the event of audit "{audit.name}" cannot test a claim of {audit.claim}: a report is spoilt'

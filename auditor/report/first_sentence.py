@@ -1,6 +1,7 @@
-"""The sentence with which the HTML page begins: what a person changes, what that does to the outputs, and the loss.
+"""The first sentence of an audit's card in HTML: what a person changes, the effect on the outputs, and the loss.
 
-Other reports begin with ``finding`` (:mod:`auditor.report.phrases`).
+``phrases.run_headline`` is the first sentence of the HTML page, above the table of audits. ``phrases.finding`` is what
+the terminal, Markdown, JUnit and pytest say of an audit.
 """
 
 import bisect
@@ -18,9 +19,9 @@ from auditor.report.phrases import bound_words, canary_words, finding, number, r
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
-# Letters of a value or of a row that the sentence shows.
+# The sentence shows at most this number of letters of a value or of a row.
 MOST = 60
-# Columns of a row, and records, that it shows.
+# The sentence shows at most this number of columns of a row, and of records.
 MOST_COLUMNS = 3
 _PERSONS = (
     *("id", "user", "person", "patient", "customer", "client", "member", "household", "student", "voter", "owner"),
@@ -31,7 +32,7 @@ _PERSONS = (
 def first_sentence(audit: AuditResult) -> str:
     """Say what an audit found, in a sentence or two.
 
-    It is about the pair, the event and the bound that the verdict rests on, as the table and the plots are.
+    The sentence is about the pair, the event and the bound on which the verdict rests, as are the table and the plots.
     """
     if audit.bound is None or audit.event is None:
         return finding(audit)
@@ -51,7 +52,7 @@ def first_sentence(audit: AuditResult) -> str:
 
 
 def unit_words(pair: Pair) -> str:
-    """Say whose privacy the claim protects: of rows that are one person's, this person; else what the relation says."""
+    """Say whose privacy the claim protects: the person who owns all rows that differ, or one record or person."""
     left, right = plain(pair.left), plain(pair.right)
     are_lists = isinstance(left, list) and isinstance(right, list)
     how = {Relation.ADD_REMOVE: "added or removed", Relation.SUBSTITUTE: "replaced by another"}.get(pair.relation)
@@ -67,7 +68,7 @@ def _cause(audit: AuditResult, event: Observed) -> str:
     if isinstance(event, ObservedCanaries):
         return canary_words(event)[0]
     pair = audit.pair
-    assert pair is not None  # canaries alone have none
+    assert pair is not None  # only canaries have no pair
     if isinstance(event, ObservedReport):
         hits, trials = event.counts.left
         return f"On {data_words(plain(pair.left))} the event happens in {hits:,} of {trials:,} trials"
@@ -85,7 +86,7 @@ def _cause(audit: AuditResult, event: Observed) -> str:
 
 
 def _odds(event: ObservedRule, is_right: bool) -> str:
-    """Say how the change moves the rate of the event that it makes more likely, if the rule has one, or else less likely."""
+    """Say how the change moves the rate of an event: of the rule's events, the one whose rate rises most."""
     rates = []
     for side in event.sides:
         before, after = (hits / max(1, trials) for hits, trials in (side.counts.left, side.counts.right))
@@ -101,9 +102,9 @@ def _odds(event: ObservedRule, is_right: bool) -> str:
 
 
 def _shift(audit: AuditResult, is_right: bool) -> str:
-    """Say by how much the change moves the middle of the outputs, along the feature of the event; nothing if it hardly does."""
+    """Say by how much the change moves the median output along the event's feature; "" if unknown or below a cell."""
     shown = audit.illustration.histograms
-    # Other features, such as sums of many places, have no unit that a reader knows.
+    # Other features, such as sums of many columns, have no unit that a reader knows.
     if not shown or not shown[0].edges or not shown[0].feature.startswith("output"):
         return ""
     histogram = shown[0]
@@ -116,7 +117,7 @@ def _shift(audit: AuditResult, is_right: bool) -> str:
 
 
 def _median(histogram: Histogram, counts: tuple[int, ...]) -> float:
-    """Return the middle of one side's outputs, NaN if there are none, or if it lies in an open cell."""
+    """Return the median of one side's outputs; NaN if there are no outputs, or if the median lies in an open cell."""
     half, reached = sum(counts) / 2, list(accumulate(counts))
     cell = bisect.bisect_left(reached, half)
     if cell in (0, len(histogram.edges)):
@@ -129,7 +130,7 @@ def _median(histogram: Histogram, counts: tuple[int, ...]) -> float:
 
 
 def _change(pair: Pair) -> tuple[str, bool]:
-    """Say what is more, or other, on one side, and whether that is the right side."""
+    """Say what one side has in addition to the other, or in place of it, and whether that is the right side."""
     left, right = plain(pair.left), plain(pair.right)
     if isinstance(left, dict) and isinstance(right, dict):
         return _moved(left, right)
@@ -155,7 +156,7 @@ def _records_changed(left: list[Any], right: list[Any]) -> tuple[str, bool]:
 
 
 def _moved(left: dict[Any, Any], right: dict[Any, Any]) -> tuple[str, bool]:
-    """Say what a person changes of numbers by key or place, and whether the right side has more."""
+    """Say by how much a person changes which numbers, and whether the right side has the larger sum."""
     keys = [key for key in {**left, **right} if left.get(key, 0) != right.get(key, 0)]
     steps = [_number(right.get(key, 0)) - _number(left.get(key, 0)) for key in keys]
     is_right = sum(steps) >= 0
@@ -191,7 +192,7 @@ def _added(rows: list[Any], others: list[Any]) -> str:
 
 
 def _rows(rows: list[dict[str, Any]], others: list[Any]) -> str:
-    """Say what the rows are: those of one person, if they alone have one value of a column; one row; or several."""
+    """Say what the rows are: the rows of one owner, a single row, or several rows."""
     if owner := _owner(rows, others):
         return f"one {owner} with {in_words(len(rows))} {'row' if len(rows) == 1 else 'rows'}"
     if len(rows) > 1:
@@ -217,7 +218,7 @@ def _values(records: list[Any]) -> str:
 
 
 def _owner(rows: list[dict[str, Any]], others: list[Any]) -> str | None:
-    """Return the column that names a person and has one value in these rows, and in no other."""
+    """Return the column that names the person who owns these rows and no others; None if there is none."""
     for name in rows[0]:
         value = rows[0][name]
         elsewhere = any(isinstance(row, dict) and row.get(name) == value for row in others)

@@ -1,4 +1,4 @@
-"""The forms in which a report can be had. `auditor run` and `auditor show` know each that is named in FORMATS."""
+"""The forms of a report. `auditor run` and `auditor show` write the forms in FORMATS."""
 
 import contextlib
 import pkgutil
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of a report: its option of `auditor show`, what it is, and the file next to report.json, if it has one there."""
+    """A form of a report: the option of `auditor show`, its name, its writer, and its file next to report.json."""
 
     option: str
     noun: str
@@ -25,7 +25,7 @@ class Format:
 
 
 def _loaded_late(name: str) -> "Callable[[RunResult], str]":
-    """Return the function of that name. It is loaded when it is called, so that `auditor --help` is quick."""
+    """Return a function that loads and calls the one of this name. Loading waits, so that `auditor --help` is quick."""
     return lambda result: str(pkgutil.resolve_name(name)(result))
 
 
@@ -39,8 +39,8 @@ FORMATS = [
 def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     """Write report.json and the files next to it. The folder is made if it is missing.
 
-    The files show the numbers of report.json, with the digits that it has. Returns the path of report.json, and why a file next to
-    it could not be made: a plot that fails, or the form of an extension, costs that file only.
+    The files show the numbers of report.json, with the same digits. Returns the path of report.json, and a message for
+    each file that could not be made. A failure of a plot, or of an extension's form, costs that file only.
     """
     from auditor.results.files import to_json, write_whole
     from auditor.results.reader import parsed_report
@@ -58,6 +58,6 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
                 write_whole(folder / form.file, text)
             except (AuditorError, OSError) as error:
                 failed.append(str(error))
-                with contextlib.suppress(OSError):  # that of an earlier run would be taken for this one
+                with contextlib.suppress(OSError):  # a file of an earlier run would be taken for this one
                     (folder / form.file).unlink()
     return report, failed

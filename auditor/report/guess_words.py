@@ -1,4 +1,4 @@
-"""A privacy loss in words that need no ε: how often a guess at the data set of an output is right, and how often it may be."""
+"""A privacy loss in words without ε: how often a guess at the data set of an output is right, and may be right."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ from auditor.methods.guessing import TwoIntervals
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
-# The fractions in which shares are told: smaller ones are one in many, and larger ones nearly all.
+# The fractions in which shares are told. Smaller shares are told as one in many, larger shares as nearly all.
 FRACTIONS = sorted({Fraction(some, of) for of in (3, 4, 5, 10) for some in range(1, of) if some / of >= 1 / 4})
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -18,9 +18,9 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 def guess_words(audit: AuditResult) -> str:
     """Say how often a guess at the data set of an output is right, and how often the claim allows.
 
-    After a violation, or without a claim, that is the rate that the bound of the audit proves, at the same confidence. After a
-    pass, the rate that was seen comes first. The share of outputs on which the event guessed was seen, and is not proved. Return ""
-    if no guesses were counted, if there is no answer, or if the rates are too near to 100 %.
+    After a violation, or without a claim, the rate is the one that the audit's bound proves, at the same confidence.
+    After a pass, the observed rate comes first. The share of outputs on which the event guessed is observed and not
+    proved. Return "" if no guesses were counted, if there is no answer, or if the rates are too near to 100 %.
     """
     claim, event, bound = audit.claim, audit.event, audit.bound
     if bound is None or audit.alpha is None or audit.verdict is Verdict.INCONCLUSIVE:
@@ -29,7 +29,7 @@ def guess_words(audit: AuditResult) -> str:
     if isinstance(claim, PrivacyProfile) and isinstance(event, ObservedProfile):
         alpha /= len(event.points)
         points = zip(claim.profile, event.points, strict=True)
-        # The bound of the audit is the largest excess.
+        # The bound of the audit is the largest excess over the points of the profile.
         claim, event = max(points, key=lambda at: guess_epsilon(at[1].counted(), at[0].delta, alpha) - at[0].epsilon)
         proved += claim.epsilon
     if not isinstance(event, ObservedRule) or not event.counted().guesses:
@@ -59,14 +59,14 @@ def guess_words(audit: AuditResult) -> str:
 
 
 def percentages(proved: float, allowed: float) -> tuple[str, str] | None:
-    """Write a rate that is proved, rounded down, and the rate that is allowed, with as few digits as keep their order.
+    """Write a proved rate, rounded down, and the allowed rate, with the fewest digits that keep their order.
 
-    None if that takes many digits, or one of them is near to 100 %.
+    Return None if that takes more than six decimals, or if a rate is too near to 100 %.
 
     >>> percentages(0.97349, 0.7310586), percentages(0.73127, 0.7310586), percentages(0.70, 0.9999999999)
     (('97.3', '73.1'), ('73.12', '73.11'), None)
     """
-    # Rates that need more than six decimals to differ from another one, or from 100 %, tell a reader nothing.
+    # Rates that need more than six decimals to differ from each other, or from 100 %, tell a reader nothing.
     for digits in range(1, 7):
         scale = 100 * 10**digits
         # A double just below a decimal stands for that decimal.

@@ -1,6 +1,6 @@
 """report.html: one file that needs no other file, for readers who did not run the audits.
 
-The templates next to this module say what stands where. Here are the words that depend on the audit.
+The templates next to this module make the layout. This module makes the words that depend on the audit.
 """
 
 import functools
@@ -42,7 +42,7 @@ from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_pl
 from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
-# From this number of audits on, a list of them stands next to the cards if there is room.
+# From this number of audits on, a list of all audits stands next to the cards if there is room.
 MANY = 6
 
 
@@ -54,7 +54,7 @@ def to_html(result: RunResult) -> str:
 
 def to_cards(audits: Sequence[AuditResult]) -> str:
     """Return audits as a piece of HTML that can stand in another page, such as a notebook."""
-    # A page may hold cards of several runs. Each card must find its own plots.
+    # A page may hold cards of several runs. So the names of plots must differ between all cards.
     names = [f"audit-{zlib.crc32(repr((a.name, a.claim, a.bound, a.seed)).encode()):x}" for a in audits]
     return environment().get_template("cards").render(named=list(zip(audits, names, strict=True)))
 
@@ -63,7 +63,7 @@ def to_cards(audits: Sequence[AuditResult]) -> str:
 def environment() -> jinja2.Environment:
     """Return the environment that reads the templates. It makes all text visible and escapes it, except Markup."""
     made = jinja2.Environment(
-        # Without the line breaks and indents that are for the reader of a template.
+        # Remove the line breaks and indents, which only help the reader of a template.
         loader=jinja2.FunctionLoader(
             lambda name: "".join(line.strip() for line in _file(f"{name}.html.jinja").splitlines())
         ),
@@ -114,7 +114,7 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
         known.append(("Proof", proof))
     if audit.exact is not None:
         known.append(("Exact on this pair", number(audit.exact.value)))
-    # A long name may break where its parts meet.
+    # A long name may break between its parts.
     parts = re.split(r"(?<=[.:/_])", audit.mechanism)
     known.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
     if audit.pair is not None:
@@ -192,7 +192,7 @@ def facts_of_smallest(claim: Claim, small: Smallest) -> list[tuple[str, str]]:
 
 
 def pair_or_data_set(pair: Pair) -> str:
-    """Say what a pair is, which may be a single data set."""
+    """Return the word for a pair, or for the single data set that stands for one."""
     return "Data set" if pair.relation is Relation.ALONE else "Pair"
 
 

@@ -1,4 +1,4 @@
-"""A pair as one table: of frames, in which the rows that are on one side only are marked; or of a dialogue."""
+"""A pair as one table: of two frames, with a mark on rows that only one side has, or of a dialogue."""
 
 import difflib
 from collections import Counter
@@ -20,7 +20,7 @@ _Cells = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """The columns' names, and lines: a mark, then a cell for each column. The mark says on which side the row is alone.
+    """The columns' names, and lines: a mark, then a cell for each column. The mark says which side alone has the row.
 
     For a dialogue the mark is a question, and the cells are the answers on both sides. ``marks`` is the heading of the marks.
     """
@@ -83,7 +83,7 @@ def _cells(record: object, width: int) -> _Cells:
 
 
 def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable:
-    """Return the numbers of both sides by key, those that differ marked."""
+    """Return the numbers of both sides by key, with a mark on numbers that differ."""
     keys = dict.fromkeys([*left, *right])
     rows = [(str(key), _cell(left.get(key, 0)), _cell(right.get(key, 0))) for key in keys]
     lines = [(DIFFERENT if row[1] != row[2] else BOTH, row) for row in rows]
@@ -92,7 +92,7 @@ def _by_key(left: dict[Any, Any], right: dict[Any, Any], what: str) -> PairTable
 
 
 def pair_tables(audit: AuditResult) -> list[tuple[str, PairTable]]:
-    """Return the tables of the pair that the verdict rests on, and of the smallest pair if it is another, each with a caption."""
+    """Return the tables of the audit's pair, and of the smallest pair if that is another, each with a caption."""
     tables = [(PAIR, pair_table(audit.pair, audit.illustration.dialogue))]
     if audit.smallest is not None and audit.smallest.pair != audit.pair:
         smallest = pair_table(audit.smallest.pair, audit.smallest.dialogue)
@@ -105,7 +105,7 @@ def _cell(value: object) -> str:
 
 
 def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
-    """Yield rows with their marks. Rows of both sides that stand in another order are not marked, if most rows do."""
+    """Yield rows with their marks. If most rows stand in another order on the other side, the order is ignored."""
     blocks = difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
     counts = Counter(left), Counter(right)
     gone, come = counts[0] - counts[1], counts[1] - counts[0]
@@ -124,7 +124,7 @@ def _compared(left: Sequence[_Cells], right: Sequence[_Cells]) -> Iterator[tuple
 
 
 def _shortened(rows: Sequence[_Cells]) -> Iterator[tuple[str, _Cells]]:
-    """Yield rows of both sides. Of more than six in a row, the middle ones are counted only."""
+    """Yield rows that both sides have. If there are more than six, the middle rows are replaced by their number."""
     if len(rows) <= 6:
         yield from ((BOTH, row) for row in rows)
         return

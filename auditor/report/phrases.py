@@ -1,4 +1,4 @@
-"""The sentences that every form of a report shares, and one audit as plain text."""
+"""The sentences that the forms of a report share, and one audit as plain text."""
 
 import math
 import re
@@ -28,7 +28,7 @@ from auditor.report.pair_table import PAIR, pair_tables
 from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
 from auditor.verdict import Verdict
 
-# What a warning says of more outputs: the setting and its number, and what they find.
+# The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
 RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, which finds \d+ of them)?")
 
 
@@ -71,7 +71,7 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
     """
     if not math.isfinite(value):
         return number(value)
-    if abs(value) > 1e12:  # nothing that was proved
+    if abs(value) > 1e12:  # too large to have been proved
         return f"{value:.3g}"
     # A double just below a decimal stands for that decimal.
     rounded = (math.ceil if upper else math.floor)(round(value * 1000, 6)) / 1000
@@ -79,7 +79,7 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 
 
 def _both_ends(audit: AuditResult) -> str:
-    """Write the bound by sampling, and the one by a proof where there is one."""
+    """Write the bound by sampling, and the bound by a proof if there is one."""
     proof = audit.proof
     if proof is None or proof.bound is None:
         return bound_words(audit)
@@ -89,7 +89,7 @@ def _both_ends(audit: AuditResult) -> str:
 
 
 PASS = Verdict.NO_VIOLATION_FOUND
-# The columns of the table of all audits, in each form of a report; the verdict follows, which each form shows in its own way.
+# The columns of the table of all audits. Each form of a report adds the verdict in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
     "audit": lambda audit: audit.name,
     "claim": lambda audit: str(audit.claim),
@@ -125,7 +125,7 @@ def proof_words(audit: AuditResult) -> str | None:
 
 
 def ended(audit: AuditResult) -> str:
-    """Write the verdict, whether it is weak, and the expected one where it differs."""
+    """Write the verdict, whether it is weak, and the expected verdict if that differs."""
     surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
     return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
 
@@ -136,13 +136,13 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 
 
 def finding(audit: AuditResult) -> str:
-    """Say in one or two sentences what the audit found, and what was proved."""
+    """Say in one or two sentences what the audit found, and what was proved. HTML has ``first_sentence``."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
     return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit), audit.earlier]))
 
 
 def weak_words(audit: AuditResult) -> str:
-    """Say why a pass is weak. Of several numbers to which a setting should be raised, the largest serves all reasons."""
+    """Say why a pass is weak. If several reasons ask to raise a setting, the largest number replaces the others."""
     reasons = [warning.removeprefix("weak: ") for warning in audit.warnings if warning.startswith("weak: ")]
     told = "; ".join(reasons) or finding(audit)
     most = max(RAISED.finditer(told), key=lambda found: int(found[2].replace(",", "")), default=None)
@@ -298,7 +298,7 @@ def event_lines(event: Observed) -> list[str]:
 
 def _rule_words(event: ObservedRule) -> str:
     text = f"the event “{event.description}” happens at rates {_rates(event.counts)}"
-    # An event about bits without a threshold is about what has no bits.
+    # An event about bits without a threshold is about outputs that have no bits.
     best = max(event.sides, key=lambda side: abs(side.counts.left[0] - side.counts.right[0]))
     if best.looks_at == "bits" and "#" in best.form:
         bits = "the floating-point representation tells the sides apart (the implementation, not the mechanism)"
@@ -325,7 +325,7 @@ def confidence_words(confidence: float) -> str:
 
 
 def closing_line(result: RunResult, *, timed: bool = False) -> str:
-    """Say in one line how the run ended. ``timed`` adds the seconds it took, where they are known."""
+    """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     what = "every audit ended as expected" if result.passed else not_so
@@ -347,7 +347,7 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
 
 
 def run_headline(result: RunResult) -> str:
-    """Say in a sentence or two what came out of all audits of a run.
+    """Say in a sentence or two what all audits of a run found. The HTML page begins with this.
 
     >>> run_headline(RunResult("empty", 0.999, [], 0.0))
     'No audit was run.'

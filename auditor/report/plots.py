@@ -1,4 +1,4 @@
-"""Plots of an audit as SVG, for a page. Their colours are the page's, and so they follow dark mode."""
+"""Plots of an audit as SVG, for a page. The plots use the page's colours, so they follow dark mode."""
 
 import bisect
 import functools
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Colours that matplotlib writes, and the page's variables that replace them.
+# INK to BAD are colours for matplotlib to write. In the SVG, the page's VARIABLES replace these.
 INK, MUTED, LEFT, RIGHT, CLAIM, BAD = (f"#0000{number:02x}" for number in range(1, 7))
 VARIABLES = {INK: "ink", MUTED: "muted", LEFT: "left", RIGHT: "right", CLAIM: "claim", BAD: "bad"}
 SIDES = {"left": LEFT, "right": RIGHT}
 CLAIMED: dict[str, Any] = {"color": CLAIM, "lw": 1.2, "dashes": (4, 2)}
 
-# Inches. Two plots stand next to each other on a screen, and one fills a phone.
+# WIDTH, HEIGHT and ROW are inches, so that two plots stand side by side on a screen, and one fills a phone.
 WIDTH, HEIGHT, ROW = 4.4, 2.5, 0.26
 LONGEST_LABEL = 26
 # Matplotlib cannot draw numbers beyond LARGE, nor numbers that differ by less than the share CLOSE of themselves.
@@ -54,14 +54,14 @@ STYLE = {
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed, which draws the plots. It is imported with the first of them."""
+    """Whether matplotlib is installed. It is imported when the first plot is drawn."""
     return find_spec("matplotlib") is not None
 
 
 def svg(name: str, title: str, description: str, height: float, draw: Callable[["Figure"], None]) -> Markup:
     """Return an SVG element drawn by matplotlib, WIDTH by ``height`` inches, with its text alternative.
 
-    ``name`` sets its identifiers apart from those of other plots on the page.
+    The element's identifiers begin with ``name``, so that they differ from those of other plots on the page.
     """
     matplotlib = load_matplotlib()
     with matplotlib.rc_context():
@@ -76,7 +76,7 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
 @functools.cache
 def load_matplotlib() -> Any:
-    """Import matplotlib without its messages about its caches, of which no reader of a report has any use."""
+    """Import matplotlib without its messages about its caches, which are of no use to the reader of a report."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -99,7 +99,7 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
     used = set(re.findall(r"#([A-Za-z]\w*)", inner))
     inner = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", inner)
     inner = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", inner)
-    # The family of a font is the page's. Its size stays, which is written before the family if it is.
+    # Leave out the font family, since the page sets it. Keep the size, which stands before the family.
     inner = re.sub(r"font: ([0-9.]+px)[^;\"]*'DejaVu Sans'[^;\"]*;? ?", r"font-size: \1; ", inner)
     inner = re.sub(r"font(-family)?: [^;\"]*'DejaVu Sans'[^;\"]*;? ?", "", inner)
     for colour, variable in VARIABLES.items():
@@ -114,7 +114,7 @@ def _embedded(text: str, name: str, title: str, description: str) -> Markup:
 
 
 def _axes(figure: "Figure", bottom: float, top: float, left: float, labels: tuple[str, str]) -> "Axes":
-    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` are those of x and y."""
+    """Return axes between two heights, and from ``left`` on, in inches, with few ticks. ``labels`` name x and y."""
     from matplotlib.ticker import MaxNLocator
 
     height = figure.get_figheight()
@@ -178,7 +178,7 @@ def _draw_cells(axes: "Axes", shown: Histogram) -> None:
 def _places(edges: Sequence[float]) -> tuple[Sequence[float], Callable[[float], float]]:
     """Return where edges are drawn, and a function that places any number.
 
-    Edges are drawn at their own values. Where those are too large or too close for a plot, they are drawn evenly spaced.
+    Edges are drawn at their values, or evenly spaced if the values are too large or too close for a plot.
     """
     largest = max(map(abs, edges))
     steps = [b - a for a, b in itertools.pairwise(edges)]
@@ -208,7 +208,8 @@ def _percent(value: float, _: object = None) -> str:
 
 
 def _description(shown: Histogram) -> str:
-    """Describe the plot for those who do not see it: where most outputs lie, and the share of each value on each side."""
+    """Describe the plot for readers who cannot see it: where most outputs lie, and the share of each value on each
+    side."""
 
     def shares(*counts: int) -> str:
         left, right = (count / max(1, outputs) for count, outputs in zip(counts, shown.outputs, strict=True))
@@ -228,7 +229,7 @@ def _description(shown: Histogram) -> str:
 
 
 class _Row(NamedTuple):
-    """A row of the plot: the values from ``start`` to ``end``, which is a single value where they are equal."""
+    """A row of the plot: the values from ``start`` to ``end``, or a single value if the two are equal."""
 
     label: str
     start: float
@@ -253,7 +254,7 @@ def bound_plot(name: str, audit: AuditResult) -> Markup:
             if start < end and start <= high:
                 left = max(start, low)
                 axes.barh(place, min(end, high) - left, 0.5, left=left, color=colour, alpha=0.85)
-            else:  # a single value, or an arrow to what lies beyond the end of the line
+            else:  # a single value, or an arrow to a value beyond the end of the line
                 sign, at = (">", high) if start > high else ("D", start)
                 axes.plot([at], [place], marker=sign, color=colour, markersize=5, lw=0, clip_on=False)
         if audit.claim.is_stated:
@@ -278,7 +279,7 @@ def _rows(audit: AuditResult) -> list[_Row]:
     if audit.exact is not None:
         rows.append(_Row("exact here", audit.exact.value, audit.exact.value, INK))
     if isinstance(audit.claim, QueryClaim):
-        # What a query does on a pair is one number, and not at least that.
+        # The difference of a query on a pair is known exactly, so it is a single value and no range.
         rows.append(_Row("largest found", found, found, colour))
     caught = (audit.power or {}).get("95%", math.inf)
     return [*rows, _Row("would be caught", caught, caught, INK)] if caught < math.inf else rows
@@ -294,13 +295,13 @@ def _colour(audit: AuditResult) -> str:
 
 
 def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the line: all finite values, and room for what lies beyond them."""
+    """Return the ends of the line. All finite values lie between the ends, with room for arrows."""
     finite = [value for value in values if abs(value) < LARGE] or [0.0]
     if isinstance(audit.claim, Probability):
         room = 0.25 * (max(finite) - min(finite)) or 0.1
         return max(0.0, min(finite) - room), min(1.0, max(finite) + room)
     high = 1.25 * max(finite) if max(finite) > 0 else 1.0
-    # Where nothing at all is allowed, that must be seen too.
+    # If the claim is 0, the axis starts below 0, so that 0 is visible.
     return min(-0.25 * high if isinstance(audit.claim, QueryClaim) and audit.claim.value == 0 else 0.0, *finite), high
 
 
@@ -308,7 +309,7 @@ def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
 
 
 def growth_plot(name: str, audit: AuditResult) -> Markup:
-    """Return the bound after each part of the outputs, with the claim and, where it is known, the exact value."""
+    """Return a plot of each round's bound over its outputs, with the claim, and the exact value if known."""
     growth, claimed = audit.illustration.growth, audit.claim.value
     outputs, bounds = zip(*growth, strict=True)
     is_claimed = audit.claim.is_stated
@@ -324,7 +325,7 @@ def growth_plot(name: str, audit: AuditResult) -> Markup:
         axes.plot(outputs, values, color=_colour(audit), lw=1.6, marker="o", markersize=3)
         if outputs[-1] > 100 * outputs[0]:
             axes.set_xscale("log")
-            axes.minorticks_off()  # to draw them takes as long as all else
+            axes.minorticks_off()  # minor ticks take as long to draw as all else
         else:
             axes.set_xlim(left=0)
         axes.xaxis.set_major_formatter(_thousands)
@@ -347,7 +348,7 @@ def _thousands(value: float, _: object = None) -> str:
 
 
 def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]) -> Markup:
-    """Return the proved lower bound on δ over ε, and the largest δ that the claim allows at each ε, or an upper limit of it."""
+    """Return a plot of the proved lower bound on δ over ε, and of an upper limit of the δ that the claim allows."""
     epsilons, proved = zip(*profile, strict=True)
     allowed = [implied_delta(claim, epsilon) for epsilon in epsilons]
     worst = max(zip(epsilons, proved, allowed, strict=True), key=lambda point: point[1] - point[2])
@@ -359,7 +360,7 @@ def profile_plot(name: str, claim: Claim, profile: Sequence[tuple[float, float]]
         axes.plot(epsilons, allowed, **CLAIMED)
         axes.plot(epsilons, proved, color=BAD if broken else INK, lw=1.6)
         axes.set_xlim(epsilons[0], epsilons[-1])
-        if 0 < max(proved) < 0.01:  # it would lie flat on the axis
+        if 0 < max(proved) < 0.01:  # a linear axis would show a flat line
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter("")

@@ -1,4 +1,4 @@
-"""What `auditor run` prints: a table, then what was found, in words."""
+"""The output of `auditor run`: a table, then in words what was found."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from auditor.results.result import AuditResult, RunResult
 
 
 def table_for(headings: Iterable[str], title: str = "", style: str = "bold") -> Table:
-    """Return an empty table, whose long cells are folded; ``style`` is that of its headings."""
+    """Return an empty table, whose long cells are folded; ``style`` is the headings' style."""
     table = Table(title=escaped(title) or None, box=None, pad_edge=False, header_style=style, title_justify="left")
     for heading in headings:
         table.add_column(escaped(heading), overflow="fold")
@@ -56,5 +56,5 @@ def _print_rows(audit: AuditResult, console: Console) -> None:
 
 
 def escaped(text: str) -> str:
-    """Return text that is not read as rich's markup, and in which the terminal finds no command and no line break."""
+    """Return text without markup for rich, and without commands or line breaks for the terminal."""
     return rich.markup.escape(visible(text))

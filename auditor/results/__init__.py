@@ -1,1 +1,1 @@
-"""Results as data, and report.json: written from them, and read back."""
+"""Results as data, and report.json, which is written from results and read back."""

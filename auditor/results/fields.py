@@ -43,7 +43,7 @@ def _pair(value: Any) -> Pair:
 
 
 def _event(value: Any) -> Any:
-    """Read the words for numbers that JSON lacks in the answers of a query; raise where the rule of an event is spoilt."""
+    """Return an event with its query answers as numbers, also "NaN"; raise InvalidInputError for a spoilt rule."""
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("rule"), dict):
@@ -51,7 +51,7 @@ def _event(value: Any) -> Any:
     return {**value, "values": in_numbers(value["values"])} if "values" in value else value
 
 
-# Each kind of event has a key of its own. The first of these that is there decides.
+# Each kind of event has one of these keys. The first key that an event has decides its kind.
 KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart")
 
 
@@ -73,7 +73,7 @@ def _bound(bound: Bound) -> Bound:
     return bound
 
 
-# Aliases by name, so that signatures show the name and not how it is read.
+# Named aliases, so that signatures show the name and not the validators.
 Count = TypeAliasType("Count", Annotated[int, Strict(), Field(ge=0, lt=2**63)])
 Chance = TypeAliasType("Chance", Annotated[float, Field(ge=0, le=1)])
 PowerField = TypeAliasType("PowerField", Annotated[Mapping[str, float], AfterValidator(_both_chances)])

@@ -1,4 +1,4 @@
-"""Data as JSON, and files written as a whole: under a temporary name, which then replaces the old file."""
+"""Data as JSON, and files written as a whole: a temporary file replaces the old one."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 from auditor.strangers import in_words
 
-# Control characters, signs that turn the direction of writing, other signs without width, and halves of surrogate pairs.
+# Control characters, characters that turn the direction of text or have no width, and halves of surrogate pairs.
 _OBEYED = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -18,17 +18,17 @@ _OBEYED = re.compile(
 def to_json(data: Any) -> str:
     """Return standard JSON. Infinities and NaN are strings, and a list of plain values is one line.
 
-    Characters that a terminal obeys, and those that no file can hold, are escapes.
+    Characters that a terminal obeys, or that no file can hold, are written as escapes.
     """
     text = json.dumps(in_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    # In JSON, no string holds a line break. So the breaks of a list without another list or object stand between values.
+    # No string of JSON holds a line break. So in a list without inner lists and objects, breaks stand between values.
     text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
-    # JSON reads escapes back.
+    # A reader of JSON turns escapes back into characters.
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new, never a part. A device or a pipe is written to."""
+    """Write a file so that a reader sees the old text or the new, never a part; to a device or pipe directly."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         path.write_text(text, encoding="utf-8")
         return

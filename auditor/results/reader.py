@@ -1,4 +1,4 @@
-"""Read report.json back into results, and compare it with a report made again. auditing/consistent.py checks it before use."""
+"""Read report.json into results, and compare it with a report made again. auditing/consistent.py checks its numbers."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from auditor.results.files import to_json
 from auditor.results.result import FORMAT, RunResult
 from auditor.strangers import read_json
 
-# What to write, by the first word of pydantic's kind of error.
+# The value that must stand there, in words, by the first word of pydantic's kind of error.
 _WANTED = {
     "int": "a whole number",
     "greater": "at least 0",
@@ -37,10 +37,10 @@ _WANTED = {
 
 
 def parsed_report(file: str | Path) -> tuple[RunResult, Any]:
-    """Return the run that a report.json holds, and the data as they are written there: the run, written again, is the same file.
+    """Return the run that a report.json holds, and the file's data. The run, written again, gives the same file.
 
-    Nothing says that the report agrees with itself; see auditor.auditing.consistent. Raises InvalidInputError if the file cannot be
-    read, is not a report, or has another version. The message names the file and the place in it.
+    Whether the report agrees with itself is not checked; see auditor.auditing.consistent. Raises InvalidInputError if
+    the file cannot be read, is not a report, or has another version. The message names the file and the place in it.
     """
     what = "a report of this program"
     data = read_json(Path(file), 1 << 26, what)
@@ -56,23 +56,23 @@ def run_from_text(text: str) -> RunResult:
 
 
 def _run(data: Any) -> RunResult:
-    # As text, 1 is not true or 1.0.
+    # Compared as text, since in Python 1 equals True and 1.0.
     if isinstance(data, dict) and "audits" in data and repr(data.get("version")) != repr(FORMAT):
         raise InvalidInputError(f"it has version {data.get('version')}; this auditor reads version {FORMAT}")
     try:
         run: RunResult = _validator().validate_python(data)
         return run
     except ValidationError as errors:
-        # A file without a list of audits is not a report. That is said first, even if the file lacks more.
+        # A missing list of audits is reported first, since such a file is not a report.
         first = min(errors.errors(), key=lambda error: error["loc"][:1] != ("audits",))
         raise InvalidInputError(_sentence(dict(first))) from None
-    except UnicodeEncodeError as error:  # pydantic cannot hold an error that quotes half a character
+    except UnicodeEncodeError as error:  # pydantic cannot quote half of a surrogate pair in an error
         raise InvalidInputError(error.object.encode("utf-8", "backslashreplace").decode("utf-8")) from None
 
 
 @functools.cache
 def _validator() -> SchemaValidator:
-    """Return what reads a report, up to the first wrong entry of each list: a large file might give millions of errors."""
+    """Return the validator of a report. It stops at the first error in a list: a large file might have millions."""
     return SchemaValidator(_fast_to_fail(TypeAdapter(RunResult).core_schema))
 
 
@@ -101,8 +101,8 @@ def _sentence(error: dict[str, Any]) -> str:
 
 
 def _steps(location: Sequence[str | int]) -> list[str]:
-    """Write the way to a value in the file: keys in quotes, and entries of lists by number."""
-    # Not in the file: the parts of a result, and kinds of events.
+    """Write the path to a value in the file: keys in quotes, and entries of lists by number."""
+    # The file does not have these steps of pydantic: the parts of a result, and kinds of events.
     unseen = {"judgement", "provenance", *KIND_OF_EVENT} - {"values", "points", "opposite"}
     seen = [step for step in location if step not in unseen]
     words = [f'"{step}"' if isinstance(step, str) else f"entry {step + 1}" for step in seen]
@@ -129,7 +129,7 @@ def _short(value: Any, most: int = 60, *, ensure_ascii: bool = False) -> str:
 def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str]:
     """Yield a line for each value of a report that differs from the value made again: its place, and both values.
 
-    Both arguments hold report.json as JSON reads it. NaN is written as text there, so equal values are the same.
+    Both arguments hold report.json as JSON reads it. NaN is text there, so a value equals itself.
 
     >>> list(not_as_reported({"bound": {"value": 1.2}, "seed": 1}, {"bound": {"value": 1.1}, "seed": 1}))
     ['bound.value: reported 1.2, made again 1.1']
@@ -151,12 +151,12 @@ def not_as_reported(reported: Any, remade: Any, place: str = "") -> Iterator[str
 
 
 def as_read(data: Any) -> Any:
-    """Return plain data as report.json holds it, read back."""
+    """Return plain data as it is after report.json is written and read."""
     return json.loads(to_json(data))
 
 
 def frozen_test(event: Observed) -> Test[Any] | None:
-    """Return the test of a report, which can count in any outputs. None if its event is not a learned rule.
+    """Return the test of a report's event, which can count any outputs; None if the event is not a learned rule.
 
     Raises InvalidInputError if the report lacks the rule.
     """
@@ -173,7 +173,7 @@ def frozen_test(event: Observed) -> Test[Any] | None:
 
 @contextlib.contextmanager
 def fitting(what: str) -> Iterator[None]:
-    """Blame the rule of a report for any error: it may be whatever somebody wrote. Raises InvalidInputError then."""
+    """Raise InvalidInputError for any error, since the rule of a report may be whatever somebody wrote."""
     try:
         yield
     except (AuditorError, OSError, MemoryError):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = 1
-# The function that shows results in a notebook. It imports results, so results know it by name only.
+# The function that shows results in a notebook, by name, since its module imports this one.
 AS_CARDS = "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
@@ -29,9 +29,9 @@ KEYS = (
     *("reproduce", "exact", "proof", "earlier", "tried", "outputs", "power", "budget", "stop_reason", "warnings"),
     *("reproducible", "seed", "illustration"),
 )
-# These may be left out.
+# The keys that an entry may leave out.
 OPTIONAL = frozenset({"proof", "earlier"})
-# Of a field that report.json leaves out if it is empty.
+# Annotates a field that report.json leaves out if the field is empty.
 UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
 
@@ -66,9 +66,10 @@ class ExactValue:
 class ProofFound:
     """How an attempt at a proof ended.
 
-    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for those that were listed, or "not_proved".
-    ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope`` says for which data
-    sets, and for which scripts of a session, ``pairs`` how many pairs were listed. ``reason`` says why the claim is not proved.
+    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for those that were listed, or
+    "not_proved". ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope``
+    says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the number of pairs
+    listed. ``reason`` says why the claim is not proved.
     """
 
     status: str
@@ -97,8 +98,8 @@ class Turn:
 class Smallest:
     """The smallest pair, or data set, that still breaks the claim, with the event and the bound of fresh outputs on it.
 
-    The event of a query is its answers. The verdict does not rest on the smallest pair, but on the audit's own pair and bound.
-    If the pair has a script, ``dialogue`` has what is asked and answered.
+    The event of a query is its answers. The verdict does not rest on the smallest pair, but on the audit's own pair and
+    bound. If the pair has a script, ``dialogue`` holds the questions and answers.
     """
 
     pair: PairField
@@ -109,10 +110,10 @@ class Smallest:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of the search: its subject, the number of pairs, and the number of outputs in all.
+    """A stage of the search: its name, the number of pairs, and the number of outputs on all of them together.
 
-    ``caught`` is the smallest value of the claim's quantity that the outputs of one pair would have shown to exceed the claim, with
-    a chance of 95 %, if all outputs on that pair speak of it. It is larger if only some outputs do.
+    ``caught`` is the smallest value of the claim's quantity that the outputs on one pair detect with 95 % probability,
+    if the loss shows on all outputs. If the loss shows on some outputs only, the smallest value detected is larger.
     """
 
     name: str
@@ -125,7 +126,8 @@ class Stage:
 class Probed:
     """The faults that were planted in outputs of the mechanism, in words: those that its search ``found``, and those it ``missed``.
 
-    ``with_more`` says how many times the outputs would find how many of them; None unless too few were found.
+    ``with_more`` is a factor, and the number of faults found with so many times the outputs; None unless too few were
+    found.
     """
 
     found: Sequence[str]
@@ -143,7 +145,7 @@ class Probed:
 
     @property
     def too_few(self) -> bool:
-        """Whether fewer were found than a search finds that finds enough, by more than chance."""
+        """Whether too few faults were found, by more than chance (``found_too_few``)."""
         return found_too_few(len(self.found), self.all)
 
 
@@ -151,8 +153,8 @@ class Probed:
 class Tried:
     """The scope of an audit: the neighbours in words, the number of pairs tried, and the kinds of events.
 
-    ``planted`` says which faults the search finds that are planted in the mechanism; None if none were. ``observed`` is what
-    outputs held in addition to the value. ``limits`` are those of the data sets, as auditor.neighbours.limits compares them.
+    ``planted`` says which planted faults the search finds; None if none were planted. ``observed`` is what outputs held
+    in addition to the value. ``limits`` are the limits of the data sets, for auditor.neighbours.limits to compare.
     """
 
     neighbours: str
@@ -168,10 +170,9 @@ class Tried:
 class Illustration:
     """The data of the plots. The verdict does not rest on it.
 
-    ``histograms`` are of the outputs that the event was chosen on. ``growth`` lists for each round (outputs, their bound). All of
-    these hold together with the stated confidence.
-    ``profile`` lists (ε, δ) with δ a lower bound at that ε. All hold together, at the confidence of the audit's bound.
-    ``dialogue`` is that of a pair with a script.
+    ``histograms`` show the outputs from which the event was learned. ``growth`` lists (outputs, bound) for each round;
+    the bounds hold together with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound at that ε;
+    all δ hold together at the confidence of the audit's bound. ``dialogue`` is the dialogue of a pair with a script.
     """
 
     histograms: Sequence[Histogram] = ()
@@ -185,10 +186,10 @@ class Judgement:
     """The judgement of a claim by its outputs, at one level.
 
     ``stop_reason`` says why no more outputs were drawn. ``bound`` is the proved bound. ``event`` is the event that was
-    counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects with
-    probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute the
-    claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. ``round`` is the number, from 0 on, of the
-    round that gave the bound. That round had a ``share`` of ``alpha``.
+    counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects
+    with probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute
+    the claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. ``round`` is the number,
+    from 0 on, of the round that gave the bound. The bound has a ``share`` of ``alpha``.
     """
 
     verdict: Verdict
@@ -205,12 +206,13 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How the audit was run: what it spent, from which seed, and whether that draws the same outputs again.
+    """How the audit was run: the outputs spent, the seed, and whether the seed draws the same outputs again.
 
-    ``tried`` is its scope. ``drawn_by`` names the workers that drew the outputs of the bound. No number depends on it. Of
-    ``seconds`` in which n audits ran side by side, each counts an n-th part: those of all sum to the time they took. ``seconds``
-    and ``drawn_by`` differ from run to run and are not in reports: read back, they are None and "". ``reproduce`` is a command line
-    that repeats the audit, or a call in Python that shows a violation again.
+    ``tried`` is the scope of the audit. ``drawn_by`` names the workers that drew the outputs of the bound. No number
+    depends on the workers. While n audits run side by side, each counts 1/n of the time, so the ``seconds`` of all
+    audits add up to the time they took. ``seconds`` and ``drawn_by`` differ from run to run and are not in reports:
+    read back, they are None and "". ``reproduce`` is a command line that repeats the audit, or a call in Python that
+    shows a violation again.
     """
 
     outputs: OutputsSpent
@@ -223,7 +225,7 @@ class Provenance:
 
 
 class _Of(Generic[T]):
-    """An attribute of a part, under the same name in the result."""
+    """A descriptor for an attribute of a result's part, under the same name in the result."""
 
     def __init__(self, part: str, doc: str) -> None:
         self._part, self.__doc__ = part, doc
@@ -240,10 +242,10 @@ class _Of(Generic[T]):
 class AuditResult:
     """One audit: its verdict, bound, event and power, with the data behind them.
 
-    ``name``, ``mechanism``, ``claim`` and ``expected`` are those of the audit. ``pair`` is the pair that was tested, and ``exact``
-    the true value on it, if that is known. ``smallest`` is a smaller pair or a simpler event that refutes the claim as well, or
-    None. ``warnings`` do not make the bound wrong. ``proof`` is the end of an attempt at a proof, or None. ``earlier`` says
-    if the violation of an earlier report is still there, or is None.
+    ``name``, ``mechanism``, ``claim`` and ``expected`` are those of the audit. ``pair`` is the pair that was tested,
+    and ``exact`` the true value on this pair, if known. ``smallest`` is a smaller pair or a simpler event that refutes
+    the claim as well, or None. ``warnings`` do not make the bound wrong. ``proof`` says how an attempt at a proof
+    ended, or is None. ``earlier`` says whether the violation of an earlier report is still there, or is None.
     """
 
     name: str
@@ -289,7 +291,8 @@ class AuditResult:
 
     @property
     def weak(self) -> bool:
-        """Whether this is a pass that may have missed much: twice the claim, more than one planted fault in five, or any loss.
+        """Whether this is a pass that may have missed twice the claim, many planted faults or any loss, or is so
+        warned.
 
         A pass whose claim is proved for the whole domain is not weak.
         """
@@ -312,7 +315,7 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
-        # Computed values are rounded. Chosen, counted and given ones are written in full: bounds are computed from them again.
+        # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
         flat |= {key: with_significant_digits(flat[key]) for key in derived}
         if self.smallest is not None:
@@ -421,7 +424,7 @@ class RunResult:
 
 @functools.cache
 def _as_plain() -> TypeAdapter[list[AuditResult]]:
-    # Without this configuration pydantic writes infinities as None. A list takes one; a single dataclass does not.
+    # Without this configuration pydantic writes infinities as None. Only the adapter of a list takes a configuration.
     return TypeAdapter(list[AuditResult], config=ConfigDict(ser_json_inf_nan="constants"))
 
 
