@@ -73,7 +73,7 @@ class ExecutionKeywords(TypedDict, total=False):
     isolate: Annotated[
         bool,
         About(
-            "Whether the mechanism runs in a process of its own, in which a crash is an output. Set false to use a debugger.",
+            "Whether the mechanism runs outside the auditor's process, so that a crash is an output. Set false to use a debugger.",
             True,
         ),
     ]
