@@ -39,7 +39,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
             began = time.monotonic()
             left, right = (drawer.call_once(pair, side, rng) for side in SIDES)
             first = first or FirstOutputs(plan, pair, left, right)
-            # Try no more pairs: a process that ends or hangs costs time, and a run has the same first pair.
+            # Try no more pairs, since a process that ends or hangs costs time.
             if any(isinstance(o, ProcessFailure) for o in (left, right)):
                 return FirstOutputs(plan, pair, left, right)
             if not all(isinstance(o, BaseException) for o in (left, right)):

@@ -40,7 +40,7 @@ Reported = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
-    """Return the run that a report.json holds. Written again, it gives the same file.
+    """Return the run that a report.json holds. The run would be written as the same file.
 
     Raises InvalidInputError if the file cannot be read, is not a report, has another version or contradicts itself: bounds, levels,
     power and verdicts are those that follow from its counts. The message names the file and the place in it.

@@ -368,7 +368,7 @@ def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: flo
 
 
 def _farthest_of_all(looks: Looks, known: Known) -> Pair | None:
-    """Return the looked-at pair with the largest distance at AGAIN outputs, of all rounds; None if no pair has one."""
+    """Return the farthest of all pairs that were looked at and compared with AGAIN outputs; None if there is none."""
     apart = {key: looks.draw.distances.get((key, AGAIN), 0.0) for key in known.seen}
     farthest = max(apart, key=apart.__getitem__, default="")
     return known.seen[farthest].pair if farthest and apart[farthest] > ROUNDING else None

@@ -33,7 +33,7 @@ from auditor.results.result import Illustration, Judgement, Turn
 from auditor.sessions.turns import all_raise, turns
 from auditor.verdict import judge
 
-# Each rule of a round but the most promising one has this share of the round's level.
+# The most promising rule of a round has most of the round's level. Each other rule has OF_OTHERS of it.
 OF_OTHERS = 0.05
 # In the address of outputs drawn before the first round, BEFORE_ALL stands for the number of the round.
 BEFORE_ALL = 1000

@@ -65,7 +65,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
         outputs = min(outputs, 4 * draw.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
-    # No address is used twice: ``draw.batches`` adds a third number, and the batches of ``evaluate`` have two.
+    # No address is used twice: ``draw.batches`` adds a third number to (1, 0). The batches of ``evaluate`` have two numbers.
     if sample is None:
         sample = draw.draw(draw.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)

@@ -89,7 +89,7 @@ class Process:
     def receive(self, deadline: float | None, most: int = CHUNK, *, wait: bool = True) -> bytes:
         """Return the next bytes, at most ``most``. Raises ProcessEnded if there are no more.
 
-        Past the ``deadline``, a time of ``time.monotonic``, raises TimedOut, or without ``wait`` returns no bytes.
+        After the ``deadline`` (by ``time.monotonic``) it raises TimedOut. Without ``wait`` it returns no bytes then.
         """
         while True:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -131,7 +131,7 @@ class Drawer(Protocol):
     takes_rng: bool
 
     def drawer(self) -> "Drawer":
-        """Return the object itself, as a source returns one."""
+        """Return itself, so that it can stand for a source."""
         return self
 
     def draw(

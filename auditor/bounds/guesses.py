@@ -44,7 +44,7 @@ def free_win_rate(counts: GuessCounts, delta: float, gamma: float) -> float:
 
 
 def epsilon_from_rate(rate: float, free: float) -> float:
-    """Return the ε (nats, at least 0) that allows wins at ``rate`` if a share ``free`` of the guesses is won for free.
+    """Return the ε (nats, at least 0) that allows wins at ``rate``, if a share ``free`` of the guesses is right in any case.
 
     >>> round(epsilon_from_rate(0.75, 0.0), 6) == round(math.log(3), 6)
     True

@@ -233,7 +233,7 @@ class TotalsKeys(NeighbourForm):
     people: LowHigh | None = None
     """How many people of each kind of contribution there may be."""
     cells: int | None = None
-    """How many numbers the vector has, instead of contributions."""
+    """Instead of contributions: how many numbers the vector has."""
     values: Annotated[LowHigh, Tag("a mapping")] | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = (
         None
     )

@@ -119,7 +119,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Randomised:
-    """A mechanism as a function of its value."""
+    """A mechanism as a function of its input."""
 
     made: Any
 

@@ -124,7 +124,7 @@ def _all_items(client: Any, d: int) -> Domain | None:
         try:
             if (client.index_mapper(first), client.index_mapper(last)) == (0, d - 1):
                 return Value(range=(first, last))
-        except Exception:  # a mapper of the user's, for other items
+        except Exception:  # the user's mapper takes other items
             return None
     return None
 

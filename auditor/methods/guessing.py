@@ -131,7 +131,7 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return [self._prospect(seen, unlike) for seen, unlike in zip(found, UNLIKE, strict=False) if seen.guesses]
 
     def _prospect(self, seen: HeldOut, unlike: float) -> Prospect:
-        """Return what a rule promises. The probability ``unlike`` is divided by the number of its rivals."""
+        """Return what a rule promises. The rules that were compared share the prior ``unlike`` evenly."""
         return self.promised(seen)._replace(unlike=unlike / seen.rivals)
 
     @abstractmethod
@@ -403,7 +403,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
         return Learned(ProfileTest(tuple(choice.test for choice in learned)), forecast)
 
     def evidence(self, sample: Sample) -> ManyNumbers:
-        """See Method. Return the evidence of all points in one list, in their order."""
+        """See Method. Return the evidence for all points (ε, δ) of the profile in one list."""
         return tuple(seen for method in self._methods() for seen in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:

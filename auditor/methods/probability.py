@@ -43,7 +43,7 @@ class Reported:
         return ObservedReport("the mechanism reports the event", Hits((counts.left[0], counts.trials)), confirmed)
 
     def limit(self, counts: ScoreCounts, *, lower: bool) -> Bound:
-        """Return the lower or the upper limit of the probability; each errs with probability alpha."""
+        """Return the lower or the upper limit of the probability; each errs with probability at most alpha."""
         side: Literal["lower", "upper"] = "lower" if lower else "upper"
         limit = clopper_pearson_lower if lower else clopper_pearson_upper
         value = float(limit(counts.left[0], counts.trials, self.alpha))

@@ -129,7 +129,7 @@ class Column(Values):
 
     @property
     def stored_as(self) -> str:
-        """The dtype with which a frame stores the column, by name."""
+        """The name of the dtype with which a frame stores the column."""
         return self.dtype or TYPES[self.type][0]
 
     def _limits(self) -> tuple[Any, Any]:
@@ -263,7 +263,7 @@ class Column(Values):
         return self._inside(ends.near(ends.nearest(self._number(value)), rng))
 
     def _inside(self, number: Any) -> Any:
-        """Return the value of a number; the usual value if rounding to the dtype leaves the range."""
+        """Return the value that a number encodes, or the usual value if rounding leaves the range."""
         value = self._value(number)
         return value if self._number(value) in self._range() else self.usual()
 

@@ -314,7 +314,7 @@ class Table(Domain):
             return None
         [move] = made.moves
         if move.op == "replace":
-            # Replace the next row, or person, that differs from the new rows. After the end, start from the beginning.
+            # Go to the next row or person that the new rows would change. After the end, start from the beginning.
             rows = made.right
             units = self._units(rows)
             n, place = len(units), min(int(move.at * len(units)), len(units) - 1)

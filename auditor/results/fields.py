@@ -43,7 +43,7 @@ def _pair(value: Any) -> Pair:
 
 
 def _event(value: Any) -> Any:
-    """Return an event with its query answers as numbers, also "NaN"; raise InvalidInputError for a spoilt rule."""
+    """Return an event with query answers as numbers ("NaN" becomes NaN). Raise InvalidInputError for an invalid rule."""
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("rule"), dict):

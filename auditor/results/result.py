@@ -171,8 +171,8 @@ class Illustration:
     """The data of the plots. The verdict does not rest on it.
 
     ``histograms`` show the outputs from which the event was learned. ``growth`` lists (outputs, bound) for each round;
-    the bounds hold together with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound at that ε;
-    all δ hold together at the confidence of the audit's bound. ``dialogue`` is the dialogue of a pair with a script.
+    all these bounds are true at once with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound at that ε;
+    all δ are true at once with the confidence of the audit's bound. ``dialogue`` is the dialogue of a pair with a script.
     """
 
     histograms: Sequence[Histogram] = ()
