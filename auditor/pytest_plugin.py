@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, as_parameter, did_you_mean, false_alarms, how_many
+from auditor.errors import AuditorError, InvalidInputError, false_alarms, how_many, require_keywords, require_known
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -242,14 +242,8 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
             "the confidence holds for the whole session; set `--dp-confidence`, or `dp_confidence` in the ini file"
         )
     known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
-    for option in chosen:
-        if option not in known:
-            raise InvalidInputError(
-                f'there is no option "{option}"; {did_you_mean(option, known)}{as_parameter(option, chosen[option])}'
-            )
-    ends = ("no_violation_found", "violation")
-    if chosen["expect"] not in ends:
-        raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
+    require_keywords("there is no option", chosen, known)
+    require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
     # A test should take seconds, if an output takes 50 µs, as those of libraries do.
     return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 

@@ -20,7 +20,7 @@ from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
-from auditor.errors import InvalidInputError, did_you_mean, visible
+from auditor.errors import InvalidInputError, did_you_mean, require_known, visible
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
@@ -233,9 +233,7 @@ def _stated(part: _Part) -> Claim:
     """Return the claim of {from: file.py:name}, with what the function or object of that name states."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
-    for key in keys:
-        if key not in (known := ("from", "relation")):
-            raise InvalidInputError(f'a claim from code has the key "{key}"; {did_you_mean(key, known)}')
+    require_known("a claim from code has the key", keys, ("from", "relation"))
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")

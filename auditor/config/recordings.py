@@ -16,7 +16,7 @@ from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.schema import Strict, validated
 from auditor.defaults import RunKeywords
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, require_known
 from auditor.strangers import read_bytes, read_json
 
 # The most bytes of a manifest, and of a configuration.
@@ -97,12 +97,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
         raise InvalidInputError(
             f"{manifest} has version {kept.version}; this auditor replays version {VERSION}: record anew"
         )
-    known = get_type_hints(RunKeywords)
-    for name in kept.overrides:
-        if name not in known:
-            raise InvalidInputError(
-                f'{manifest} overrides "{name}", which is not a setting; {did_you_mean(name, known)}'
-            )
+    require_known(f"{manifest} overrides the unknown setting", kept.overrides, get_type_hints(RunKeywords))
     overrides = cast(RunKeywords, kept.overrides)
     file = manifest.parent / Path(kept.configuration).name
     # Before anything that it names is run.
