@@ -22,12 +22,12 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
-from auditor.defaults import CONFIDENCE, About, ExecutionKeywords, SettingsKeywords, settings
+from auditor.defaults import CONFIDENCE, ExecutionKeywords, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
@@ -55,11 +55,9 @@ class Strict(BaseModel):
         try:
             return handler(given)
         except ValidationError as errors:
-            found = []
-            for one in errors.errors():
-                kind: Any = one["type"]
-                named = PydanticCustomError(kind, cast(Any, one["msg"]), {"model": cls, **one.get("ctx", {})})
-                found.append(InitErrorDetails(type=named, loc=one["loc"], input=one["input"]))
+            found: Any = errors.errors()
+            for one in found:
+                one["type"] = PydanticCustomError(one["type"], one["msg"], {"model": cls, **one.get("ctx", {})})
             raise ValidationError.from_exception_data(cls.__name__, found) from None
 
     def given(self) -> dict[str, Any]:
@@ -390,8 +388,7 @@ class Generated(NeighbourForm):
                 raise InvalidInputError(
                     f"{generator} returned a domain, which has its own relation; leave out relation"
                 )
-            domain: Domain = made
-            return domain
+            return cast(Domain, made)
         if not isinstance(made, Iterable):
             raise InvalidInputError(
                 f"{generator} returned {type(made).__name__}; it must yield pairs (left, right), or return a domain"
@@ -441,19 +438,14 @@ def with_settings(declared: type[Any], key: str = "file", but: Container[str] = 
                 written: Any = Number | None if kind == float | None else kind | None
                 if get_origin(kind) is Sequence:
                     written = cast(Any, list)[get_args(kind)]
-                fields[name] = written, _field(about)
+                default = about.default if about.of_file is None else about.of_file
+                limits: Any = {} if about.least is None else {"minimum": about.least}
+                fields[name] = written, Field(default, description=about.text, json_schema_extra=limits)
         named: Any = {"__base__": model, "__module__": model.__module__, "__doc__": model.__doc__}
         extended: type[M] = create_model(model.__name__, **named, **fields)
         return extended
 
     return made
-
-
-def _field(about: About) -> Any:
-    limits = {"minimum": about.least, "exclusiveMinimum": about.above}
-    default = about.default if about.of_file is None else about.of_file
-    default = [*default] if isinstance(default, tuple) else default
-    return Field(default, description=about.text, json_schema_extra={k: v for k, v in limits.items() if v is not None})
 
 
 @with_settings(ExecutionKeywords)
