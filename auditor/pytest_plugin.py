@@ -136,8 +136,7 @@ class DPAudit:
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
         self._problems = item.stash.setdefault(_PROBLEMS, {})
-        numbers: Iterator[int] = itertools.count(1)
-        self._numbers = item.stash.setdefault(_NUMBERS, numbers)
+        self._numbers = item.stash.setdefault(_NUMBERS, itertools.count(1))
 
     def __call__(self, mechanism: Any, claim: Any = None, neighbours: Any = None, **options: Any) -> "AuditResult":
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
@@ -158,8 +157,7 @@ class DPAudit:
         k = next(self._numbers)
         self._problems[k] = "an audit had not ended when its test did"
         try:
-            chosen = _chosen(self._item, options)
-            result = self._audit(k, mechanism, claim, neighbours, **chosen)
+            result = self._audit(k, mechanism, claim, neighbours, **_chosen(self._item, options))
         except AuditorError as error:
             self._problems[k] = f"dp_audit: {error}"
             raise pytest.fail.Exception(self._problems[k], pytrace=False) from None

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
@@ -40,13 +40,13 @@ class Configuration:
     plans: tuple[Plan, ...]
     sharing_budget: int
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
-    code: tuple[PythonSource, ...] = ()
+    code: tuple[PythonSource, ...]
     """The functions that make data sets, which making its domains imports and calls."""
-    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins: frozenset[str]
     """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int]
     """The lines of the mechanisms, by the names of the plans."""
 
     def close(self) -> None:
@@ -327,11 +327,10 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
 
 def _settings(shared: Mapping[str, Any], audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    overrides = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
+    first = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
-    for layer in (shared, audit.settings(), overrides):
-        given |= layer
-    return Settings.of(given | given.pop("execution", {}) | {**overrides})
+    given |= {**shared, **audit.settings()}
+    return Settings.of(given | given.pop("execution", {}) | first)
 
 
 def _source(part: _Part) -> Source:
@@ -350,8 +349,7 @@ def _validate(document: Document) -> schema.File:
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        problems = [_problem(problem, document) for problem in error.errors()]
-        raise InvalidInputError(*dict.fromkeys(problems)) from None
+        raise InvalidInputError(*dict.fromkeys(_problem(one, document) for one in error.errors())) from None
 
 
 def _problem(problem: Any, document: Document) -> str:
@@ -366,8 +364,7 @@ def _problem(problem: Any, document: Document) -> str:
     if kind == "extra_forbidden":
         # The last alternative that was chosen, where the key stands in it.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
-        allowed = list(model.model_fields)
-        advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), allowed)
+        advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), model.model_fields)
         return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
     if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"{_needed(model, str(path[-1]))}'
@@ -401,12 +398,12 @@ def _needed(model: type[BaseModel], key: str) -> str:
     """Say what a key that is missing may be, if few words can say that."""
     if key in _EXAMPLES:
         return f"; {_EXAMPLES[key]}"
-    kind = model.model_fields[key].annotation if key in model.model_fields else None
+    kind = model.model_fields[key].annotation
     return f"; allowed: {', '.join(map(str, get_args(kind)))}" if get_origin(kind) is Literal else ""
 
 
 def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> str:
-    kind, context = problem["type"], problem.get("ctx", {})
+    kind, context = problem["type"], problem["ctx"]
     if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
         return _EXAMPLES[str(path[-1])]
     if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):
