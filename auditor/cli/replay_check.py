@@ -29,9 +29,8 @@ from auditor.results.result import AuditResult, RunResult
 # The parts that need a domain which only code makes, and that are not checked without this code.
 BY_CODE = (
     "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
-    "reproducible, what they cost, warnings, the plots, why the "
-    "audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
-    "code"
+    "reproducible, what they cost, warnings, the plots, why the audit ended and how to repeat it: only code can make their "
+    "data sets, and `auditor replay --run-code` runs that code"
 )
 UNFIT = "its rule does not fit the outputs"
 

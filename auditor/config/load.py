@@ -92,14 +92,14 @@ def load_configuration(
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
-    both, shared = list(zip(parts, each, strict=True)), config.settings()
+    both = list(zip(parts, each, strict=True))
     named = dict.fromkeys(name for part in parts for name in part.code())
     return Configuration(
         file.stem,
         file,
         confidence,
         overrides,
-        plans=tuple(plan for part, several in both for plan in _plans(part, several, alpha, shared, overrides)),
+        plans=tuple(plan for part, several in both for plan in _plans(part, several, alpha, config, overrides)),
         sharing_budget=random,
         code=tuple(PythonSource(name, search_path=search_path(file)) for name in named),
         claims={name: several[name].to_dict() for part, several in both if part.claim_is_stated for name in several},
@@ -267,10 +267,10 @@ def _by_distance(audit: schema.Audit) -> dict[int, Any]:
 
 
 def _plans(
-    part: _Part, claims: Mapping[str, Claim], alpha: float, shared: Mapping[str, Any], overrides: RunKeywords
+    part: _Part, claims: Mapping[str, Claim], alpha: float, config: schema.File, overrides: RunKeywords
 ) -> list[Plan]:
-    """Return the plans of an audit, one for each claim. ``shared`` are the settings of the file."""
-    audit, file = part.audit, Path(part.document.file)
+    """Return the plans of an audit, one for each claim."""
+    audit = part.audit
     with part.naming("neighbours"):
         domains: Sequence[Domain | Canaries] = [part.domain(distance) for distance in _by_distance(audit) or (None,)]
     if isinstance(audit.claim, list):
@@ -278,7 +278,7 @@ def _plans(
             domains = groups(domains[0], len(claims)) if part.makes_domain() else [domains[0]] * len(claims)
     domains = [_asked(part, _valid(part, domain)) for domain in domains]
     with part.naming():
-        settings = _settings(shared, audit, {**overrides})
+        settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
         seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
@@ -292,7 +292,7 @@ def _plans(
                 alpha=alpha,
                 settings=settings,
                 expect=expected_of(claim, Verdict(audit.expect)),
-                rerun=(str(file), "--only", name, *seeded),
+                rerun=(part.document.file, "--only", name, *seeded),
                 assumptions=part.adapted.assumptions if part.adapted else (),
             )
             for domain, (name, claim) in zip(domains, claims.items(), strict=True)
@@ -325,12 +325,13 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return Dialogues(neighbours, **given)
 
 
-def _settings(shared: Mapping[str, Any], audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
+def _settings(file: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    first = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
-    given |= {**shared, **audit.settings()}
-    return Settings.of(given | given.pop("execution", {}) | first)
+    given |= file.settings() | audit.settings()
+    if execution := audit.execution or file.execution:
+        given |= execution.given()
+    return Settings.of(given | {key: v for key, v in overrides.items() if key in SettingsKeywords.__annotations__})
 
 
 def _source(part: _Part) -> Source:

@@ -461,10 +461,8 @@ class Shared(Strict):
     """Workers, batches and time limits. The mapping of an audit replaces the whole mapping of the file."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings given here, with the settings of the execution below one key."""
-        known = {"execution", *SettingsKeywords.__annotations__}
-        given = {key: value for key, value in self.given().items() if key in known}
-        return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
+        """Return the settings given here, without those of the execution."""
+        return {key: value for key, value in self.given().items() if key in SettingsKeywords.__annotations__}
 
 
 class ProgramKeys(Strict):
