@@ -195,11 +195,8 @@ def _audit(
 def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
     """Make the folders of --json and --junit. Raises InvalidInputError if one would be written over another file of the run."""
     own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
-    taken = {
-        file.resolve()
-        for one in configurations
-        for file in (one.file, *(options.out / one.name / name for name in own))
-    }
+    taken = {one.file.resolve() for one in configurations}
+    taken |= {(options.out / one.name / name).resolve() for one in configurations for name in own}
     for option in ("json", "junit"):
         target = getattr(options, option)
         if target is None or str(target) == STANDARD_OUTPUT:

@@ -1,7 +1,6 @@
 """A folder of recorded outputs, with their configuration. A replay needs nothing else."""
 
 import hashlib
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -84,7 +83,7 @@ def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configurati
 def code_of(recordings: Sequence[Configuration]) -> list[str]:
     """Return the files that a replay of recordings would run, each with its SHA-256; without a file, the name of the function."""
     found = list[str]()
-    for source in itertools.chain.from_iterable(recording.code for recording in recordings):
+    for source in [source for recording in recordings for source in recording.code]:
         files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
         found += files or [source.name]
     return list(dict.fromkeys(found))

@@ -94,6 +94,8 @@ def plain_message(problem: Any) -> str:
 RelationName = Literal["add_remove", "substitute"]
 # More pairs than any search looks at, so that a generator without an end is an error.
 MOST_PAIRS = 100_000
+# Keys that may name a function, which makes data sets.
+_DATA_FROM_CODE = ("generator", "canaries", "records")
 
 
 class LowHigh(Strict):
@@ -114,12 +116,11 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
-        keys = ("generator", "canaries", "records", "score")
-        return [name for key in keys if isinstance(name := getattr(self, key, None), str)]
+        return [name for key in (*_DATA_FROM_CODE, "score") if isinstance(name := getattr(self, key, None), str)]
 
     def needs_code(self) -> bool:
         """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
-        return bool(self.code())
+        return any(isinstance(getattr(self, key, None), str) for key in _DATA_FROM_CODE)
 
     def stand_in(self) -> Domain | Canaries:
         """Return a stand-in for a domain whose functions may not be run."""
@@ -274,9 +275,6 @@ class CanariesByCoins(NeighbourForm):
     """How many of the surest guesses count, of all runs together; by default all, a half, a quarter, and so on."""
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
-
-    def needs_code(self) -> bool:
-        return isinstance(self.canaries, str) or isinstance(self.records, str)
 
     def stand_in(self) -> Canaries:
         """Return the canaries, if they are listed: a replay has their scores."""
