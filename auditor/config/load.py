@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args, get_origin
@@ -87,24 +87,23 @@ def load_configuration(
         _with_object(_Part(audit, i, document, runs_code, known.get(audit.name)))
         for i, audit in enumerate(config.audits)
     ]
-    each = [_claims(part) for part in parts]
-    random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several.values())
+    parts = [replace(part, claims=_claims(part)) for part in parts]
+    random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
-    both = list(zip(parts, each, strict=True))
     named = dict.fromkeys(name for part in parts for name in part.code())
     return Configuration(
         file.stem,
         file,
         confidence,
         overrides,
-        plans=tuple(plan for part, several in both for plan in _plans(part, several, alpha, config, overrides)),
+        plans=tuple(plan for part in parts for plan in _plans(part, alpha, config, overrides)),
         sharing_budget=random,
         code=tuple(PythonSource(name, search_path=search_path(file)) for name in named),
-        claims={name: several[name].to_dict() for part, several in both if part.claim_is_stated for name in several},
-        stand_ins=frozenset(name for part, several in both if not part.makes_domain() for name in several),
-        lines={name: document.line(("audits", part.number, "mechanism")) for part, several in both for name in several},
+        claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
+        stand_ins=frozenset(name for part in parts if not part.makes_domain() for name in part.claims),
+        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims},
     )
 
 
@@ -121,7 +120,7 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file, what its object says of itself, and whether what it names may be imported."""
+    """One audit of a file, whether what it names may be imported, what its object says, and the claims of its plans."""
 
     audit: schema.Audit
     number: int
@@ -129,6 +128,7 @@ class _Part:
     runs_code: bool
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
+    claims: Mapping[str, Claim] = field(default_factory=dict)
 
     def naming(self, *keys: str) -> AbstractContextManager[None]:
         """A context in which errors name a place of the audit."""
@@ -266,16 +266,14 @@ def _by_distance(audit: schema.Audit) -> dict[int, Any]:
     return {int(distance): most for distance, most in given.items()}
 
 
-def _plans(
-    part: _Part, claims: Mapping[str, Claim], alpha: float, config: schema.File, overrides: RunKeywords
-) -> list[Plan]:
+def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeywords) -> list[Plan]:
     """Return the plans of an audit, one for each claim."""
     audit = part.audit
     with part.naming("neighbours"):
         domains: Sequence[Domain | Canaries] = [part.domain(distance) for distance in _by_distance(audit) or (None,)]
     if isinstance(audit.claim, list):
         with part.naming("claim"):
-            domains = groups(domains[0], len(claims)) if part.makes_domain() else [domains[0]] * len(claims)
+            domains = groups(domains[0], len(part.claims)) if part.makes_domain() else [domains[0]] * len(part.claims)
     domains = [_asked(part, _valid(part, domain)) for domain in domains]
     with part.naming():
         settings = _settings(config, audit, {**overrides})
@@ -295,7 +293,7 @@ def _plans(
                 rerun=(part.document.file, "--only", name, *seeded),
                 assumptions=part.adapted.assumptions if part.adapted else (),
             )
-            for domain, (name, claim) in zip(domains, claims.items(), strict=True)
+            for domain, (name, claim) in zip(domains, part.claims.items(), strict=True)
         ]
 
 
