@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.errors import InvalidInputError, require_known, require_number
 
 # Metadata of a field are the range of the number, as in a JSON schema, and this key if a larger number promises more.
 STRONGER_IF_LARGER = "stronger_if_larger"
@@ -363,8 +363,7 @@ class Sensitivity(QueryClaim):
 
     def __post_init__(self) -> None:
         QueryClaim.__post_init__(self)
-        if self.norm not in get_args(Norm):
-            raise InvalidInputError(f'norm is "{self.norm}"; {did_you_mean(str(self.norm), get_args(Norm))}')
+        require_known("norm is", [self.norm], get_args(Norm))
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:
@@ -459,10 +458,7 @@ def claim_from_dict(numbers: Mapping[str, Any]) -> Claim:
     """
     kind = CLAIM_KINDS.get(frozenset(numbers))
     if kind is None:
-        known = frozenset[str]().union(*CLAIM_KINDS)
-        for key in numbers:
-            if key not in known:
-                raise InvalidInputError(f'claim has an unknown key "{key}"; {did_you_mean(key, known)}')
+        require_known("claim has an unknown key", numbers, frozenset[str]().union(*CLAIM_KINDS))
         forms = ", ".join("{" + ", ".join(sorted(keys, reverse=True)) + "}" for keys in CLAIM_KINDS)
         raise InvalidInputError(f"claim has the keys {sorted(numbers)}; the possible sets of keys are {forms}")
     return kind(**numbers)

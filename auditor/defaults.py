@@ -35,15 +35,13 @@ class About:
     """The purpose of a setting, in a sentence, and its default.
 
     ``of_file`` is the default of a configuration, if it is a different one.
-    ``least`` is the least value, and ``above`` a limit that the value must exceed. ``option`` is what the help of a command shows
-    for the value, for a setting that is an option. ``key`` says where a configuration may set it: in the file and again in an
-    audit; in an audit only; or nowhere.
+    ``least`` is the least value. ``option`` is what the help of a command shows for the value, for a setting that is an option.
+    ``key`` says where a configuration may set it: in the file and again in an audit; in an audit only; or nowhere.
     """
 
     text: str
     default: Any = None
     least: float | None = None
-    above: float | None = None
     option: str | None = None
     key: Literal["file", "audit", "nowhere"] = "file"
     of_file: Any = None
@@ -94,7 +92,7 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
     seconds: Annotated[
         float | None,
-        About("The audit ends after S seconds, with the bound proved until then.", above=0, option="S", key="nowhere"),
+        About("The audit ends after S seconds, with the bound proved until then.", option="S", key="nowhere"),
     ]
     method: Annotated[
         MethodName,
@@ -162,5 +160,5 @@ def settings(declared: type[Any]) -> Iterator[tuple[str, Any, About]]:
     'samples'
     """
     for name, hint in get_type_hints(declared, include_extras=True).items():
-        kind, *more = get_args(hint)
-        yield name, kind, next(one for one in more if isinstance(one, About))
+        kind, about = get_args(hint)
+        yield name, kind, about

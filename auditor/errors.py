@@ -7,7 +7,7 @@ import re
 import shutil
 import textwrap
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Real
 from typing import TextIO
 
@@ -119,13 +119,19 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     return f'did you mean "{near[0]}"? Allowed: {listing}' if near else f"allowed: {listing}"
 
 
-def as_parameter(name: str, value: object) -> str:
-    """Return the end of a sentence that says how to pass an unknown argument on to the mechanism.
+def require_known(said: str, names: Iterable[object], known: Collection[str]) -> None:
+    """Raise InvalidInputError for the first name that is not known: what is ``said`` of it, and the names that are allowed."""
+    for name in names:
+        if name not in known:
+            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(str(name), known)}')
 
-    >>> as_parameter("epsilon", 1.0)
-    '. If the mechanism takes it, write parameters={"epsilon": 1.0}'
-    """
-    return f'. If the mechanism takes it, write parameters={{"{name}": {visible(repr(value), 60)}}}'
+
+def require_keywords(said: str, given: Mapping[str, object], known: Collection[str]) -> None:
+    """Raise InvalidInputError as ``require_known``, and say how such an argument is passed on to the mechanism."""
+    for name, value in given.items():
+        if name not in known:
+            passed = f'If the mechanism takes it, write parameters={{"{name}": {visible(repr(value), 60)}}}'
+            raise InvalidInputError(f'{said} "{name}"; {did_you_mean(name, known)}. {passed}')
 
 
 def require_number(

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, as_parameter, did_you_mean, false_alarms, how_many
+from auditor.errors import AuditorError, InvalidInputError, false_alarms, how_many, require_keywords, require_known
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -136,8 +136,7 @@ class DPAudit:
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
         self._problems = item.stash.setdefault(_PROBLEMS, {})
-        numbers: Iterator[int] = itertools.count(1)
-        self._numbers = item.stash.setdefault(_NUMBERS, numbers)
+        self._numbers = item.stash.setdefault(_NUMBERS, itertools.count(1))
 
     def __call__(self, mechanism: Any, claim: Any = None, neighbours: Any = None, **options: Any) -> "AuditResult":
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
@@ -158,8 +157,7 @@ class DPAudit:
         k = next(self._numbers)
         self._problems[k] = "an audit had not ended when its test did"
         try:
-            chosen = _chosen(self._item, options)
-            result = self._audit(k, mechanism, claim, neighbours, **chosen)
+            result = self._audit(k, mechanism, claim, neighbours, **_chosen(self._item, options))
         except AuditorError as error:
             self._problems[k] = f"dp_audit: {error}"
             raise pytest.fail.Exception(self._problems[k], pytrace=False) from None
@@ -242,14 +240,8 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
             "the confidence holds for the whole session; set `--dp-confidence`, or `dp_confidence` in the ini file"
         )
     known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
-    for option in chosen:
-        if option not in known:
-            raise InvalidInputError(
-                f'there is no option "{option}"; {did_you_mean(option, known)}{as_parameter(option, chosen[option])}'
-            )
-    ends = ("no_violation_found", "violation")
-    if chosen["expect"] not in ends:
-        raise InvalidInputError(f'expect is "{chosen["expect"]}"; {did_you_mean(str(chosen["expect"]), ends)}')
+    require_keywords("there is no option", chosen, known)
+    require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
     # A test should take seconds, if an output takes 50 µs, as those of libraries do.
     return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 

@@ -19,7 +19,7 @@ from auditor.bounds.intervals import Floats
 from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
-from auditor.errors import InvalidInputError, did_you_mean, require_number
+from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
 from auditor.strangers import read_bytes, read_json, read_text
 
 # The most bytes of a file of scores.
@@ -134,8 +134,7 @@ def audit_scores(
     >>> 0.7 < proved.mu < 1, 1 < proved.epsilon < 4.377 > proved.epsilon_if_gaussian > 3
     (True, True)
     """
-    if origin not in get_args(_Origin):
-        raise InvalidInputError(f'origin is "{origin}"; {did_you_mean(str(origin), get_args(_Origin))}')
+    require_known("origin is", [origin], get_args(_Origin))
     require_number("delta", delta, 0, 1)
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")

@@ -29,7 +29,7 @@ from auditor.defaults import (
     Prove,
     SettingsKeywords,
 )
-from auditor.errors import InvalidInputError, MechanismError, as_parameter, did_you_mean
+from auditor.errors import InvalidInputError, MechanismError, require_keywords, require_known
 from auditor.events.selection import ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test
 from auditor.methods import method_for
@@ -67,15 +67,12 @@ class Settings:
     sharpen: bool = False
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(MethodName):
-            raise InvalidInputError(f'method is "{self.method}"; {did_you_mean(self.method, get_args(MethodName))}')
+        require_known("method is", [self.method], get_args(MethodName))
         if self.prove not in (True, False, "only", "briefly"):
             raise InvalidInputError(f'prove is {self.prove!r}; it must be true, false, "only" or "briefly"')
         if not self.events or not {*self.events} <= {*get_args(EventKind)}:
             raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
-        for kind in self.observe:
-            if kind not in get_args(ObserveKind):
-                raise InvalidInputError(f'observe has "{kind}"; {did_you_mean(str(kind), get_args(ObserveKind))}')
+        require_known("observe has", self.observe, get_args(ObserveKind))
         for name, least in {"samples": FEWEST, "search": 0, "seed": 0, "planted": 0}.items():
             value = getattr(self, name)
             if value is None and name == "search":
@@ -91,12 +88,7 @@ class Settings:
 
         Raises InvalidInputError for unknown keywords and for values out of range.
         """
-        for name in given:
-            if name not in SettingsKeywords.__annotations__:
-                raise InvalidInputError(
-                    f'there is no setting "{name}"; {did_you_mean(name, SettingsKeywords.__annotations__)}'
-                    f"{as_parameter(name, given[name])}"
-                )
+        require_keywords("there is no setting", given, SettingsKeywords.__annotations__)
         of_execution = {setting.name for setting in fields(Execution)} & set(given)
         chosen = {name: value for name, value in given.items() if name not in of_execution}
         for name in {"events", "observe"} & chosen.keys():

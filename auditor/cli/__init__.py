@@ -15,6 +15,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pkgutil import resolve_name
 from typing import Any, NoReturn
 
@@ -43,18 +44,15 @@ def command() -> NoReturn:
     """
     own = os.getpid()
 
-    def refusing(name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
-        def refuse(*given: Any) -> Any:
-            if os.getpid() != own:
-                return usual(*given)
-            raise SystemExit(f"os.{name} would end the auditor")
-
-        return refuse
+    def refuse(name: str, usual: Callable[..., Any], *given: Any) -> Any:
+        if os.getpid() != own:
+            return usual(*given)
+        raise SystemExit(f"os.{name} would end the auditor")
 
     # NumPy reads them when it is imported. Threads that wait for one another would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
     keep_memory()
-    vars(os).update({name: refusing(name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
+    vars(os).update({name: partial(refuse, name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
     raise SystemExit(main())  # not sys.exit, which code of others may have replaced
 
 

@@ -140,16 +140,18 @@ def prove(options: argparse.Namespace) -> int:
     for configuration in load_all(options):
         table = table_for(("audit", "claim", "proof"), configuration.name)
         for place, plan in enumerate(configuration.plans, 1):
-            with naming(configuration, plan):
-                proof = _attempt(asked, plan, options.seconds)
-            ended, words = Status.NOT_PROVED, "– only privacy claims of Python mechanisms are tried"
-            if isinstance(proof, BaseException):  # an error of the prover itself
-                words = f"not proved: the attempt ended in an error, {told(proof)}"
-            elif proof is not None:
-                ended, words = proof.status, str(proof)
-            table.add_row(escaped(plan.name), str(plan.claim), escaped(words))
-            if proof is None:
+            claim = plan.claim
+            if plan.source.is_program or not isinstance(claim, PrivacyClaim) or not claim.is_stated:
+                table.add_row(escaped(plan.name), str(claim), "– only privacy claims of Python mechanisms are tried")
                 continue
+            proof: Attempted | BaseException
+            with naming(configuration, plan):
+                proof = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, options.seconds)
+            if isinstance(proof, BaseException):  # an error of the prover itself
+                ended, words = Status.NOT_PROVED, f"not proved: the attempt ended in an error, {told(proof)}"
+            else:
+                ended, words = proof.status, str(proof)
+            table.add_row(escaped(plan.name), str(claim), escaped(words))
             # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
             if ended != Status.PROVED and plan.expect is not Verdict.VIOLATION:
                 is_for_pairs = ended == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
@@ -160,14 +162,6 @@ def prove(options: argparse.Namespace) -> int:
                 write_to(str(folder / f"proof-{place}.json"), json.dumps(proof.certificate, indent=1) + "\n")
         console.print(table)
     return status
-
-
-def _attempt(asked: Prover, plan: Plan, seconds: float) -> Attempted | BaseException | None:
-    claim = plan.claim
-    if plan.source.is_program or not isinstance(claim, PrivacyClaim) or not claim.is_stated:
-        return None
-    ended: Attempted | BaseException = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, seconds)
-    return ended
 
 
 def check_proof(options: argparse.Namespace) -> int:

@@ -76,8 +76,7 @@ def write_to(target: str, text: str) -> None:
 
 def load_all(options: argparse.Namespace) -> list[Configuration]:
     """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them."""
-    given = {name: getattr(options, name, None) for name in OPTIONS}
-    overrides: Any = {name: value for name, value in given.items() if value is not None}
+    overrides: Any = {name: value for name in OPTIONS if (value := getattr(options, name, None)) is not None}
     configurations = [load_configuration(file, **overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
     for name in names:

@@ -40,7 +40,7 @@ def all_commands() -> argparse.ArgumentParser:
         added.set_defaults(command=f"auditor.cli.{function}")
         return added
 
-    for several in (_runs, _show, _checks, _proofs, _compare, _writing, _scores):
+    for several in (_runs, _checks, _compare, _writing, _scores):
         several(add)
     for command in commands.choices.values():  # behind the command as well, where what was said before it stays
         command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -72,9 +72,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names or OPTIONS:
         kind, about = OPTIONS[name]
         said = about.text[0].lower() + about.text[1:].rstrip(".")
-        if kind is bool:
-            parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=None, help=said)
-        elif get_origin(kind) is Literal:
+        if get_origin(kind) is Literal:
             parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
         else:
             read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
@@ -131,8 +129,6 @@ def _runs(add: _Add) -> None:
     replay.add_argument("--run-code", action="store_true", help=with_code)
     add_ending(replay)
 
-
-def _show(add: _Add) -> None:
     words = "show a stored report again, as a table, a page, Markdown or JUnit's XML"
     show = add("show", "stored:show", words)
     show.add_argument("report", type=Path, metavar="REPORT.json")
@@ -150,8 +146,6 @@ def _checks(add: _Add) -> None:
     stages = "the stages of each audit's search, their outputs, and the reason for each"
     plan.add_argument("--stages", action="store_true", help=stages)
 
-
-def _proofs(add: _Add) -> None:
     words = "try to prove the claims of a configuration's Python mechanisms"
     prove = _configs(add("prove", "before:prove", words))
     prove.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time limit for each audit")

@@ -5,11 +5,10 @@ It shows no bound: one is stated when all audits of a file have ended, at the le
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Column
 
@@ -23,15 +22,11 @@ LINE = 60.0
 FIRST = 5.0
 
 
-class ProgressLines:
-    """A line for each audit under way, which changes in place. There are none if the console is no terminal.
-
-    They are shown in the block of ``bars``.
-    """
+class ProgressLines(Bars):
+    """A line for each audit under way, which changes in place. There are none if the console is no terminal."""
 
     def __init__(self, console: Console, plans: Sequence[Plan]) -> None:
-        self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
-        self.bars = Bars(
+        super().__init__(
             # On a narrow terminal the bar is left out, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
@@ -43,55 +38,53 @@ class ProgressLines:
             transient=True,
             disable=not console.is_terminal or console.quiet,
         )
-        self._tasks = dict[str, Any]()
-        self._looked = dict[str, float]()
-        self._phases = dict[str, tuple[Phase, float]]()
-        self._console = console
+        self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
+        self._bars = dict[str, TaskID]()
+        # Without a terminal: the phase of each audit, when it began, and when its next line is due.
+        self._phases = dict[str, tuple[Phase, float, float]]()
 
     def end(self, audit: str) -> None:
         """Remove the line of an audit."""
-        if audit in self._tasks:
-            self.bars.remove_task(self._tasks.pop(audit))
+        if audit in self._bars:
+            self.remove_task(self._bars.pop(audit))
 
     def show(self, progress: Progress) -> None:
         """Show the progress of an audit. May be called from any thread."""
         if progress.seconds:
             line = f"  {visible(progress.audit)}: about {duration(progress.seconds)} if no other audit runs"
-            self._console.print(line, markup=False)
+            self.console.print(line, markup=False)
             return
-        if self.bars.disable:
+        if self.disable:
             self._print(progress)
             return
-        place = self._places[progress.audit]
         phase = progress.phase.name.lower()
-        if progress.audit not in self._tasks:
-            name = escape(visible(progress.audit))
-            self._tasks[progress.audit] = self.bars.add_task(phase, place=place, audit=name, done="")
-        number_of_task = self._tasks[progress.audit]
-        task = next(task for task in self.bars.tasks if task.id == number_of_task)
+        if progress.audit not in self._bars:
+            place, name = self._places[progress.audit], escape(visible(progress.audit))
+            self._bars[progress.audit] = self.add_task(phase, place=place, audit=name, done="")
+        bar = self._bars[progress.audit]
+        task = next(task for task in self.tasks if task.id == bar)
         if task.description != phase:
-            self.bars.reset(number_of_task, total=progress.planned, description=phase)
+            self.reset(bar, total=progress.planned, description=phase)
         rate = f", {_short(task.speed)}/s" if task.speed else ""
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}{rate}"
-        self.bars.update(number_of_task, completed=progress.done, total=progress.planned, done=drawn)
+        self.update(bar, completed=progress.done, total=progress.planned, done=drawn)
 
     def _print(self, progress: Progress) -> None:
         """Print how far an audit is, and for how long this phase may go on, once in LINE seconds."""
         now = time.monotonic()
-        phase, began = self._phases.get(progress.audit, (None, now))
+        phase, began, due = self._phases.get(progress.audit, (None, now, now))
         if phase is not progress.phase:
-            self._phases[progress.audit] = progress.phase, now
+            self._phases[progress.audit] = progress.phase, now, now + FIRST
             return
-        looked = self._looked.get(progress.audit, 0.0)
-        if now - max(looked, began) < (LINE if looked > began else FIRST) or not progress.done:
+        if now < due or not progress.done:
             return
         left = (now - began) * (progress.planned / progress.done - 1)
-        if looked <= began and left < FIRST:
+        if left < FIRST and due == began + FIRST:  # it would be the phase's first line, and its last
             return
-        self._looked[progress.audit] = now
+        self._phases[progress.audit] = progress.phase, began, now + LINE
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
         line = f"  {visible(progress.audit)}: {progress.phase.name.lower()}, {drawn}, about {duration(left)} left in it"
-        self._console.print(line, markup=False)
+        self.console.print(line, markup=False)
 
 
 def _short(outputs: float) -> str:

@@ -29,9 +29,8 @@ from auditor.results.result import AuditResult, RunResult
 # The parts that need a domain which only code makes, and that are not checked without this code.
 BY_CODE = (
     "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
-    "reproducible, what they cost, warnings, the plots, why the "
-    "audit ended and how to repeat it: only code can make their data sets, and `auditor replay --run-code` runs that "
-    "code"
+    "reproducible, what they cost, warnings, the plots, why the audit ended and how to repeat it: only code can make their "
+    "data sets, and `auditor replay --run-code` runs that code"
 )
 UNFIT = "its rule does not fit the outputs"
 
@@ -99,9 +98,8 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
             continue
         remade.append(again)
         yield Recount(plan.name, tuple(not_as_reported(entries[plan.name], as_read(again.to_dict()))), unchecked)
-    for name in [audit.name for audit in report.audits]:
-        if name not in {plan.name for plan in plans}:
-            yield Recount(name, ("it was not recorded",))
+    for name in [name for name in reported if name not in {plan.name for plan in plans}]:
+        yield Recount(name, ("it was not recorded",))
     if len(reported) < len(report.audits):
         yield Recount("the run", ("two audits have one name",))
     whole = as_read(RunResult(recording.name, recording.confidence, remade).to_dict())

@@ -72,23 +72,16 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
     reds = [_violations(options.out / one.name, one.name) if options.seed is None else {} for one in configurations]
     with contextlib.ExitStack() as opened:
         if options.record is not None:
-            configurations = [
-                opened.enter_context(contextlib.closing(record(configuration, options.record)))
-                for configuration in configurations
-            ]
+            recordings = (record(configuration, options.record) for configuration in configurations)
+            configurations = [opened.enter_context(contextlib.closing(recording)) for recording in recordings]
         journals = []
-        for configuration in configurations:
+        for i, (configuration, red) in enumerate(zip(configurations, reds, strict=True)):
             journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
             journal.begin(identity(configuration), options.resume, inputs(configuration))
             journals.append(journal)
-        if options.record is None:
-            configurations = [
-                replace(
-                    configuration,
-                    plans=tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans),
-                )
-                for configuration, journal, red in zip(configurations, journals, reds, strict=True)
-            ]
+            if options.record is None:
+                plans = tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans)
+                configurations[i] = replace(configuration, plans=plans)
         gc.freeze()  # else Python's collector walks through all that was imported again and again
         return _audit(configurations, options, journals, baselines)
 
@@ -108,9 +101,8 @@ def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
     except AuditorError as error:
         warn(f"note: the earlier report is not looked at: {error}")
         return {}
-    if earlier is None or earlier.name != name:
-        return {}
-    return {one.name: one for one in earlier.audits if one.verdict is Verdict.VIOLATION and not one.passed}
+    audits = earlier.audits if earlier is not None and earlier.name == name else []
+    return {one.name: one for one in audits if one.verdict is Verdict.VIOLATION and not one.passed}
 
 
 def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
@@ -123,13 +115,11 @@ def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
     kept = plan.store.recall("earlier", lambda: as_text(red[plan.name]) if plan.name in red else "")
     if not kept:
         return plan
+    settings = plan.settings
     try:
-        earlier = earlier_violation(
-            plan.claim, plan.settings.method, plan.settings.events, plan.domain, from_text(kept)
-        )
+        earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, from_text(kept))
     except AuditorError as error:
-        note = f"the violation of the earlier report is not looked at first: {error}"
-        warn(f"note: {plan.name}: {note}")
+        warn(f"note: {plan.name}: the violation of the earlier report is not looked at first: {error}")
         return plan
     return replace(plan, earlier=earlier)
 
@@ -151,13 +141,13 @@ def replay(options: argparse.Namespace) -> int:
             )
         for replay in replays:
             make_folder(options.out / replay.name)
-        return _audit(replays, options, [None] * len(replays), {})[0]
+        return _audit(replays, options, [], {})[0]
 
 
 def _audit(
     configurations: list[Configuration],
     options: argparse.Namespace,
-    journals: Sequence[Store | None],
+    journals: Sequence[Store],
     baselines: dict[str, tuple[Path, RunResult]],
 ) -> tuple[int, list[RunResult]]:
     if options.json is not None and len(configurations) != 1:
@@ -197,20 +187,16 @@ def _audit(
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
     # Not sooner: after an interruption, --resume finds what every file of the command has done.
-    for journal, result in zip(journals, results, strict=True):
-        if journal is not None:
-            journal.end(to_json(result.to_dict()))
+    for journal, result in zip(journals, results, strict=False):  # a replay has none
+        journal.end(to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
 
 
 def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
     """Make the folders of --json and --junit. Raises InvalidInputError if one would be written over another file of the run."""
     own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
-    taken = {
-        file.resolve()
-        for one in configurations
-        for file in (one.file, *(options.out / one.name / name for name in own))
-    }
+    taken = {one.file.resolve() for one in configurations}
+    taken |= {(options.out / one.name / name).resolve() for one in configurations for name in own}
     for option in ("json", "junit"):
         target = getattr(options, option)
         if target is None or str(target) == STANDARD_OUTPUT:
@@ -233,12 +219,11 @@ def _written_to_targets(
         "junit": lambda: to_junit(*results, failures=failures),
     }
     statuses = []
-    for option, form in forms.items():
-        target = getattr(options, option)
+    targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
+    for option, target in targets.items():
         try:
             with Door(f"what makes --{option}", passes=(OSError,)):
-                if target is not None:
-                    write_to(str(target), form())
+                write_to(str(target), forms[option]())
         except BrokenPipeError:
             raise
         except (OSError, InvalidInputError) as error:
@@ -252,21 +237,21 @@ def _compared(
 ) -> list[Change]:
     """Compare with the baseline what was run."""
     plans = {plan.name: plan for plan in configuration.plans}
-
-    def remeasure(earlier: AuditResult, outputs: int) -> AuditResult:
-        return remeasured(plans[earlier.name], earlier, outputs)
-
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
     with contextlib.chdir("."):
-        return compare(replace(baseline, audits=asked), result, remeasure, options.may_rise)
+        return compare(
+            replace(baseline, audits=asked),
+            result,
+            lambda earlier, outputs: remeasured(plans[earlier.name], earlier, outputs),
+            options.may_rise,
+        )
 
 
 def _run_files(configurations: Sequence[Configuration], console: Console) -> Generator[RunResult, None, None]:
     """Yield the results of each file. Workers go on with the next files while the report of one is written."""
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
-        lines = ProgressLines(console, plans)
-        with lines.bars:
+        with ProgressLines(console, plans) as lines:
             ended, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []

@@ -20,7 +20,7 @@ from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
 from auditor.door import Door
-from auditor.errors import InvalidInputError, did_you_mean, visible
+from auditor.errors import InvalidInputError, did_you_mean, require_known, visible
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
@@ -40,13 +40,13 @@ class Configuration:
     plans: tuple[Plan, ...]
     sharing_budget: int
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
-    code: tuple[PythonSource, ...] = ()
+    code: tuple[PythonSource, ...]
     """The functions that make data sets, which making its domains imports and calls."""
-    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
-    stand_ins: frozenset[str] = frozenset()
+    stand_ins: frozenset[str]
     """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int]
     """The lines of the mechanisms, by the names of the plans."""
 
     def close(self) -> None:
@@ -87,24 +87,23 @@ def load_configuration(
         _with_object(_Part(audit, i, document, runs_code, known.get(audit.name)))
         for i, audit in enumerate(config.audits)
     ]
-    each = [_claims(part) for part in parts]
-    random = sum(not isinstance(claim, QueryClaim) for several in each for claim in several.values())
+    parts = [replace(part, claims=_claims(part)) for part in parts]
+    random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = alpha_for_each(confidence, random)
-    both, shared = list(zip(parts, each, strict=True)), config.settings()
     named = dict.fromkeys(name for part in parts for name in part.code())
     return Configuration(
         file.stem,
         file,
         confidence,
         overrides,
-        plans=tuple(plan for part, several in both for plan in _plans(part, several, alpha, shared, overrides)),
+        plans=tuple(plan for part in parts for plan in _plans(part, alpha, config, overrides)),
         sharing_budget=random,
         code=tuple(PythonSource(name, search_path=search_path(file)) for name in named),
-        claims={name: several[name].to_dict() for part, several in both if part.claim_is_stated for name in several},
-        stand_ins=frozenset(name for part, several in both if not part.makes_domain() for name in several),
-        lines={name: document.line(("audits", part.number, "mechanism")) for part, several in both for name in several},
+        claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
+        stand_ins=frozenset(name for part in parts if not part.makes_domain() for name in part.claims),
+        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims},
     )
 
 
@@ -121,7 +120,7 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file, what its object says of itself, and whether what it names may be imported."""
+    """One audit of a file, whether what it names may be imported, what its object says, and the claims of its plans."""
 
     audit: schema.Audit
     number: int
@@ -129,6 +128,7 @@ class _Part:
     runs_code: bool
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
+    claims: Mapping[str, Claim] = field(default_factory=dict)
 
     def naming(self, *keys: str) -> AbstractContextManager[None]:
         """A context in which errors name a place of the audit."""
@@ -233,9 +233,7 @@ def _stated(part: _Part) -> Claim:
     """Return the claim of {from: file.py:name}, with what the function or object of that name states."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
-    for key in keys:
-        if key not in (known := ("from", "relation")):
-            raise InvalidInputError(f'a claim from code has the key "{key}"; {did_you_mean(key, known)}')
+    require_known("a claim from code has the key", keys, ("from", "relation"))
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
@@ -268,19 +266,17 @@ def _by_distance(audit: schema.Audit) -> dict[int, Any]:
     return {int(distance): most for distance, most in given.items()}
 
 
-def _plans(
-    part: _Part, claims: Mapping[str, Claim], alpha: float, shared: Mapping[str, Any], overrides: RunKeywords
-) -> list[Plan]:
-    """Return the plans of an audit, one for each claim. ``shared`` are the settings of the file."""
-    audit, file = part.audit, Path(part.document.file)
+def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeywords) -> list[Plan]:
+    """Return the plans of an audit, one for each claim."""
+    audit = part.audit
     with part.naming("neighbours"):
         domains: Sequence[Domain | Canaries] = [part.domain(distance) for distance in _by_distance(audit) or (None,)]
     if isinstance(audit.claim, list):
         with part.naming("claim"):
-            domains = groups(domains[0], len(claims)) if part.makes_domain() else [domains[0]] * len(claims)
+            domains = groups(domains[0], len(part.claims)) if part.makes_domain() else [domains[0]] * len(part.claims)
     domains = [_asked(part, _valid(part, domain)) for domain in domains]
     with part.naming():
-        settings = _settings(shared, audit, {**overrides})
+        settings = _settings(config, audit, {**overrides})
         # With the name, the arguments of `auditor run` that give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
         seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
@@ -294,10 +290,10 @@ def _plans(
                 alpha=alpha,
                 settings=settings,
                 expect=expected_of(claim, Verdict(audit.expect)),
-                rerun=(str(file), "--only", name, *seeded),
+                rerun=(part.document.file, "--only", name, *seeded),
                 assumptions=part.adapted.assumptions if part.adapted else (),
             )
-            for domain, (name, claim) in zip(domains, claims.items(), strict=True)
+            for domain, (name, claim) in zip(domains, part.claims.items(), strict=True)
         ]
 
 
@@ -327,13 +323,13 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return Dialogues(neighbours, **given)
 
 
-def _settings(shared: Mapping[str, Any], audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
+def _settings(file: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings: of the command line first, then of the audit, then of the file."""
-    overrides = {key: value for key, value in overrides.items() if key in SettingsKeywords.__annotations__}
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
-    for layer in (shared, audit.settings(), overrides):
-        given |= layer
-    return Settings.of(given | given.pop("execution", {}) | {**overrides})
+    given |= file.settings() | audit.settings()
+    if execution := audit.execution or file.execution:
+        given |= execution.given()
+    return Settings.of(given | {key: v for key, v in overrides.items() if key in SettingsKeywords.__annotations__})
 
 
 def _source(part: _Part) -> Source:
@@ -352,8 +348,7 @@ def _validate(document: Document) -> schema.File:
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        problems = [_problem(problem, document) for problem in error.errors()]
-        raise InvalidInputError(*dict.fromkeys(problems)) from None
+        raise InvalidInputError(*dict.fromkeys(_problem(one, document) for one in error.errors())) from None
 
 
 def _problem(problem: Any, document: Document) -> str:
@@ -368,8 +363,7 @@ def _problem(problem: Any, document: Document) -> str:
     if kind == "extra_forbidden":
         # The last alternative that was chosen, where the key stands in it.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
-        allowed = list(model.model_fields)
-        advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), allowed)
+        advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), model.model_fields)
         return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
     if kind == "missing":
         return f'{where}: {_parent(path)} needs the key "{path[-1]}"{_needed(model, str(path[-1]))}'
@@ -403,12 +397,12 @@ def _needed(model: type[BaseModel], key: str) -> str:
     """Say what a key that is missing may be, if few words can say that."""
     if key in _EXAMPLES:
         return f"; {_EXAMPLES[key]}"
-    kind = model.model_fields[key].annotation if key in model.model_fields else None
+    kind = model.model_fields[key].annotation
     return f"; allowed: {', '.join(map(str, get_args(kind)))}" if get_origin(kind) is Literal else ""
 
 
 def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> str:
-    kind, context = problem["type"], problem.get("ctx", {})
+    kind, context = problem["type"], problem["ctx"]
     if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
         return _EXAMPLES[str(path[-1])]
     if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):

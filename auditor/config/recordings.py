@@ -1,7 +1,6 @@
 """A folder of recorded outputs, with their configuration. A replay needs nothing else."""
 
 import hashlib
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.schema import Strict, validated
 from auditor.defaults import RunKeywords
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, require_known
 from auditor.strangers import read_bytes, read_json
 
 # The most bytes of a manifest, and of a configuration.
@@ -84,7 +83,7 @@ def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configurati
 def code_of(recordings: Sequence[Configuration]) -> list[str]:
     """Return the files that a replay of recordings would run, each with its SHA-256; without a file, the name of the function."""
     found = list[str]()
-    for source in itertools.chain.from_iterable(recording.code for recording in recordings):
+    for source in [source for recording in recordings for source in recording.code]:
         files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
         found += files or [source.name]
     return list(dict.fromkeys(found))
@@ -97,12 +96,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
         raise InvalidInputError(
             f"{manifest} has version {kept.version}; this auditor replays version {VERSION}: record anew"
         )
-    known = get_type_hints(RunKeywords)
-    for name in kept.overrides:
-        if name not in known:
-            raise InvalidInputError(
-                f'{manifest} overrides "{name}", which is not a setting; {did_you_mean(name, known)}'
-            )
+    require_known(f"{manifest} overrides the unknown setting", kept.overrides, get_type_hints(RunKeywords))
     overrides = cast(RunKeywords, kept.overrides)
     file = manifest.parent / Path(kept.configuration).name
     # Before anything that it names is run.

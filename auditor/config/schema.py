@@ -22,12 +22,12 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
-from auditor.defaults import CONFIDENCE, About, ExecutionKeywords, SettingsKeywords, settings
+from auditor.defaults import CONFIDENCE, ExecutionKeywords, SettingsKeywords, settings
 from auditor.door import Door
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
@@ -55,11 +55,9 @@ class Strict(BaseModel):
         try:
             return handler(given)
         except ValidationError as errors:
-            found = []
-            for one in errors.errors():
-                kind: Any = one["type"]
-                named = PydanticCustomError(kind, cast(Any, one["msg"]), {"model": cls, **one.get("ctx", {})})
-                found.append(InitErrorDetails(type=named, loc=one["loc"], input=one["input"]))
+            found: Any = errors.errors()
+            for one in found:
+                one["type"] = PydanticCustomError(one["type"], one["msg"], {"model": cls, **one.get("ctx", {})})
             raise ValidationError.from_exception_data(cls.__name__, found) from None
 
     def given(self) -> dict[str, Any]:
@@ -96,6 +94,8 @@ def plain_message(problem: Any) -> str:
 RelationName = Literal["add_remove", "substitute"]
 # More pairs than any search looks at, so that a generator without an end is an error.
 MOST_PAIRS = 100_000
+# Keys that may name a function, which makes data sets.
+_DATA_FROM_CODE = ("generator", "canaries", "records")
 
 
 class LowHigh(Strict):
@@ -116,12 +116,11 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that making the domain imports, module:function or file.py:function."""
-        keys = ("generator", "canaries", "records", "score")
-        return [name for key in keys if isinstance(name := getattr(self, key, None), str)]
+        return [name for key in (*_DATA_FROM_CODE, "score") if isinstance(name := getattr(self, key, None), str)]
 
     def needs_code(self) -> bool:
         """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
-        return bool(self.code())
+        return any(isinstance(getattr(self, key, None), str) for key in _DATA_FROM_CODE)
 
     def stand_in(self) -> Domain | Canaries:
         """Return a stand-in for a domain whose functions may not be run."""
@@ -277,9 +276,6 @@ class CanariesByCoins(NeighbourForm):
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
 
-    def needs_code(self) -> bool:
-        return isinstance(self.canaries, str) or isinstance(self.records, str)
-
     def stand_in(self) -> Canaries:
         """Return the canaries, if they are listed: a replay has their scores."""
         return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
@@ -390,8 +386,7 @@ class Generated(NeighbourForm):
                 raise InvalidInputError(
                     f"{generator} returned a domain, which has its own relation; leave out relation"
                 )
-            domain: Domain = made
-            return domain
+            return cast(Domain, made)
         if not isinstance(made, Iterable):
             raise InvalidInputError(
                 f"{generator} returned {type(made).__name__}; it must yield pairs (left, right), or return a domain"
@@ -441,19 +436,14 @@ def with_settings(declared: type[Any], key: str = "file", but: Container[str] = 
                 written: Any = Number | None if kind == float | None else kind | None
                 if get_origin(kind) is Sequence:
                     written = cast(Any, list)[get_args(kind)]
-                fields[name] = written, _field(about)
+                default = about.default if about.of_file is None else about.of_file
+                limits: Any = {} if about.least is None else {"minimum": about.least}
+                fields[name] = written, Field(default, description=about.text, json_schema_extra=limits)
         named: Any = {"__base__": model, "__module__": model.__module__, "__doc__": model.__doc__}
         extended: type[M] = create_model(model.__name__, **named, **fields)
         return extended
 
     return made
-
-
-def _field(about: About) -> Any:
-    limits = {"minimum": about.least, "exclusiveMinimum": about.above}
-    default = about.default if about.of_file is None else about.of_file
-    default = [*default] if isinstance(default, tuple) else default
-    return Field(default, description=about.text, json_schema_extra={k: v for k, v in limits.items() if v is not None})
 
 
 @with_settings(ExecutionKeywords)
@@ -469,10 +459,8 @@ class Shared(Strict):
     """Workers, batches and time limits. The mapping of an audit replaces the whole mapping of the file."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings given here, with the settings of the execution below one key."""
-        known = {"execution", *SettingsKeywords.__annotations__}
-        given = {key: value for key, value in self.given().items() if key in known}
-        return {key: value.given() if isinstance(value, Strict) else value for key, value in given.items()}
+        """Return the settings given here, without those of the execution."""
+        return {key: value for key, value in self.given().items() if key in SettingsKeywords.__annotations__}
 
 
 class ProgramKeys(Strict):

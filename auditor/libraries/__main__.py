@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resume", action="store_true", help="continue a sweep that was interrupted")
     add_ending(made)
     made.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
-    made.set_defaults(command=sweep, only=None, baseline=[], budget=None, record=None)
+    made.set_defaults(command=sweep, only=None, baseline=[], record=None)
     return made
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from auditor.adapters import Adapted
 from auditor.claims import ApproximateDP, Claim, PureDP
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import require_known
 from auditor.libraries.dp_accounting import claim_of, from_dp_event
 
 __all__ = ["adapt", "claim_of"]  # what auditor.adapters asks for
@@ -94,9 +94,5 @@ def adapt(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
         return None
     signature = inspect.signature(adapter)
     known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY]
-    for key in parameters:
-        if key not in known:
-            raise InvalidInputError(
-                f'{type(thing).__name__} of {type(thing).__module__} has no parameter "{key}"; {did_you_mean(key, known)}'
-            )
+    require_known(f"{type(thing).__name__} of {type(thing).__module__} has no parameter", parameters, known)
     return adapter(thing, **parameters)

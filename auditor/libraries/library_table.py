@@ -12,7 +12,7 @@ from pydantic import Field
 
 from auditor.config.schema import Strict, validated
 from auditor.config.yaml_text import read_yaml_file
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, require_known
 
 HERE = Path(__file__).parent
 ANY = "any"  # the file of arguments whose names many libraries share
@@ -88,9 +88,7 @@ class LibraryTable(Strict):
                 own = home in (self.library, module) or bool(pattern.strip("*"))
                 if callable(thing) and own and not name.startswith("_") and fnmatch.fnmatchcase(name, pattern or "*"):
                     names.setdefault(name, module)
-        for name in (*self.examples, *self.others):
-            if name not in names:
-                raise InvalidInputError(f'the table of {self.library} names "{name}"; {did_you_mean(name, names)}')
+        require_known(f"the table of {self.library} names", (*self.examples, *self.others), names)
         return names
 
     def without(self, needed: list[str]) -> list[str]:

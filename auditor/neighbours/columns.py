@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, visible
+from auditor.errors import InvalidInputError, require_known, visible
 from auditor.interfaces import FEW_VALUES, Values
 from auditor.neighbours.limits import any_of
 from auditor.neighbours.numbers import Range, spelling
@@ -79,9 +79,7 @@ class Column(Values):
         keys = [field.name for field in fields(cls)]
         if not isinstance(given, Mapping):
             raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
-        for key in given:
-            if key not in keys:
-                raise InvalidInputError(f'column "{name}" has the key "{key}"; {did_you_mean(str(key), keys)}')
+        require_known(f'column "{name}" has the key', given, keys)
         if "type" not in given:
             raise InvalidInputError(f'column "{name}" lacks its type; allowed: {", ".join(TYPES)}')
         choices = given.get("choices")
@@ -91,11 +89,9 @@ class Column(Values):
             raise InvalidInputError(f'column "{name}": {error}') from None
 
     def __post_init__(self) -> None:
-        if self.type not in TYPES:
-            raise InvalidInputError(f'type is "{self.type}"; {did_you_mean(str(self.type), list(TYPES))}')
-        if self.dtype and self.dtype not in TYPES[self.type]:
-            allowed = did_you_mean(str(self.dtype), TYPES[self.type])
-            raise InvalidInputError(f'dtype of a column of type {self.type} is "{self.dtype}"; {allowed}')
+        require_known("type is", [self.type], TYPES)
+        if self.dtype:
+            require_known(f"dtype of a column of type {self.type} is", [self.dtype], TYPES[self.type])
         if self.type != "number" and (self.nan or self.infinite):
             raise InvalidInputError(f"nan and infinite are for the type number only; the type is {self.type}")
         bounded = self.low is not None or self.high is not None

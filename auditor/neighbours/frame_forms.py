@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, require_known
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
 from auditor.strangers import in_words
@@ -232,8 +232,7 @@ CONTAINERS = {
 
 def form_named(name: str, columns: Columns) -> TableForm:
     """Return the form called ``name``. Raises InvalidInputError if it is unknown or its library is not installed."""
-    if name not in CONTAINERS:
-        raise InvalidInputError(f'as is "{name}"; {did_you_mean(str(name), list(CONTAINERS))}')
+    require_known("as is", [name], CONTAINERS)
     library = CONTAINERS[name].library
     if library and find_spec(library) is None:
         raise InvalidInputError(f"as: {name} needs {library}, which is not installed: pip install {library}")

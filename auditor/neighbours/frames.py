@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many, visible
+from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.neighbours.columns import LARGE, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
@@ -82,9 +82,8 @@ class Frame(Table):
         self._size = size_range("size", self.size, "rows")
         require_memory("size", f"goes to {self._size.high:,}", int(self._size.high) * (len(self.columns) + 1))
         unit = self.unit or ("person" if self.id else "row")
-        for name, value, allowed in (("unit", unit, ("person", "row")), ("order", self.order, ORDERS)):
-            if value not in allowed:
-                raise InvalidInputError(f'{name} is "{value}"; {did_you_mean(str(value), allowed)}')
+        require_known("unit is", [unit], ("person", "row"))
+        require_known("order is", [self.order], ORDERS)
         if self.id is None and (unit == "person" or self.rows_per_person is not None):
             raise InvalidInputError(
                 "`unit: person` and `rows_per_person` need an `id`: the column that says whose row it is"

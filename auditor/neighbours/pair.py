@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many
+from auditor.errors import InvalidInputError, how_many, require_known
 from auditor.neighbours.scripts import is_dialogue, script_words
 from auditor.strangers import LONGEST_NUMBER
 
@@ -33,9 +33,7 @@ def relation_named(name: str, *others: Relation) -> Relation:
 
     Raises InvalidInputError for any other name.
     """
-    allowed = (Relation.ADD_REMOVE, Relation.SUBSTITUTE, *others)
-    if name not in allowed:
-        raise InvalidInputError(f'relation is "{name}"; {did_you_mean(str(name), allowed)}')
+    require_known("relation is", [name], (Relation.ADD_REMOVE, Relation.SUBSTITUTE, *others))
     return Relation(name)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many, visible
+from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.interfaces import CLOSELY, FEW_VALUES, Values
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
@@ -40,9 +40,7 @@ class RecordValues(Values):
     @classmethod
     def of_column(cls, given: Mapping[str, Any]) -> "RecordValues":
         """Return the values of one column, given as {"low": …, "high": …, "integer": …} or {"choices": …}."""
-        for key in given:
-            if key not in (keys := ("low", "high", "integer", "choices")):
-                raise InvalidInputError(f'a column of records has the key "{key}"; {did_you_mean(str(key), keys)}')
+        require_known("a column of records has the key", given, ("low", "high", "integer", "choices"))
         ends = None if "choices" in given else (given.get("low"), given.get("high"))
         return cls.of(ends, given.get("choices"), bool(given.get("integer")))  # type: ignore[arg-type]
 
@@ -157,8 +155,7 @@ class Records(Table):
         low, high = self._size.low, self._size.high
         self._set_relation(self.relation, self.distance)
         require_memory("size", f"goes to {high:,}", int(high) * len(self._columns))
-        if self.container not in CONTAINERS:
-            raise InvalidInputError(f'container is "{self.container}"; {did_you_mean(str(self.container), CONTAINERS)}')
+        require_known("container is", [self.container], CONTAINERS)
         self._corners = self._list_corners()
         if not self._corners:
             raise InvalidInputError(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from auditor.errors import InvalidInputError, did_you_mean
+from auditor.errors import InvalidInputError, require_known
 
 # LAST_ANSWER stands in a question for the last answer.
 LAST_ANSWER = {"answer": "last"}
@@ -150,9 +150,7 @@ def script_of(written: Any) -> Script:
 def _step_of(step: Any) -> ScriptStep:
     if not isinstance(step, Mapping):
         return ScriptStep(step)
-    for key in step:
-        if key not in (keys := ("ask", "if", "else", "session")):
-            raise InvalidInputError(f'the step {dict(step)!r} has the key "{key}"; {did_you_mean(str(key), keys)}')
+    require_known(f"the step {dict(step)!r} has the key", step, ("ask", "if", "else", "session"))
     if "ask" not in step or ("else" in step and "if" not in step):
         raise InvalidInputError(f'the step {dict(step)!r} needs the key "{"if" if "ask" in step else "ask"}"')
     session = step.get("session", 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from auditor.errors import InvalidInputError, did_you_mean, how_many
+from auditor.errors import InvalidInputError, how_many, require_known
 from auditor.interfaces import CLOSELY, Domain, Values
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, Pairs
 from auditor.neighbours.limits import any_of, ends
@@ -111,8 +111,7 @@ def questions_of(given: Any) -> Values:
         return PartsAsked(tuple((str(name), questions_of(part)) for name, part in value.items()))
     if form == "choices" and isinstance(value, Sequence) and not isinstance(value, str) and value:
         return RecordValues(tuple(value))
-    if form not in FORMS:
-        raise InvalidInputError(f'ask has the key "{form}"; {did_you_mean(str(form), FORMS)}')
+    require_known("ask has the key", [form], FORMS)
     raise InvalidInputError(
         f"ask: {form} is {value!r}; it must be a list of choices, or a mapping of parts, and not empty"
     )

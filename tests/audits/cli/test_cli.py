@@ -439,10 +439,10 @@ def test_progress_tells_phase_and_rate_on_a_terminal_only_and_no_bound(terminal:
     written = io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=width, color_system=None)
     line = progress.ProgressLines(console, progress_plans("an [audit]", "another"))
-    with line.bars:
+    with line:
         for done in (258_000, 267_000):
             line.show(Progress("an [audit]", Phase.BOUND, done, 300_000))
-        line.bars.refresh()
+        line.refresh()
     told = ["1/2 an [audit]", "267k of 300k", *(["bound"] if width > 60 else [])]
     assert [part in written.getvalue() for part in told] == [terminal] * len(told)
     assert "≥" not in written.getvalue()
@@ -453,7 +453,7 @@ def test_without_a_terminal_progress_is_a_line_a_minute(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     written = io.StringIO()
     line = progress.ProgressLines(Console(file=written, width=120), progress_plans("some [audit]"))
-    with line.bars:
+    with line:
         line.show(Progress("some [audit]", Phase.CHECK, 0, 0, seconds=200.4))
         for now in (0.0, 9.0):
             line.show(Progress("some [audit]", Phase.SEARCH, round(430 * now), 4000))
