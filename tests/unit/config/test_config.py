@@ -339,7 +339,7 @@ WRONG: list[tuple[str, str, int, str]] = [
     # what is written, what instead, the line (0 where the audit's is told), and what is said of it
     ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
-    ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; it must be an integer: write 1_000_000"),
+    ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; it must be an integer: write 1_000_000\n"),
     ("method: fixed", "method: fixd", 5, "method is 'fixd'; did you mean \"fixed\""),
     ("workers: 1", "workers: 0", 0, "workers is 0; it must be at least 1, or −1"),
     ("workers: 1", "backend: lokey", 7, "'lokey'; did you mean \"loky\""),
@@ -376,7 +376,7 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     file: Path, old: str, new: str, line: int, why: str
 ) -> None:
     told = error(file, changed(old, new))
-    assert why in told
+    assert why in f"{told}\n"
     assert str(file) in told
     assert f", line {line or 11}: " in told
 

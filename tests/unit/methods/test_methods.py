@@ -15,7 +15,8 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import profile_points
 from auditor.bounds.divergences import divergence_of
-from auditor.bounds.evidence import ScoreCounts
+from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
+from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.bounds.prospect import HeldOut
 from auditor.defaults import BITS
 from auditor.errors import InvalidInputError
@@ -98,6 +99,29 @@ def test_profiles_lie_above_the_truth_anywhere_at_most_at_their_level(
     assert points[0][0] == 0.0
     assert points[0][1] > 2 / 3 * delta_of(mechanism, 0.0)
     assert [delta for _, delta in points] == sorted((delta for _, delta in points), reverse=True)
+
+
+def test_the_profile_of_two_intervals_is_that_of_the_textbook() -> None:
+    left, right = Counts(80, 100, 20, 110), Counts(0, 100, 0, 110)
+    points = method_for(auditor.PureDP(1.0), "two-intervals", ALPHA, 210).profile(GuessCounts(left, right))
+    low, high = (clopper_pearson_lower(80, 100, ALPHA / 2), clopper_pearson_upper(20, 110, ALPHA / 2))
+    for epsilon, delta in points:
+        assert delta == pytest.approx(max(0.0, low - math.exp(epsilon) * high), abs=1e-9)
+
+
+def test_few_outputs_are_given_a_tail_unless_the_claim_is_small() -> None:
+    sample = draw(LAPLACE, 60, np.random.default_rng(0))
+    tails = [method_for(auditor.PureDP(e), "fixed", ALPHA, 1000).evidence(sample)[2] for e in (1.0, 0.1)]
+    assert [HeldOut(*tail).guesses > 0 for tail in tails] == [True, False]
+
+
+@pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(4.0, 2.0)])
+def test_an_interval_of_a_divergence_does_not_depend_on_the_side_that_is_larger(claim: Any) -> None:
+    method = method_for(claim, "fixed", ALPHA, 200)
+    counts = ScoreCounts((20, 80), (80, 20)), ScoreCounts((80, 20), (20, 80))
+    one, other = (method.interval(each, 0.01) for each in counts)
+    assert one == other
+    assert 0 < one[0] < one[1]
 
 
 @pytest.mark.parametrize("chance", [0.8, 0.95])

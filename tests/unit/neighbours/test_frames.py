@@ -346,6 +346,7 @@ def test_values_stay_between_bounds(type_: str) -> None:
         ({"type": "text", "nan": True}, "nan and infinite are for the type number only"),
         ({"type": "boolean", "low": 0}, "low and high go with"),
         ({"type": "categorical", "choices": ["a", "a"]}, "each choice once"),
+        ({"type": "text", "choices": []}, "at least one choice"),
         ({"type": "categorical", "choices": [None]}, "`null: true` adds null"),
         ({"type": "date", "low": "yesterday"}, "it must be of the type date, such as 2024-02-29"),
     ],
