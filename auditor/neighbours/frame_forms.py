@@ -82,11 +82,8 @@ def _kind_of(column: Column) -> str:
 def _array_of(column: Column, values: Sequence[Any]) -> Any:
     """Return a NumPy array. A missing float is NaN, a missing time NaT; other columns with null have dtype object."""
     kind = _kind_of(column)
-    if kind in FLOATS:
-        return np.array([math.nan if value is None else value for value in values], kind)
-    if kind.startswith("datetime"):
-        return np.array(["NaT" if value is None else value for value in values], kind)
-    if column.null or kind in ("object", "str"):
+    keeps_null = kind in FLOATS or kind.startswith("datetime")
+    if kind in ("object", "str") or (column.null and not keeps_null):
         # A text dtype has a width, which would depend on the values.
         found = np.empty(len(values), object)
         found[:] = values
