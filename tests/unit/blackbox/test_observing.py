@@ -122,6 +122,7 @@ def test_attributes_of_an_object_are_outputs_by_name() -> None:
     assert shown["repr"] == "Fitted()"
     assert shown["nested"]["repr"] == "Inner"
     assert row_of(found)["output['attributes']['low']"] == 3.0
+    assert list(shown) == ["_hidden", "low", "nested", "repr"]
     assert seen(lambda dataset: 5, "attributes") == {"output": 5, "attributes": {}}
 
 

@@ -81,6 +81,22 @@ def test_a_short_period_is_refused_wherever_a_batch_begins_in_it() -> None:
         guard_batches(ShortPeriod(), batches=20)
 
 
+def test_a_batch_that_begins_as_a_remembered_one_is_refused_however_late() -> None:
+    """The outputs repeated hold no start of a window but the first one."""
+    guard, rng, none = RepeatGuard(), np.random.default_rng(1), np.zeros(0, np.uint64)
+    keys = rng.integers(2**64, size=10_000, dtype=np.uint64)
+    repeated = keys[keys * repeats.ODD >= repeats.ONE_IN][: repeats.WINDOWS[0]]
+
+    def look(number: int, first: Any) -> None:
+        guard.look(np.concatenate([first, rng.integers(2**64, size=40, dtype=np.uint64)]), none, f"batch {number}")
+
+    look(0, repeated)
+    while guard.remembers:
+        look(1, none)
+    with pytest.raises(MechanismError, match="of the batch 2 are identical to outputs of the batch 0"):
+        look(2, repeated)
+
+
 def test_the_second_copy_is_told_from_the_first_by_name() -> None:
     with pytest.raises(
         MechanismError, match="of the batch 1 are identical to outputs of the batch 0, in the same order"

@@ -37,6 +37,15 @@ def expected(order: float, values: Floats, p: Floats, q: Floats, divergence: flo
     return float(p @ on_p + q @ on_q) / 2, float(p @ np.abs(on_p) + q @ np.abs(on_q))
 
 
+def test_payoffs_of_several_orders_are_those_of_each() -> None:
+    orders, values, limits = np.array([1.0, 3.0]), np.array([-0.5, 0.2]), np.array([0.1, 0.4])
+    together = payoffs(orders, np.stack([values, values]), limits)
+    for i in range(2):
+        assert [side[i].tolist() for side in together] == [
+            side.tolist() for side in payoffs(orders[i], values, limits[i])
+        ]
+
+
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """All ways to share out a total."""
     bars = itertools.combinations(range(total + parts - 1), parts - 1)

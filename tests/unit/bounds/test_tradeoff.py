@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from auditor.bounds.conversions import Tradeoff, tradeoff
+from auditor.bounds.conversions import Tradeoff, implied_delta, tradeoff
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 
 
@@ -55,7 +55,11 @@ def test_divergences_allow_what_gaussian_noise_within_them_does(claim: RenyiDP |
     mu = math.sqrt(2 * claim.gaussian_rho)
     inner, outer = tradeoff(GaussianDP(mu)), tradeoff(claim)
     wrong = np.linspace(0.01, 0.99, 50) * min(inner.wrong[-1], outer.wrong[-1])
-    assert np.all(np.interp(wrong, outer.wrong, outer.right) >= np.interp(wrong, inner.wrong, inner.right))
+    allowed = np.interp(wrong, outer.wrong, outer.right)
+    assert np.all(allowed >= np.interp(wrong, inner.wrong, inner.right))
+    # And no more than every line R ≤ e^ε W + δ(ε) does.
+    lines = [np.exp(epsilon) * wrong + implied_delta(claim, float(epsilon)) for epsilon in np.linspace(0, 5, 400)]
+    assert np.all(allowed <= np.min(lines, axis=0) * (1 + 1e-3))
 
 
 def test_a_profile_is_shifted_as_a_whole() -> None:
