@@ -24,10 +24,21 @@ AUDIT = """
 """
 
 
+# It is proved for the pairs that are listed.
+OF_PAIRS = """
+  - name: mean
+    mechanism: mechanisms.mean:noisy_sum_over_noisy_count
+    parameters: {u: 1.0, epsilon: 1.0}
+    claim: {epsilon: 1}
+    neighbours: {domain: records, record: {low: 0, high: 1}, size: {low: 0, high: 3}}
+"""
+
+
 def write(folder: Path, *names: str, more: str = "") -> str:
     (folder / "mechanisms_here.py").write_text(MECHANISMS)
     file = folder / "here.yaml"
-    file.write_text("version: 1\naudits:" + "".join(AUDIT.format(name=name) for name in names) + more)
+    audits = [OF_PAIRS if name == "mean" else AUDIT.format(name=name) for name in names]
+    file.write_text("version: 1\naudits:" + "".join(audits) + more)
     return str(file)
 
 
@@ -47,6 +58,8 @@ def test_a_proof_is_shown_written_and_checked(tmp_path: Path, capsys: pytest.Cap
 def test_what_is_not_proved_ends_with_status_1_unless_a_violation_is_expected(tmp_path: Path) -> None:
     assert main(["prove", write(tmp_path, "sound", "faulty")]) == 1
     assert main(["prove", write(tmp_path, "faulty", more="    expect: violation\n")]) == 0
+    for names, status in ((("mean",), 4), (("sound", "mean"), 4), (("faulty", "mean"), 1), (("mean", "faulty"), 1)):
+        assert main(["prove", write(tmp_path, *names)]) == status
 
 
 def test_only_privacy_claims_are_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -257,6 +257,7 @@ def test_numbers_are_never_nan_and_never_minus_zero(outputs: list[Any]) -> None:
         (2 - 0.0j, {"output.real": 2.0, "output.imag": 0.0, "type": "complex"}),
         (2**53 + 1, {"output": 2.0**53, "rounded off output": 1.0, "type": "int"}),
         (np.array([[1.5]]), {"output[0,0]": 1.5, "shape of output": "(1, 1)", "type": "array of numbers"}),
+        (memoryview(b"ab"), {"output[0]": 97.0, "shape of output": "(2,)", "type": "memoryview"}),
         (Odd(), {"output": "Odd that raises RuntimeError", "type": "Odd"}),
         (WordlessError(), {"message of output": "WordlessError that raises RuntimeError", "type": "exception"}),
     ],
@@ -265,6 +266,13 @@ def test_numbers_are_never_nan_and_never_minus_zero(outputs: list[Any]) -> None:
 def test_each_kind_of_output_stands_under_its_place(output: Any, expected: Row) -> None:
     found = row(output)
     assert {name: found.get(name) for name in expected} == expected
+
+
+def test_outputs_of_several_forms_in_turn_are_those_of_each_alone() -> None:
+    outputs = [{"a": 1, "b": 0}, {"a": 2, "c": 0}, {"a": 3, "b": 0}, {"d": 5}, {"a": 4, "c": 0}]
+    for output, together in zip(outputs, rows(from_list(outputs)), strict=True):
+        alone = row(output)
+        assert {name: together[name] for name in alone} == alone
 
 
 @pytest.mark.parametrize("large", [np.array([2**60, 2**60 + 1]), np.array([2**64 - 1, 2**64 - 2], np.uint64)])
