@@ -196,7 +196,9 @@ def _ratio(plan: Plan, seed: int) -> float:
     best = sorted(written, key=lambda pair: -bound(pair, FEW))[:BEST]
     found = carry_out(plan, refuse=True).result().bound
     assert found is not None
-    return round(found.value / max(bound(pair, plan.settings.samples) for pair in best), 3)
+    # Few outputs may show nothing on any written pair, and its best three are chance then.
+    most = max(bound(pair, plan.settings.samples) for pair in best)
+    return round(found.value / most, 3) if most else 1.0
 
 
 def everyday() -> Iterator[tuple[str, Any]]:
