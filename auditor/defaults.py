@@ -145,7 +145,7 @@ class RunKeywords(SettingsKeywords, total=False):
     confidence: Annotated[
         float,
         About(
-            "The probability, or more, that no mechanism of the file is wrongly said to violate its claim.",
+            "The least probability that no mechanism of the file is wrongly said to violate its claim.",
             CONFIDENCE,
             option="C",
             key="nowhere",

@@ -54,7 +54,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def read_json(path: Path, most: int, what: str) -> Any:
-    """Return the data of a JSON file. Raises InvalidInputError as ``read_text``, and "is not ``what``" for other text."""
+    """Return the data of a JSON file. Raises InvalidInputError as ``read_text``, and says "not ``what``" if it is not JSON."""
     text = read_text(path, most)
     try:
         return parse_json(text)

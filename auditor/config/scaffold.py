@@ -34,7 +34,7 @@ MOST_KINDS = 60
 # with 1 a mechanism that forgets to multiply or divide would go unnoticed.
 _GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
 _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-# The forms of a frame (the key ``as``). A form is tried first if its pattern fits the annotation or name of the argument.
+# The forms of a frame (the key ``as``). If patterns fit the annotation or name of the argument, only these forms are tried.
 _CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
     "columns": r"^(dict|Mapping)\b",

@@ -245,7 +245,7 @@ class TotalsKeys(NeighbourForm):
     integer: bool | None = None
     """With cells: whether the sums are integers (the default)."""
     relation: RelationName | None = None
-    """With contributions: add_remove (the default): a person is added or removed; substitute: a person changes to another kind."""
+    """With contributions. add_remove (the default): a person is added or removed; substitute: a person changes to another kind."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -483,7 +483,7 @@ def _mechanism_form(given: Any) -> str:
     return "an object" if "object" in given else "a program"
 
 
-# The form is chosen before it is checked. Otherwise pydantic would report an error in one form for each form.
+# The form is chosen before it is checked. Otherwise pydantic would report the errors of all forms.
 MechanismKey = Annotated[
     Annotated[str, Tag("a function")]
     | Annotated[ProgramKeys, Tag("a program")]
@@ -531,7 +531,7 @@ class File(Shared):
     version: Literal[1]
     """The version of this format."""
     confidence: float = Field(CONFIDENCE, json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1})
-    """The probability, or more, that no mechanism of the file is wrongly said to violate its claim."""
+    """The least probability that no mechanism of the file is wrongly said to violate its claim."""
     audits: Annotated[list[Audit], Field(min_length=1)]
     """The audits, which share one error budget, 1 − `confidence`."""
 
