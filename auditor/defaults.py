@@ -1,6 +1,6 @@
-"""Every setting, declared once: its type, its default, its least value, and what it is for.
+"""Every setting, declared once: its type, default, least value and description.
 
-Keywords of calls are these types. The keys of configurations and the options of commands are made from them.
+The classes declare the keywords of calls. Keys of configurations and options of commands are made from the classes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 CONFIDENCE = 0.999
 SAMPLES = 1_000_000
 BATCH = 65_536
-# −1 is one for each core.
+# −1 stands for one worker on each core.
 WORKERS = -1
-# Enough to tell a search that sees two thirds of the faults from one that sees nearly all.
+# Enough faults to tell a search that finds two thirds of the faults from one that finds nearly all.
 PLANTED = 40
-# Fewer outputs cannot support a useful bound.
+# The least number of samples. Fewer outputs cannot support a useful bound.
 FEWEST = 100
 # There is a worker for each core, so libraries must not start threads of their own.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
-# More would take years, and 64 bits could not count them in all.
+# The largest number of samples, and of outputs for the search. More would take years and might overflow 64 bits.
 MOST = 10**15
 
 MethodName = Literal["fixed", "two-intervals", "one-run"]
@@ -32,11 +32,11 @@ Prove = bool | Literal["only", "briefly"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The purpose of a setting, in a sentence, and its default.
+    """The description of a setting, and its default.
 
-    ``of_file`` is the default of a configuration, if it is a different one.
-    ``least`` is the least value. ``option`` is what the help of a command shows for the value, for a setting that is an option.
-    ``key`` says where a configuration may set it: in the file and again in an audit; in an audit only; or nowhere.
+    ``of_file`` is the default in a configuration, if it differs from that in a call. ``least`` is the least value.
+    ``option`` is the placeholder of the value in a command's help, for a setting that is an option of commands.
+    ``key`` says which part of a configuration may have the setting: the file and each audit, only an audit, or none.
     """
 
     text: str
@@ -52,26 +52,26 @@ class ExecutionKeywords(TypedDict, total=False):
 
     backend: Annotated[
         BackendName,
-        About("How workers run: processes of this machine (loky), threads, a Dask cluster.", "loky", option="NAME"),
+        About("The kind of workers. loky: processes; threading: threads; dask: a Dask cluster.", "loky", option="NAME"),
     ]
     address: Annotated[
-        str | None, About("Where the scheduler of a Dask cluster is, such as tcp://scheduler:8786.", option="ADDRESS")
+        str | None, About("The address of a Dask scheduler, such as tcp://scheduler:8786.", option="ADDRESS")
     ]
     workers: Annotated[
-        int, About("How many workers there are; -1 is one for each core. Changes no result.", WORKERS, option="N")
+        int, About("The number of workers; -1 is one for each core. Changes no result.", WORKERS, option="N")
     ]
-    batch: Annotated[int, About("The largest number of outputs in a batch; each batch takes a few calls.", BATCH)]
+    batch: Annotated[int, About("The most outputs of a batch. It takes a few calls, or one for each output.", BATCH)]
     timeout: Annotated[
         float | None,
         About(
-            "Time limit in seconds for a batch, or for an output that is drawn alone. "
-            "A call that takes longer is an output too: a timeout."
+            "The time limit in seconds for a batch, or for an output that is drawn alone. "
+            "A call that exceeds the limit counts as the output `timeout`."
         ),
     ]
     isolate: Annotated[
         bool,
         About(
-            "Whether the mechanism runs outside the auditor's process, so that a crash is an output. Set false to use a debugger.",
+            "Whether the mechanism runs outside the auditor's process, so that a crash is an output. False allows a debugger.",
             True,
         ),
     ]
@@ -80,11 +80,11 @@ class ExecutionKeywords(TypedDict, total=False):
 class SettingsKeywords(ExecutionKeywords, total=False):
     """How an audit is carried out, as keywords of a call."""
 
-    seed: Annotated[int, About("The root of all randomness: the same seed, the same result.", 0, least=0, option="S")]
+    seed: Annotated[int, About("The seed of all randomness. Equal seeds give equal results.", 0, least=0, option="S")]
     samples: Annotated[
         int,
         About(
-            "Outputs for the bound of an audit's last round, both sides together. An audit that refutes its claim takes fewer.",
+            "The number of outputs, of both sides together, for the bound of the last round. A refuted claim takes fewer.",
             SAMPLES,
             least=FEWEST,
             option="N",
@@ -92,31 +92,31 @@ class SettingsKeywords(ExecutionKeywords, total=False):
     ]
     seconds: Annotated[
         float | None,
-        About("The audit ends after S seconds, with the bound proved until then.", option="S", key="nowhere"),
+        About("The audit ends after S seconds, with the bound proved by then.", option="S", key="nowhere"),
     ]
     method: Annotated[
         MethodName,
         About("fixed: one interval for all guesses; two-intervals: textbook form; one-run: canaries.", "fixed"),
     ]
     search: Annotated[
-        int | None, About("Outputs for the search, all pairs and all rounds together.", least=0, option="N")
+        int | None, About("The most outputs for the search, over all pairs and rounds.", least=0, option="N")
     ]
     events: Annotated[
         Sequence[EventKind],
         About(
-            "The parts that events look at: values, and bits, the floating-point representation.",
+            "What events look at. values: the values of outputs; bits: the representation of floating-point numbers.",
             ("values",),
             key="audit",
         ),
     ]
     observe: Annotated[
         Sequence[ObserveKind],
-        About("What outputs hold in addition to the value: attributes, stdout, log, warnings, files.", (), key="audit"),
+        About("What an output holds besides the value: attributes, stdout, log, warnings, files.", (), key="audit"),
     ]
     planted: Annotated[
         int,
         About(
-            "How many faults are planted in outputs after a pass. The report names the faults that the search finds. "
+            "The number of faults that are planted in outputs after a pass. The report says which of them the search finds. "
             "With 0 no fault is planted.",
             PLANTED,
             least=0,
@@ -124,28 +124,28 @@ class SettingsKeywords(ExecutionKeywords, total=False):
         ),
     ]
     sharpen: Annotated[
-        bool, About("Whether a refuted claim takes all `samples`, for a sharp bound on its loss.", False)
+        bool, About("Whether a refuted claim takes all `samples`, for a sharper bound on the loss.", False)
     ]
     shrink: Annotated[bool, About("Whether to look for the smallest pair that still breaks a refuted claim.", True)]
     prove: Annotated[
         Prove,
         About(
-            "Whether to try a proof of a Python mechanism's claim. true: beside the audit; only: instead of the audit; "
-            "briefly: for 3 seconds of the processor, reported if found.",
+            "Whether to try to prove the claim of a Python mechanism. true: beside the audit; only: instead of the audit; "
+            "briefly: beside the audit, for 3 s of processor time, and reported only if proved.",
             False,
-            # Calls in Python do not try one: their audits are often shorter than an attempt.
+            # Calls in Python try no proof by default, since their audits are often shorter than an attempt.
             of_file="briefly",
         ),
     ]
 
 
 class RunKeywords(SettingsKeywords, total=False):
-    """The settings that a command replaces."""
+    """The settings that may replace those of a configuration."""
 
     confidence: Annotated[
         float,
         About(
-            "The probability that no sound mechanism of the file raises an alarm.",
+            "The least probability that no mechanism of the file is wrongly said to violate its claim.",
             CONFIDENCE,
             option="C",
             key="nowhere",
@@ -154,7 +154,7 @@ class RunKeywords(SettingsKeywords, total=False):
 
 
 def settings(declared: type[Any]) -> Iterator[tuple[str, Any, About]]:
-    """Yield the name, the type and the description of each setting that a class of keywords declares.
+    """Yield the name, the type and the description of each setting that a class declares.
 
     >>> next(name for name, _, about in settings(SettingsKeywords) if about.least == FEWEST)
     'samples'

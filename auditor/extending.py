@@ -1,7 +1,7 @@
-"""What claims, methods, domains, report formats and adapters of one's own are made of; docs/how-to/object.md has an adapter,
-CONTRIBUTING.md one of each of the others.
+"""Names for your own claims, methods, domains, report formats and adapters.
 
-These names and those of ``auditor`` are the interface. All else in the package may change in any version.
+CONTRIBUTING.md has an example of each, except for the adapter, which is in docs/how-to/object.md. These names and those
+of ``auditor`` are the public interface. All else in the package may change in any version.
 """
 
 from auditor.adapters import Adapted

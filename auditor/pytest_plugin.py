@@ -1,24 +1,24 @@
 """The pytest plugin: a fixture that audits, under one error budget for the whole session.
 
-**The budget.** With probability at least the session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), the session
-has no false alarm: no test that uses ``dp_audit`` reports a violation of a mechanism that keeps its claim.
+**The budget.** A false alarm is a reported violation of a mechanism that keeps its claim. With probability at least the
+session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), no test that uses ``dp_audit`` has a false alarm.
 
-- The allowed error is 1 − confidence. The tests of the session that use the fixture share it evenly; they are known once tests
-  are collected and deselected.
-- The k-th call in a test has 1/(k(k + 1)) of the test's share. That series sums to 1 for any number of calls. A rerun of the test
-  goes on counting.
-- Each call is an audit with outputs of its own (its name is part of their address). Given all earlier calls, it raises a false
-  alarm with at most the probability it has.
-- By the union bound, the probability of any false alarm is at most 1 − confidence. This holds however the calls depend on each
-  other, and whatever a test decides after what it saw.
+- The allowed error is 1 − confidence. All tests of the session that use the fixture have equal shares of the error. Their
+  number is known after collection and deselection.
+- The k-th call in a test has 1/(k(k + 1)) of the test's share. These parts sum to at most 1 for any number of calls. A
+  rerun of the test goes on counting.
+- Each call is an audit with outputs of its own, since its name is part of their address. Given all earlier calls, its
+  probability of a false alarm is at most its part of the error.
+- By the union bound, the probability of any false alarm is at most 1 − confidence. This holds however the calls depend on
+  each other, and even if a test chooses a call by the results of earlier ones.
 
-Workers need no coordination: every xdist worker collects the same tests, and so computes the same shares.
+xdist workers need no coordination, since all of them collect the same tests and compute the same shares.
 
-**No audit is lost.** A call is a problem until it has ended as expected. Problems that are left when the test ends fail it then,
-unless it failed anyway: the call may have been in a thread, in a subtest, or under a suppressed exception. A call that begins
-later, in a thread or in another test, audits nothing and fails the session.
+**No audit is lost.** A call is a problem until it has ended as expected. If a problem is left when the test ends, the test
+fails, unless it has failed anyway. So a call in a thread, in a subtest, or under a suppressed exception is not missed. A
+call that begins after its test has ended audits nothing and fails the session.
 
-Nothing but pytest and the standard library is imported here until a test asks for an audit.
+Until a test asks for an audit, only pytest, the standard library and two small modules are imported.
 """
 
 import itertools
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from auditor.results.result import AuditResult
 
 FIXTURE = "dp_audit"
-# The node id of a test that uses the fixture, as collected: xdist may append a group to it later.
+# The node id of a test that uses the fixture, as collected. xdist may append a group to the id later.
 _NODE = pytest.StashKey[str]()
 _CONFIDENCE, _SHARE, _STRICT = pytest.StashKey[float](), pytest.StashKey[float](), pytest.StashKey[bool]()
-# The numbers of the calls of a test, and what is wrong with these calls. A rerun has those of the runs before.
+# _NUMBERS counts the calls of a test, and _PROBLEMS says what is wrong with a call. Both go on in a rerun.
 _NUMBERS, _PROBLEMS = pytest.StashKey[Iterator[int]](), pytest.StashKey[dict[int, str]]()
 # The tests whose fixture was called after their end.
 _LATE = pytest.StashKey[list[str]]()
-# Whether the running test was reported as failed, or failed as its xfail mark says.
+# Whether a failure of the running test was reported, even as an expected one (xfail).
 _IS_TOLD = pytest.StashKey[bool]()
 
 
@@ -84,13 +84,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give an xdist worker the number of workers that run each test: one, unless with ``--dist each``."""
+    """Tell an xdist worker how many workers run each test: one, or all with ``--dist each``."""
     each = node.config.getoption("dist") == "each"
     node.workerinput["dp_audit_copies"] = node.workerinput["workercount"] if each else 1
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Note which tests use the fixture, by themselves or through another."""
+    """Note whether a test uses the fixture, directly or through another fixture."""
     if FIXTURE in getattr(item, "fixturenames", ()):
         item.stash[_NODE] = item.nodeid
 
@@ -105,7 +105,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note whether a test is told to have failed, or failed as its xfail mark says."""
+    """Note whether a failure of the test was reported, even as an expected one (xfail)."""
     report = yield
     is_xfailed = report.skipped and hasattr(report, "wasxfail")
     item.stash[_IS_TOLD] = item.stash.get(_IS_TOLD, False) or report.failed or is_xfailed
@@ -114,13 +114,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take from an xdist worker what was called too late."""
+    """Take over the late calls that an xdist worker noted."""
     node.config.stash[_LATE] += getattr(node, "workeroutput", {}).get("dp_audit_late", ())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the session if an audit was called after the end of its test. An xdist worker tells it to the controller."""
+    """Fail the session if ``dp_audit`` was called after its test had ended. An xdist worker tells the controller instead."""
     late = session.config.stash[_LATE]
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["dp_audit_late"] = late
@@ -129,7 +129,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 class DPAudit:
-    """The fixture of one test. ``has_ended`` says whether that test has."""
+    """The fixture of one test. ``has_ended`` says whether the test has ended."""
 
     has_ended = False
 
@@ -142,11 +142,11 @@ class DPAudit:
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
 
         Args:
-            mechanism, claim, neighbours: as of :func:`auditor.audit`. An object of a library needs neither claim nor neighbours.
-            options: its keywords but ``name`` and ``confidence``; ``expect``: "no_violation_found" (the default) or
-                "violation"; and ``strict``: whether a weak pass fails the test, by default as ``--dp-strict`` says. They
-                override those of the marker. By default the mechanism runs in the test's process, and the bound has
-                200,000 outputs.
+            mechanism, claim, neighbours: as in :func:`auditor.audit`. An object of a library needs no claim or neighbours.
+            options: the keywords of ``audit`` except ``name`` and ``confidence``; ``expect``: "no_violation_found" (the
+                default) or "violation"; and ``strict``: whether a weak pass fails the test, by default as ``--dp-strict``
+                says. Options of the call override those of markers. By default the mechanism runs in the test's process,
+                and the bound counts 200,000 outputs.
 
         Returns the result, for further assertions.
         """
@@ -188,7 +188,7 @@ class DPAudit:
             "weak": result.weak,
             "allowed_error": allowed,
         }
-        # Travels to xdist's controller, and into --junit-xml.
+        # pytest hands user properties to xdist's controller and to --junit-xml.
         self._item.user_properties.append((FIXTURE, json.dumps(entry, ensure_ascii=False)))
         if result.passed and not result.weak:
             return result
@@ -205,8 +205,8 @@ class DPAudit:
 def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     """Audit a mechanism: ``dp_audit(mechanism, claim, neighbours, **options)``, or ``dp_audit(object_of_a_library)``.
 
-    Fails the test if the claim is violated, with pair, event, counts and bound, and if there is no answer. All audits of the
-    session share one error budget (``--dp-confidence``).
+    Fails the test if the claim is violated, with pair, event, counts and bound. Fails it too if there is no answer. All
+    audits of the session share one error budget (``--dp-confidence``).
     """
     item = request.node
     if _NODE not in item.stash:
@@ -218,14 +218,14 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     audits = DPAudit(item)
     yield audits
     audits.has_ended = True
-    # With the problems of earlier runs of the test.
+    # These include the problems of earlier runs of the test.
     if (problems := item.stash[_PROBLEMS]) and not item.stash[_IS_TOLD]:
         pytest.fail("\n".join(problems.values()), pytrace=False)
 
 
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the markers, outermost first, then those of the call. Raises InvalidInputError for unknown ones."""
-    # In the test's own process fixtures and monkeypatches hold, and a debugger works.
+    """Return the options. The call overrides markers, inner ones outer ones. Raises InvalidInputError for an unknown option."""
+    # The mechanism runs in the test's process, so that fixtures, monkeypatches and debuggers work.
     chosen: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
     chosen["strict"] = item.config.stash[_STRICT]
     for marker in reversed(list(item.iter_markers(FIXTURE))):
@@ -242,7 +242,7 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
     require_keywords("there is no option", chosen, known)
     require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
-    # A test should take seconds, if an output takes 50 µs, as those of libraries do.
+    # A test should take seconds if an output takes 50 µs, as is usual in libraries.
     return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 
 
@@ -274,9 +274,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _audits_of(stats: dict[str, Sequence[Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the audits of all tests, from the reports on their teardown, which come last, from workers too.
+    """Return all audits, each with the node id of its test. The report on a test's teardown has all audits of the test.
 
-    After a rerun, a report has the audits of the runs before as well: each counts once.
+    After a rerun, this report also has the audits of earlier runs. Each audit is returned once.
     """
     found = {}
     for report in itertools.chain.from_iterable(stats.values()):

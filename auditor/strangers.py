@@ -1,4 +1,4 @@
-"""Files and texts that somebody else wrote: read with limits, before anything is built of them."""
+"""Read files and texts that somebody else wrote, within limits on size and nesting."""
 
 import itertools
 import json
@@ -11,15 +11,15 @@ from typing import Any
 
 from auditor.errors import InvalidInputError
 
-# Lists and objects in one another: what reads them goes down step by step. And digits of one whole number.
+# JSON is nested at most DEEPEST deep, since readers recurse. An integer has at most LONGEST_NUMBER digits.
 DEEPEST, LONGEST_NUMBER = 100, 4_300
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
 def require_file(path: Path) -> None:
-    """Raise InvalidInputError unless a path is a file that can be read to its end. A pipe might never end.
+    """Raise InvalidInputError unless a path is a regular file. A pipe might never end.
 
-    A path below /dev that the user names, such as the output of another command, is read as it is.
+    A path below /dev is allowed too, since a shell hands over the output of another command under such a path.
     """
     try:
         mode = path.stat().st_mode
@@ -33,7 +33,7 @@ def require_file(path: Path) -> None:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Return the content of a file. Raises InvalidInputError if it cannot be read, or has more than ``most`` bytes."""
+    """Return the content of a file. Raises InvalidInputError if the file is unreadable or has over ``most`` bytes."""
     require_file(path)
     try:
         with path.open("rb") as file:
@@ -46,7 +46,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def read_text(path: Path, most: int) -> str:
-    """Return the text of a file in UTF-8. Raises InvalidInputError as ``read_bytes``, and with the place for other bytes."""
+    """Return the text of a file. Raises InvalidInputError as ``read_bytes``, and with the place of a byte that is not UTF-8."""
     try:
         return read_bytes(path, most).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -54,7 +54,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def read_json(path: Path, most: int, what: str) -> Any:
-    """Return the data of a JSON file, which should be ``what``. Raises InvalidInputError as ``read_text`` and ``parse_json``."""
+    """Return the data of a JSON file. Raises InvalidInputError as ``read_text``, and says "not ``what``" if it is not JSON."""
     text = read_text(path, most)
     try:
         return parse_json(text)
@@ -65,8 +65,8 @@ def read_json(path: Path, most: int, what: str) -> Any:
 def parse_json(text: str) -> Any:
     """Return the data of a JSON text.
 
-    Raises ValueError, with the place or the limit, for text that is not JSON, is nested too deeply, has a key twice in one object,
-    or a number with too many digits.
+    Raises ValueError, with the place or the limit, if the text is not JSON, is nested too deeply, repeats a key in one
+    object, or has a number with too many digits.
 
     >>> parse_json('{"a": [1, 2.5]}')
     {'a': [1, 2.5]}
@@ -76,7 +76,7 @@ def parse_json(text: str) -> Any:
 
 
 def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
-    """Raise ValueError if lists and objects of a JSON text stand too deep in one another."""
+    """Raise ValueError if lists and objects of a JSON text are nested more than ``deepest`` deep."""
     if text.count(b"[") + text.count(b"{") > deepest:
         without_texts = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)
         steps = (1 if bracket in b"[{" else -1 for bracket in re.findall(rb"[\[\]{}]", without_texts))
@@ -85,7 +85,7 @@ def require_shallow(text: bytes, deepest: int = DEEPEST) -> None:
 
 
 def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these keys and values. Raises ValueError if a key appears twice, which readers take differently."""
+    """Return a dict of keys and values. Raises ValueError if a key appears twice, since readers disagree on its value."""
     found = dict(pairs)
     if len(found) < len(pairs):
         [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
@@ -105,7 +105,7 @@ def in_words(value: Any) -> Any:
 
 
 def in_numbers(value: Any) -> Any:
-    """Return data in which the words of ``in_words`` are numbers again."""
+    """Return data with numbers in place of the words of ``in_words``."""
     if isinstance(value, list):
         return [in_numbers(item) for item in value]
     if isinstance(value, dict):

@@ -67,7 +67,7 @@ def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
 
 
 def shares_of_looks(runs: int) -> dict[int, float]:
-    """Return the numbers of runs after which the guesses are tested, and the share of the level for each test.
+    """Return the share of the level for each early test of the guesses, by the number of runs before the test.
 
     >>> {number: round(share, 3) for number, share in shares_of_looks(5).items()}
     {1: 0.05, 2: 0.05, 4: 0.05}
@@ -89,7 +89,7 @@ class Scored:
     limit: float | None
 
     def __call__(self, dataset: Any, rng: Stream) -> list[float]:
-        """Run the mechanism and score its output. Raises what either raises."""
+        """Run the mechanism and score its output. Raises any exception of the mechanism or the score."""
         pair, source = Pair(dataset, None, Relation.ALONE), self.mechanism
         [output] = source.drawer(self.limit).each(pair, np.ones(1, bool), rng)
         if isinstance(output, BaseException):

@@ -61,7 +61,7 @@ def read_report(file: str | Path) -> RunResult:
 
 
 def recounted(run: RunResult) -> RunResult:
-    """Return the run with all that follows from its counts computed again."""
+    """Compute again all that follows from the counts of a run. Return the run with these results."""
     found = [_evidence(audit) for audit in run.audits]
     with fitting("its counts prove nothing"):
         p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]

@@ -1,4 +1,4 @@
-"""The effects of one audit: a first look at its mechanism, outputs that are drawn, counted and kept, time, and the listener."""
+"""The side effects of one audit: try the mechanism; draw, count and keep outputs; read the clock; tell the listener."""
 
 import contextlib
 import functools

@@ -47,7 +47,7 @@ def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Ended]:
-    """Carry out plans, several at a time, and yield their results in order. A failed mechanism is inconclusive."""
+    """Carry out plans, several at a time, and yield their results in order. An audit of a failed mechanism is inconclusive."""
     for plan in plans:
         plan.settings.execution.reach(plan.source)  # before any other audit takes its time
     return run_concurrently(plans, _apart, listener)
@@ -90,7 +90,7 @@ def run_concurrently(
         todo.put(i)
 
     def passed(begun: int) -> float:
-        """Return the sum of all seconds, each over the number of audits under way, and enter ``begun`` more audits."""
+        """Return the time so far, each second divided by the audits under way then. Enter ``begun`` more audits."""
         nonlocal under_way, part, since
         with lock:
             part += (time.monotonic() - since) / max(1, under_way)

@@ -90,7 +90,7 @@ def smallest_caught(plan: Plan, share: float, chance: float) -> float:
 
 
 def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
-    """Return how many outputs detect a violation by EXCESS with this chance; infinite beyond 10¹³."""
+    """Return the number of outputs that detect a violation by EXCESS with this chance. Return infinity beyond 10¹³."""
     wanted, is_promised_large = plan.claim.broken_by(EXCESS), refuting_side(plan.claim) == "upper"
 
     def catches(outputs: int) -> bool:

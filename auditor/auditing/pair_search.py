@@ -292,7 +292,7 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
 def planned_stages(
     stages: Sequence[SearchStage], outputs: float, depth: int = 0
 ) -> Iterator[tuple[int, SearchStage, float]]:
-    """Yield each stage with its depth and its outputs if all stages are carried out, inner stages after the outer one.
+    """Yield the depth, the stage, and its outputs if all stages are carried out. Inner stages follow their outer stage.
 
     >>> next(planned_stages(SEARCH, 100_000))[2]
     15000.0
@@ -414,7 +414,7 @@ def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
 
 
 def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
-    """Find the step with most of the difference between the ends of a path, by bisection with scores of halves."""
+    """Find the step that makes most of the difference between the ends of a path, by keeping the half with the higher score."""
     while len(along) > 1:
         halves = along[: len(along) // 2], along[len(along) // 2 :]
         one, other = score(halves)
@@ -475,7 +475,7 @@ def _closely(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> 
 
 
 def _reactions(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Propose a step between two orders of the same records, if outputs react to the order."""
+    """Propose the step between two orders of the same records to which outputs react most."""
     paths, half, method = orders(looks, int(outputs / (2 * LEAST_LOOK))), int(outputs / 2), looks.method(known.claim)
     if not paths:
         return known
@@ -644,8 +644,8 @@ def _of_the_size(looks: Looks, known: Known, stage: SearchStage, outputs: float)
 
 
 def _small_is_searched(domain: Domain, claim: PrivacyClaim, outputs: int) -> bool:
-    """Return whether to search for a small loss: for a small claim, given paths or outputs for enough pairs."""
-    # If the user lists the pairs, each of them is to be tried.
+    """Return whether to search for a small loss. This needs a small claim, and either paths or enough outputs."""
+    # If the user lists the pairs, each listed pair is tried instead.
     if steps_apart(claim) == 1 or isinstance(domain, Pairs):
         return False
     return _has_paths(domain) or affordable_pairs(claim, outputs) > 0

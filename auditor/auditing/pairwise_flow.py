@@ -98,7 +98,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
 def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Counted], str]":
     """Count the event of an earlier violation in fresh outputs on its pair, for a bound at its own share of the level.
 
-    Return the counts, and a sentence on the violation; no counts, and the reason, if the event could not be counted.
+    Return the counts, and a sentence on the violation. If the event cannot be counted, return no counts, and the reason.
     """
     earlier = plan.earlier
     assert earlier is not None

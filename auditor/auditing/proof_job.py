@@ -59,7 +59,7 @@ class ProofJob:
                 self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def result(self) -> ProofFound | None:
-        """Return how the attempt ended; None without an attempt, or if a brief attempt did not prove the claim.
+        """Return how the attempt ended. Return None without an attempt, or if a brief attempt did not prove the claim.
 
         The result is kept in the plan's store, so that a resumed or replayed run reports the same.
         """

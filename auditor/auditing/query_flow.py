@@ -103,7 +103,7 @@ def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, 
     """Return the judgement of answers that a report holds. Raises MechanismError for answers that cannot be compared."""
     left, right = event.values.left, event.values.right
     found = _difference(claim, name, pair, (left, left, right, right))
-    # If neither data set is a part of the other as a list, the domain said that the right one has one person more.
+    # If neither list of records is a part of the other, the domain had said that the right side has one person more.
     if found.size == -math.inf:
         found = _difference(claim, name, replace(pair, grows=True), (left, left, right, right))
     return replace(_judged(claim, found, reason), event=event)

@@ -14,8 +14,8 @@ from auditor.defaults import FEWEST
 FIRST_ROUND, GROWTH = 400, 4
 # The share of the level that the last round has.
 OF_LAST = 0.85
-# A refuted claim has one more round for a sharp bound, with SHARPENING of the samples. Its search has OF_SHARPENING of
-# these, but OF_SHORT below ENOUGH_TO_CLIMB outputs, which are too few to climb to a better pair.
+# A refuted claim has one more round, for a sharp bound, with the share SHARPENING of the samples. Its search has the share
+# OF_SHARPENING of the round. If the round is below ENOUGH_TO_CLIMB outputs, too few to find a better pair, it is OF_SHORT.
 SHARPENING, OF_SHARPENING, OF_SHORT, ENOUGH_TO_CLIMB = 0.08, 0.5, 0.15, 20_000
 # A round's search has this share of the number of the bound's outputs, in addition to them.
 SEARCH_SHARE = 0.15

@@ -127,7 +127,7 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
-        # The forecast is raised by one standard error: a try in vain costs only outputs; a violation not tried is lost.
+        # The forecast is raised by one standard error, since a vain try costs only outputs, and a missed try a violation.
         excess = claim.excess(_forecast(method.with_margin(1.0), sample))
         if excess > 0:
             return _Strategy(method, KEPT_BY_PAIR * excess, confirming)

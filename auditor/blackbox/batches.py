@@ -47,7 +47,7 @@ CALLS_OF_BOUND = 128
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``size`` outputs on a pair, at an address of phase and number. With ``one_by_one``, each output has its call."""
+    """``size`` outputs on a pair, at an address of phase and number. ``one_by_one`` gives each output a call of its own."""
 
     pair: Pair
     size: int
@@ -107,7 +107,7 @@ class DrawnBatch(NamedTuple, Generic[T]):
 
 # After so many dead or hung processes, a batch of the phase ends, since enough is known to learn from.
 FAILURES = {Phase.CHECK: 1, Phase.SEARCH: 6, Phase.SELECTION: 25, Phase.SHRINK: 6}
-ALIKE = 3  # stands in the address of outputs with the same noise on both sides
+ALIKE = 3  # the part of an address that marks outputs with the same noise on both sides
 COIN, NOISE, AGAIN = 0, 1, 2  # the uses of a stream: for sides, for the mechanism, for outputs that are drawn again
 
 
@@ -163,7 +163,7 @@ def first_calls(seed: int, audit: str, batch: Batch) -> tuple[Labels, Calls]:
 
 
 def _labels(rng: np.random.Generator, batch: Batch) -> Labels:
-    """Return the side of each output: by fair coins, but half and half in a search, and left for a data set alone."""
+    """Return the side of each output, by fair coins. A search has half of each side, and a single data set is the left one."""
     if batch.pair.relation is Relation.ALONE:
         return np.ones(batch.size, np.bool_)
     if batch.phase is Phase.SEARCH:

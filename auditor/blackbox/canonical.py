@@ -184,7 +184,7 @@ def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
 def _of_forms(
     places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: flatten.OutputKind
 ) -> Columns:
-    """Return the columns of the parts of values. ``which`` is the form of each value, ``places`` those of each form."""
+    """Return the columns of the parts of values. ``which`` is each value's form, ``places`` the places of each form's parts."""
     found: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, names in zip(by_form, places, strict=True):

@@ -99,7 +99,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     if len(parts) == 1:
         return parts[0]
     names = dict.fromkeys(column.name for part in parts for column in part.columns)
-    if "type" in names:  # the last column, however the outputs were cut into parts
+    if "type" in names:  # the types come last, so that the order of columns does not depend on the parts
         names["type"] = names.pop("type")
     require_alike(names, max((len(part.columns) for part in parts), default=0))
     columns = tuple(_join(name, [part.column(name) for part in parts]) for name in names)

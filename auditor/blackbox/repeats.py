@@ -26,7 +26,7 @@ SHOWN = 256  # outputs at the start of each side of a batch that the guard looks
 WINDOWS = (32, 64, 128, 256)
 ONE_IN = np.uint64(2**64 // 32)  # a window starts at one in 32 outputs, chosen by their keys and not by their places
 REMEMBERED = 1_000  # batches whose windows are kept, to compare later batches with
-CERTAIN = 64  # bits of evidence against independent outputs
+CERTAIN = 64  # bits of evidence against independent outputs, which are enough to refuse a mechanism
 LONGEST = 128  # the longest period, in calls, after which a mechanism may begin anew
 
 # 2⁶⁴ over the golden ratio, made odd: Knuth's multiplicative hash.
@@ -134,7 +134,7 @@ class RepeatGuard:
     t be the number of windows so far and c = 64 + B log₂(t). Then the sum of these probabilities over all choices of B
     windows is below 2⁻⁶⁴ · Σₜ (e − 1)/t. A constant has h = 0 and is never refused.
 
-    *Calls.* Each call may begin with the outputs of the call p calls before. For each side and p, the sum of
+    *Calls.* A call is compared with the beginning of the call p calls before. For each side and p, the sum of
     ``bits_of_beginnings`` over batches ever reaches c with probability at most 2^−c (Ville's inequality). With
     c = 64 + 2 log₂(p) + 3, the sum over all p, both sides, and calls for many outputs or for one, is below 2⁻⁶⁴.
     """

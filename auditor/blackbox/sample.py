@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 # How many outputs drawn one by one are made canonical together: few enough to stay in a core's cache.
 PIECE = 4_096
-# A batch takes one call on each side for FOR_A_CALL outputs, and CALLS at most. Calls are few, since a call may be slow
-# for any number of outputs, and several, since outputs of one call that share a state are not independent.
+# A batch takes one call on each side for FOR_A_CALL outputs, but at most CALLS, since each call may be slow. It takes
+# several calls, since outputs of one call may share a state and depend on each other.
 CALLS, FOR_A_CALL = 4, 64
 SIDES: tuple[Side, Side] = ("left", "right")
 # The outputs of a trial, which draws twice from one stream. Independent fair coins would agree with probability 2⁻³².

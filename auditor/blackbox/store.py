@@ -250,7 +250,7 @@ class AuditStore:
         asked = ask(unknown) if unknown else iter(())
         for name in names:
             yield self.recall(name, lambda: _plain(next(asked)))
-        next(asked, None)  # reaches the end, where the process of the query becomes idle again
+        next(asked, None)  # ends the generator, so that the process of the query becomes idle again
 
     def batch(self, batch: Batch, observe: Callable[[Sample], T]) -> DrawnBatch[T] | None:
         """Return a batch from the store, or None.
@@ -428,7 +428,7 @@ def encode(value: Any) -> bytes:
 def decode(content: bytes) -> Any:
     """Return what was encoded. An exception keeps its name and text, but only a MechanismError keeps its class.
 
-    Other bytes raise any Exception that readers of archives, arrays and JSON raise.
+    For other bytes, it raises any Exception of the readers of archives, arrays and JSON.
     """
     if content.startswith(b"PK"):  # an archive
         return unpacked(content)
@@ -481,7 +481,7 @@ def packed(sample: Sample, save: Callable[..., None] = np.savez) -> bytes:
 
 
 def unpacked(content: bytes) -> Sample:
-    """Return the sample that was packed. Other bytes raise any Exception."""
+    """Return the sample that was packed. Raises an Exception of any class for other bytes."""
     with zipfile.ZipFile(io.BytesIO(content)) as members:
         if sum(member.file_size for member in members.infolist()) > MOST_BYTES:
             raise ValueError(f"it has arrays of more than {MOST_BYTES:,} bytes")

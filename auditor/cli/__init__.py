@@ -1,4 +1,4 @@
-"""The command line. Only here is anything printed, and only here does the program end.
+"""The command line. Only this package prints, and only this package ends the program.
 
 The module of a command is imported when the command is called, so that ``auditor --help`` answers at once.
 """
@@ -37,10 +37,10 @@ INSTEAD = {
 
 
 def command() -> NoReturn:
-    """Run the command line as a program that code of others cannot end in silence, by ``os._exit`` or another program in its place.
+    """Run the command line as a program that code of others cannot end in silence, by ``os._exit``, ``execv`` or ``execve``.
 
-    These raise SystemExit, as ``sys.exit`` does: the status of such an end would be taken for that of the command. Children of the
-    process may end so.
+    These functions raise SystemExit here, since their exit status would be taken for that of the command. In child
+    processes they work as usual.
     """
     own = os.getpid()
 
@@ -49,7 +49,7 @@ def command() -> NoReturn:
             return usual(*given)
         raise SystemExit(f"os.{name} would end the auditor")
 
-    # NumPy reads them when it is imported. Threads that wait for one another would take a fifth of the time of all audits.
+    # NumPy reads these variables when it is imported. Threads of libraries would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
     keep_memory()
     vars(os).update({name: partial(refuse, name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
@@ -57,26 +57,26 @@ def command() -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
-    """Run one command, of ``parser`` if it is not one of this room, and return the exit status.
+    """Run one command and return the exit status. The command is one of ``parser``, by default of `auditor`.
 
     0: every audit ended as expected. 1: an unexpected violation, or an expected one not found. 2: the configuration or the
     command line is wrong. 3: no answer, and nothing worse. 4: `prove` proved the claim for the listed pairs only. 5: `replay
-    --check` found no difference, but could not make all again. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the
-    output closed it before its end.
+    --check` found no difference, but could not check all. 130 and 143: ended by SIGINT or SIGTERM. 141: the reader of the
+    output closed it early.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ε must not lose a result
-    # joblib says so if there is no shared memory. The parts that the auditor uses then fail, and say why.
+            stream.reconfigure(errors="replace")  # a result must not be lost if the terminal cannot show ε
+    # joblib warns if shared memory is missing. What the auditor uses of joblib then raises an error that says why.
     warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     try:
         try:
             return _run(_parsed(arguments, parser))
         finally:
-            with contextlib.suppress(AttributeError, ValueError):  # there is none, or code of others closed it
+            with contextlib.suppress(AttributeError, ValueError):  # stdout is None, or code of others closed it
                 sys.stdout.flush()
     except OSError as error:
-        # Otherwise the rest of the buffer would be written at exit, and fail again.
+        # Otherwise Python would write the rest of the buffer at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS if isinstance(error, BrokenPipeError) else _ended_by(error, with_traceback=False)
 
@@ -127,7 +127,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _ended_by(error: Exception, with_traceback: bool) -> int:
-    """Say why there is no answer, in one sentence unless it is a defect. Return the exit status."""
+    """Print why there is no answer, and for a defect of the auditor also the traceback. Return the exit status."""
     refused = refused_by_machine(error)
     if with_traceback or not (refused or isinstance(error, AuditorError)):
         traceback.print_exc()
@@ -150,9 +150,9 @@ def _ended_by(error: Exception, with_traceback: bool) -> int:
 
 @contextlib.contextmanager
 def _awake(lost: list[BaseException]) -> Iterator[None]:
-    """Let a thread of a library that ends for lack of memory end the command, since others would wait for it forever.
+    """End the command if a thread of a library ends for lack of memory, since other threads would wait for it forever.
 
-    Its error is noted in ``lost``. SIGTERM ends a command as SIGINT does: no process is left behind, and what is done is kept.
+    The error of the thread is added to ``lost``, and SIGTERM interrupts the main thread, which ends in good order.
     """
 
     def end(thread: threading.ExceptHookArgs) -> None:
@@ -161,13 +161,13 @@ def _awake(lost: list[BaseException]) -> Iterator[None]:
             return
         assert thread.exc_value is not None
         lost.append(thread.exc_value)
-        # A signal wakes the main thread, but not if it comes just before that begins to wait.
+        # A signal that comes just before the main thread begins to wait does not wake it. So the signal is repeated.
         while len(lost) == 1 and main_thread is not None and not (ended.is_set() or is_stopped()):
             signal.pthread_kill(main_thread, signal.SIGTERM)
             ended.wait(0.2)
 
     main_thread, before, ended = threading.main_thread().ident, threading.excepthook, threading.Event()
-    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
         yield
         return
     vars(threading).update(excepthook=end)  # Python has no other way

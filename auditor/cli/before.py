@@ -1,4 +1,4 @@
-"""Commands without an audit: `init` and `schema` write, `check` and `plan` look ahead, `prove` and `check-proof` prove."""
+"""The commands that run no audit: `init`, `schema`, `check`, `plan`, `prove` and `check-proof`."""
 
 import argparse
 import json
@@ -26,7 +26,7 @@ from auditor.verdict import Verdict
 
 def init(options: argparse.Namespace) -> int:
     """Write a first configuration."""
-    from auditor.config.scaffold import scaffold  # its templates are loaded for nothing else
+    from auditor.config.scaffold import scaffold  # no other command here needs its templates
 
     if options.out.exists() and not options.force:
         raise InvalidInputError(
@@ -102,7 +102,7 @@ def plan(options: argparse.Namespace) -> int:
 
 
 def _too_few_canaries(plan: Plan) -> str:
-    """Return how many canaries are needed, if those of a plan can refute nothing; else an empty text."""
+    """Say how many canaries are needed, if those of the plan can refute nothing. Return an empty text otherwise."""
     canaries = plan.neighbours
     if not isinstance(canaries, Canaries) or any(row.caught < float("inf") for row in foresee(plan)):
         return ""
@@ -152,7 +152,7 @@ def prove(options: argparse.Namespace) -> int:
             else:
                 ended, words = proof.status, str(proof)
             table.add_row(escaped(plan.name), str(claim), escaped(words))
-            # A proof is about real numbers. So a violation that is expected may be one of floating point, next to a proof.
+            # If a violation is expected, a proof is not wrong: it is about real numbers, the violation about floating point.
             if ended != Status.PROVED and plan.expect is not Verdict.VIOLATION:
                 is_for_pairs = ended == Status.PROVED_FOR_PAIRS and status != UNEXPECTED
                 status = PROVED_FOR_PAIRS if is_for_pairs else UNEXPECTED

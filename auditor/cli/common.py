@@ -1,4 +1,4 @@
-"""The common parts of several commands: the console, what is written, configurations and their overrides."""
+"""The common parts of several commands: printing, writing files, and loading configurations."""
 
 import argparse
 import contextlib
@@ -20,22 +20,22 @@ from auditor.results.files import write_whole
 
 
 class _Console(Console):
-    """A console that raises BrokenPipeError where nobody reads any more; rich would end the program."""
+    """A console that raises BrokenPipeError if the reader of the output is gone. A console of rich ends the program."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 def open_console(quiet: bool = False) -> Console:
-    """Return a console: as wide as the terminal, or 160 columns wide."""
+    """Return a console as wide as the terminal. Without a terminal it has 160 columns."""
     console = _Console(quiet=quiet, highlight=False)
-    if not console.is_terminal:  # a log has no width
+    if not console.is_terminal:
         console.width = 160
     return console
 
 
 def say(text: object) -> None:
-    """Print one line, without what a terminal takes for a command."""
+    """Print one line, with control characters escaped."""
     print(fitted(visible(text), sys.stdout), flush=True)
 
 
@@ -61,7 +61,7 @@ def all_to_stderr() -> Iterator[None]:
 def write_to(target: str, text: str) -> None:
     """Write text to a file, or to standard output.
 
-    Raises InvalidInputError if there cannot be such a file, and OSError if the machine refuses.
+    Raises InvalidInputError if the name is not possible, and OSError if the machine refuses (OF_THE_MACHINE).
     """
     if target == STANDARD_OUTPUT:
         print(text, end="")
@@ -75,7 +75,7 @@ def write_to(target: str, text: str) -> None:
 
 
 def load_all(options: argparse.Namespace) -> list[Configuration]:
-    """Read all configurations. Raises InvalidInputError if two have one name: reports are named after them."""
+    """Read all configurations. Raises InvalidInputError if two have one name, since reports are named after them."""
     overrides: Any = {name: value for name in OPTIONS if (value := getattr(options, name, None)) is not None}
     configurations = [load_configuration(file, **overrides) for file in options.configs]
     names = [configuration.name for configuration in configurations]
@@ -88,13 +88,11 @@ def load_all(options: argparse.Namespace) -> list[Configuration]:
 
 
 def selected(configurations: list[Configuration], only: list[str] | None) -> list[Configuration]:
-    """Return the configurations with the audits of these names, or parts of names. Configurations without such audits are left
-    out.
-    """
+    """Return the configurations with the audits that ``only`` names, in full or in part. Leave out configurations without any."""
     known = [plan.name for configuration in configurations for plan in configuration.plans]
     chosen = set(known) if not only else set[str]()
     for name in only or ():
-        # A name means that audit alone, also where it is a part of others.
+        # A full name selects that audit alone, even if it is a part of other names.
         meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
         if not meant:
             raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
@@ -105,7 +103,7 @@ def selected(configurations: list[Configuration], only: list[str] | None) -> lis
 
 @contextlib.contextmanager
 def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
-    """Let errors of a mechanism, and of any other code of the user's, name the file, the line and the audit."""
+    """Let errors of a mechanism, and of other code of the user, name the file, the line and the audit."""
     try:
         with contextlib.chdir("."), Door("a first look"):
             try:
@@ -122,7 +120,7 @@ def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
 def make_folder(folder: Path) -> None:
     """Make a folder for reports.
 
-    Raises InvalidInputError if its name cannot be one, or the report's is taken, and OSError if the machine refuses.
+    Raises InvalidInputError if its name is not possible, or if report.json in it is a folder. Raises OSError as ``write_to``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

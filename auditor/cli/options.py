@@ -13,11 +13,11 @@ from auditor.defaults import CONFIDENCE, RunKeywords, settings
 from auditor.report.formats import FORMATS
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
-PROVED_FOR_PAIRS = 4  # by `auditor prove`: not for all data sets of a domain
-NOT_ALL_CHECKED = 5  # by `auditor replay --check`: nothing differs, and what needs code was not made again
-NOBODY_READS = 141  # as of a command that SIGPIPE ends
+PROVED_FOR_PAIRS = 4  # `auditor prove` proved the claim for the listed pairs, but not for the whole domain
+NOT_ALL_CHECKED = 5  # `auditor replay --check` found no difference, but parts that need code were not checked
+NOBODY_READS = 141  # the status of a command that SIGPIPE ends
 STANDARD_OUTPUT = "-"
-# Adds a command, by its name, its function "module:function" of this room, and its help.
+# Adds a command: its name, its function "module:function" in auditor.cli, and its help.
 _Add: TypeAlias = Callable[..., argparse.ArgumentParser]
 
 
@@ -42,13 +42,13 @@ def all_commands() -> argparse.ArgumentParser:
 
     for several in (_runs, _checks, _compare, _writing, _scores):
         several(add)
-    for command in commands.choices.values():  # behind the command as well, where what was said before it stays
+    for command in commands.choices.values():  # allowed after the command too; SUPPRESS keeps one before the command
         command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that completes paths by names of files. The parsers of its commands do so, too."""
+    """A parser that lets the shell complete paths by names of files. So do the parsers of its commands."""
 
     def add_argument(self, *names: str, **options: Any) -> argparse.Action:
         action = super().add_argument(*names, **options)
@@ -58,17 +58,17 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _configs(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Let a command take configuration files."""
+    """Add the argument for configuration files to a command."""
     parser.add_argument("configs", nargs="+", type=Path, metavar="CONFIG")
     return parser
 
 
-# The settings that are options, with their types: those of the command line replace those of a file.
+# The settings that are options, with their types. An option replaces the setting of a file.
 OPTIONS = {name: (kind, about) for name, kind, about in settings(RunKeywords) if about.option}
 
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add options for settings to a command: the settings named, by default all settings that have an option."""
+    """Add options for the named settings to a command, by default for all settings in OPTIONS."""
     for name in names or OPTIONS:
         kind, about = OPTIONS[name]
         said = about.text[0].lower() + about.text[1:].rstrip(".")
@@ -80,7 +80,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def add_ending(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reports and for the end of a run."""
+    """Add the options for what a run writes and prints, and for its exit status."""
     out = "reports go to DIR/<config name>/"
     parser.add_argument("--out", type=Path, default=Path("reports"), metavar="DIR", help=out)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
@@ -92,7 +92,7 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 
 
 def _may_rise(parser: argparse.ArgumentParser) -> None:
-    """Let a command take how far a loss may rise."""
+    """Add the option that says how far a loss may rise."""
     what = "let the loss on the earlier event rise by this share of the claim; by default 0, so any rise beyond chance fails. "
     what += "inf lets any rise pass, and reports it"
     parser.add_argument("--may-rise", type=_share, default=0.0, metavar="SHARE", help=what)

@@ -1,6 +1,6 @@
-"""The progress that `auditor run` shows: phase, rate and time left; without a terminal, some lines.
+"""The progress that `auditor run` shows: phase, rate and time left. Without a terminal, it prints a few lines.
 
-It shows no bound: one is stated when all audits of a file have ended, at the level that Holm leaves.
+Progress shows no bound, since the level of a bound (Holm) is known only when all audits of a file have ended.
 """
 
 import time
@@ -16,18 +16,18 @@ from auditor.auditing.plan import Plan, Progress
 from auditor.blackbox.batches import Phase
 from auditor.errors import duration, visible
 
-# Seconds between two lines on an audit, where there is no terminal to change a line in.
+# Without a terminal, LINE seconds are between two lines on a phase of an audit.
 LINE = 60.0
-# Seconds of a phase after which the first line says how long it may go on, if that is as long at least.
+# The first line on a phase is printed after FIRST seconds, if at least FIRST seconds are left.
 FIRST = 5.0
 
 
 class ProgressLines(Bars):
-    """A line for each audit under way, which changes in place. There are none if the console is no terminal."""
+    """A line for each audit under way, which changes in place. Without a terminal, some lines are printed instead."""
 
     def __init__(self, console: Console, plans: Sequence[Plan]) -> None:
         super().__init__(
-            # On a narrow terminal the bar is left out, and the name is cut.
+            # A narrow terminal has no bar, and the name is cut.
             TextColumn("[dim]{task.fields[place]}[/] {task.fields[audit]}", table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.description}"),
             *([BarColumn(bar_width=12)] if console.width >= 80 else []),
@@ -40,7 +40,7 @@ class ProgressLines(Bars):
         )
         self._places = {plan.name: f"{number}/{len(plans)}" for number, plan in enumerate(plans, start=1)}
         self._bars = dict[str, TaskID]()
-        # Without a terminal: the phase of each audit, when it began, and when its next line is due.
+        # Without a terminal: for each audit, its phase, when the phase began, and when the next line is due.
         self._phases = dict[str, tuple[Phase, float, float]]()
 
     def end(self, audit: str) -> None:
@@ -79,7 +79,7 @@ class ProgressLines(Bars):
         if now < due or not progress.done:
             return
         left = (now - began) * (progress.planned / progress.done - 1)
-        if left < FIRST and due == began + FIRST:  # it would be the phase's first line, and its last
+        if left < FIRST and due == began + FIRST:  # the first line on the phase would be the last one
             return
         self._phases[progress.audit] = progress.phase, began, now + LINE
         drawn = f"{_short(progress.done)} of {_short(progress.planned)}"
@@ -88,7 +88,7 @@ class ProgressLines(Bars):
 
 
 def _short(outputs: float) -> str:
-    """Write a number of outputs in at most five signs.
+    """Write a number of outputs in a few characters.
 
     >>> _short(950), _short(65_536), _short(1_250_000)
     ('950', '66k', '1.2M')

@@ -1,4 +1,4 @@
-"""`auditor replay --check`: a report made again from the outputs that were recorded, and compared with what it says."""
+"""`auditor replay --check`: make a report again from recorded outputs, and compare the two reports."""
 
 import contextlib
 import operator
@@ -26,7 +26,7 @@ from auditor.errors import InvalidInputError
 from auditor.results.reader import as_read, fitting, frozen_test, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, RunResult
 
-# The parts that need a domain which only code makes, and that are not checked without this code.
+# The parts of an audit that are not checked if only code can make its domain.
 BY_CODE = (
     "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
     "reproducible, what they cost, warnings, the plots, why the audit ended and how to repeat it: only code can make their "
@@ -45,7 +45,7 @@ class Recount:
 
 
 def check_report(file: Path, folder: Path) -> int:
-    """Compare a report with what the outputs recorded in a folder give. Print the result of each audit, and return the exit status.
+    """Compare a report with the one that recorded outputs give. Print a result for each audit, and return the exit status.
 
     Raises InvalidInputError if there is no such report or recording, or if another version wrote the report.
     """
@@ -71,12 +71,12 @@ def check_report(file: Path, folder: Path) -> int:
 
 
 def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iterator[Recount]:
-    """Yield what came of each audit, and of the run. ``written`` is the report as JSON."""
+    """Yield the recount of each audit, and of the run if it differs. ``written`` is the report as JSON."""
     reported = {audit.name: audit for audit in report.audits}
     entries = {entry["name"]: entry for entry in written["audits"]}
     plans = recording.plans
     ended = {plan.name: carry_out(plan, refuse=True) for plan in plans if plan.name not in recording.stand_ins}
-    # The p-values of the others are checked below, by the counts from which they follow.
+    # All other audits have the p-values of the report. These are checked below, by the counts from which they follow.
     known: dict[str, Any] = {**reported, **ended}
     p_values = {plan.name: known[plan.name].p_value for plan in plans if plan.name in known}
     found = levels_of([*p_values.values()], 1 - recording.confidence, recording.sharing_budget)
@@ -108,9 +108,9 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
 
 
 def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tuple[AuditResult, tuple[str, ...]]:
-    """Return an audit whose search cannot be made again, with what its own rule counts in the recorded outputs.
+    """Return an audit whose search cannot be made again, with the counts of its reported rule in the recorded outputs.
 
-    Also return what is not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
+    Also return the parts that are not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
     """
     known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
     known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
@@ -132,6 +132,6 @@ def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tup
         counts, found = reduce(operator.add, map(test.count, samples)), FoundPair(audit.pair, plan.claim)
         again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
         judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
-    # The plots show what the run saw in other rounds.
+    # The plots also show other rounds, which are not counted again. So all but the profile is taken from the report.
     illustration = replace(audit.illustration, profile=judged.illustration.profile)
     return replace(known, judgement=replace(judged, illustration=illustration)), (BY_CODE,)

@@ -1,4 +1,4 @@
-"""`auditor run` and `auditor replay`: audit, print what was found, write reports."""
+"""`auditor run` and `auditor replay`: carry out audits, print the results, write reports."""
 
 import argparse
 import contextlib
@@ -42,7 +42,7 @@ from auditor.results.files import to_json
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-# Next to the report: what a run has done so far, and the reports of runs that ended.
+# The store next to the report: the finished work of a run, and the reports of runs that ended.
 RUNS = "runs.sqlite"
 
 
@@ -52,23 +52,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
-    """Run the configurations that the options of `auditor run` name, write their reports, and return exit status and results."""
+    """Run the configurations that the options of `auditor run` name, and write reports. Return exit status and results."""
     if options.record is not None and options.resume:
         raise InvalidInputError("--resume and --record do not go together: a recording has all outputs of one run")
     configurations = selected(load_all(options), options.only)
-    # Where mechanisms run in this process, what it imports is part of the run's identity.
+    # If a mechanism runs in this process, modules of this process are inputs of the run, so none are imported ahead.
     if all(plan.settings.execution.isolate for one in configurations for plan in one.plans):
         threading.Thread(target=_load_libraries, daemon=True).start()
     for configuration in configurations:
         for plan in configuration.plans:
-            # A mechanism that cannot be imported, and a folder that cannot be made, are errors before any time is spent.
+            # Before any time is spent, raise errors of mechanisms that cannot be imported and folders that cannot be made.
             with naming(configuration, plan):
                 plan.drawer()
                 plan.settings.execution.reach(plan.source)
         make_folder(options.out / configuration.name)
-    # Before a report that may be one of them is written over.
+    # Read now, since the run may overwrite a report that is a baseline.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
-    # A seed that is given repeats a run, so its outputs do not depend on an earlier report.
+    # With --seed a run is repeated, so its outputs must not depend on an earlier report.
     reds = [_violations(options.out / one.name, one.name) if options.seed is None else {} for one in configurations]
     with contextlib.ExitStack() as opened:
         if options.record is not None:
@@ -82,19 +82,19 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
             if options.record is None:
                 plans = tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans)
                 configurations[i] = replace(configuration, plans=plans)
-        gc.freeze()  # else Python's collector walks through all that was imported again and again
+        gc.freeze()  # otherwise Python's collector goes through all imported objects again and again
         return _audit(configurations, options, journals, baselines)
 
 
 def _load_libraries() -> None:
-    """Import what bounds and pages need, in the half of a second for which the command waits for its workers to start."""
-    with contextlib.suppress(Exception):  # it is raised again where they are used
+    """Import what bounds and pages need, in the half second while workers start."""
+    with contextlib.suppress(Exception):  # an error is raised again when the library is used
         importlib.import_module("scipy.special")
         pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
 def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
-    """Return the violations that the report of a configuration holds and that were not expected, by audit."""
+    """Return the unexpected violations in the earlier report of a configuration, by the name of the audit."""
     report = folder / "report.json"
     try:
         earlier = read_report(report) if report.exists() else None
@@ -106,9 +106,9 @@ def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
 
 
 def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
-    """Return the plan with the violation that its audit found before, to be looked at first.
+    """Return the plan with the violation that its audit found before, which is counted again first.
 
-    A run that is resumed may have written over that report. So it is kept.
+    The store keeps the violation, since a run that is resumed may have overwritten the earlier report.
     """
     if plan.kind != "pairwise":
         return plan
@@ -162,7 +162,7 @@ def _audit(
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
         for configuration, result in zip(configurations, found, strict=True):
-            os.chdir(here)  # a mechanism without a process of its own may have left it
+            os.chdir(here)  # a mechanism that runs in this process may have changed the folder
             report, unwritten = write_reports(result, options.out / configuration.name)
             print_result(result, console)
             console.print(visible(f"report: {report.with_suffix('.html')}"), markup=False, soft_wrap=True)
@@ -186,14 +186,14 @@ def _audit(
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
-    # Not sooner: after an interruption, --resume finds what every file of the command has done.
-    for journal, result in zip(journals, results, strict=False):  # a replay has none
+    # The journals end last, so that after an interruption --resume finds the finished work of every file.
+    for journal, result in zip(journals, results, strict=False):  # a replay has no journals
         journal.end(to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
 
 
 def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
-    """Make the folders of --json and --junit. Raises InvalidInputError if one would be written over another file of the run."""
+    """Make the folders for --json and --junit. Raises InvalidInputError if a target is a folder or another file of the run."""
     own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
     taken = {one.file.resolve() for one in configurations}
     taken |= {(options.out / one.name / name).resolve() for one in configurations for name in own}
@@ -206,14 +206,14 @@ def _look_at_targets(options: argparse.Namespace, configurations: list[Configura
         if file in taken or file.is_dir():
             what = "is a folder" if file.is_dir() else "is another file of this run"
             raise InvalidInputError(f"--{option} {target} {what}; give another name")
-        if file.is_file() or not file.exists():  # not a device
+        if file.is_file() or not file.exists():  # both options may name the same device
             taken.add(file)
 
 
 def _written_to_targets(
     options: argparse.Namespace, results: list[RunResult], failures: "dict[str, list[Change]]"
 ) -> list[int]:
-    """Write --json and --junit. A file that cannot be written takes back no verdict: it is said, and its status returned."""
+    """Write --json and --junit. If a file cannot be written, warn and return its status; verdicts stay as they are."""
     forms: dict[str, Callable[[], str]] = {
         "json": lambda: to_json(results[0].to_dict()),
         "junit": lambda: to_junit(*results, failures=failures),
@@ -235,7 +235,7 @@ def _written_to_targets(
 def _compared(
     result: RunResult, configuration: Configuration, baseline: RunResult, options: argparse.Namespace
 ) -> list[Change]:
-    """Compare with the baseline what was run."""
+    """Return the changes since the baseline in the audits that were run."""
     plans = {plan.name: plan for plan in configuration.plans}
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
     with contextlib.chdir("."):
@@ -248,7 +248,7 @@ def _compared(
 
 
 def _run_files(configurations: Sequence[Configuration], console: Console) -> Generator[RunResult, None, None]:
-    """Yield the results of each file. Workers go on with the next files while the report of one is written."""
+    """Yield the result of each file. Workers go on with the next files while the caller writes the report of one."""
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
@@ -269,7 +269,7 @@ def _run_files(configurations: Sequence[Configuration], console: Console) -> Gen
                 begun = now
     except BaseException:
         for configuration in configurations:
-            configuration.close()  # first: processes that are stopped must not be recorded as failures of a mechanism
+            configuration.close()  # before stop_all, so that stopped processes are not kept as failures of a mechanism
         stop_all()
         raise
 

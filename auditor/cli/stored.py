@@ -1,6 +1,6 @@
-"""`auditor show`, `compare` and `scores`: what is stored is shown and compared, without its mechanisms.
+"""`auditor show`, `compare` and `scores`, which read stored reports and scores, and run no mechanism.
 
-And what `auditor run` does for a release: a baseline, and what GitHub shows of a run.
+For `auditor run`, the module also reads baselines, and gives GitHub what it shows of a run.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from auditor.scores import audit_scores, read_scores
 
 def show(options: argparse.Namespace) -> int:
     """Print a report, or write it in other forms."""
-    # The folder, or another file that `auditor run` wrote there, means the report in it.
+    # A folder, or another file that `auditor run` wrote to the folder, stands for the report in the folder.
     near = options.report if options.report.is_dir() else options.report.parent
     written = {Path(form.file).suffix for form in FORMATS if form.file is not None}
     is_meant = options.report.is_dir() or options.report.suffix in written
@@ -78,15 +78,15 @@ def show_changes(changes: Sequence[Change], baseline: str) -> None:
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path, RunResult]]:
-    """Read the baselines of a run, by the names of its configurations.
+    """Return the baselines of a run, each with its file, by the names of the configurations.
 
-    Raises InvalidInputError unless there is exactly one for each configuration, whose events can be compared.
+    If there are any, each configuration needs exactly one. Raises InvalidInputError otherwise, and if events are not comparable.
     """
     found: dict[str, tuple[Path, RunResult]] = {}
     for file in files:
         report = read_report(file)
         for audit in report.audits:
-            shown(audit, FALSE_RISE)  # now, and not after hours
+            shown(audit, FALSE_RISE)  # an error is raised now, and not after hours
         if report.name not in names:
             raise InvalidInputError(f'baseline {file} is a report of "{report.name}"; the run is of {", ".join(names)}')
         if report.name in found:
@@ -99,7 +99,7 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tup
 
 
 def tell_github(annotations: Callable[[], list[str]], text: Callable[[], str] | None = None) -> None:
-    """On GitHub, print annotations, which it reads from either stream, and add a text to the summary of the step."""
+    """On GitHub, print annotations to standard output or error, since it reads both, and add a text to the step's summary."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     for line in annotations():

@@ -1,4 +1,4 @@
-"""Make plans of a configuration file. Every error names the file, the line, the key and what is allowed."""
+"""Turn a configuration file into plans. Every error names the file, the line, the key and what is allowed."""
 
 import inspect
 import re
@@ -31,7 +31,7 @@ from auditor.verdict import Verdict, alpha_for_each, expected_of
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A file's plans, under one error budget. ``overrides`` are settings that replace the file's."""
+    """The plans of a file, which share one error budget. ``overrides`` replace settings of the file."""
 
     name: str
     file: Path
@@ -50,7 +50,7 @@ class Configuration:
     """The lines of the mechanisms, by the names of the plans."""
 
     def close(self) -> None:
-        """Close the stores, which keep what the audits do."""
+        """Close the stores of the plans."""
         for plan in self.plans:
             plan.store.close()
 
@@ -62,11 +62,10 @@ def load_configuration(
     claims: Mapping[str, Mapping[str, Any]] | None = None,
     **overrides: Unpack[RunKeywords],
 ) -> Configuration:
-    """Read a configuration and build its domains; mechanisms are not imported yet.
+    """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
-    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. A function that makes data sets
-    is code as well, so a stand-in with one pair is in the place of its domain. ``claims`` are claims that came from code when they
-    were recorded, by the names of their audits.
+    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. If functions make the
+    data sets of a domain, a stand-in replaces the domain. ``claims``, by the names of audits, replace claims from code.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
     """
@@ -108,9 +107,9 @@ def load_configuration(
 
 
 def search_path(file: Path) -> tuple[str, ...]:
-    """List the folders in which a configuration's mechanisms are looked for.
+    """Return the folders in which code of a configuration is looked for.
 
-    Its own folder, the folders above it up to the nearest that holds a pyproject.toml, and the working folder.
+    These are the folder of the file, the folders above it up to the nearest with a pyproject.toml, and the working folder.
     """
     folder = file.resolve().parent
     above = [folder, *folder.parents]
@@ -120,7 +119,7 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file, whether what it names may be imported, what its object says, and the claims of its plans."""
+    """One audit of a file. ``known`` is its recorded claim, ``adapted`` what its object states, and ``claims`` are by plan."""
 
     audit: schema.Audit
     number: int
@@ -140,14 +139,14 @@ class _Part:
 
     @property
     def claim_is_stated(self) -> bool:
-        """Whether the claim is that of an object, or comes from a function."""
+        """Whether an object or a function states the claim."""
         claim = self.audit.claim
         if claim is None:
             return isinstance(self.audit.mechanism, schema.ObjectKeys)
         return isinstance(claim, dict) and "from" in claim
 
     def code(self) -> list[str]:
-        """Return the names of the functions and objects that make the data sets, and the claim unless it is known."""
+        """Return the names of the functions and objects for the domain, for ``valid``, and for a claim that is not known."""
         audit = self.audit
         itself = audit.mechanism.object if isinstance(audit.mechanism, schema.ObjectKeys) else ""
         named = audit.neighbours.code() if audit.neighbours is not None else [itself]
@@ -156,7 +155,7 @@ class _Part:
         return named + ([audit.valid] if audit.valid else [])
 
     def domain(self, distance: int | None = None) -> Domain | Canaries:
-        """Return the neighbours of an audit, or what stands for them; with a ``distance``, neighbours so far apart."""
+        """Return the neighbours of the audit, or a stand-in. A ``distance`` replaces the key of this name."""
         neighbours: Any = self.audit.neighbours
         if neighbours is None:
             if self.adapted is None:
@@ -170,14 +169,14 @@ class _Part:
         return made
 
     def makes_domain(self) -> bool:
-        """Whether the domain is the one in the file and not a stand-in: it needs no function, or functions may be run."""
+        """Whether the domain is no stand-in, since it needs no function, or functions may run."""
         neighbours: Any = self.audit.neighbours
         needs_none = neighbours is not None and not neighbours.needs_code() and self.audit.valid is None
         return self.runs_code or needs_none
 
 
 def _with_object(part: _Part) -> _Part:
-    """Return the part with what its object says, if the file leaves that out. The object is imported for it."""
+    """Return the part with what its object states, if the file lacks claim or neighbours. This imports the object."""
     audit = part.audit
     missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
     if not isinstance(audit.mechanism, schema.ObjectKeys):
@@ -230,7 +229,7 @@ def _claims(part: _Part) -> dict[str, Claim]:
 
 
 def _stated(part: _Part) -> Claim:
-    """Return the claim of {from: file.py:name}, with what the function or object of that name states."""
+    """Return the claim that the function or object in {from: file.py:name} states."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
     require_known("a claim from code has the key", keys, ("from", "relation"))
@@ -251,7 +250,7 @@ def _stated(part: _Part) -> Claim:
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:
-    """Return the sensitivity by the distance of the data sets, where it is given for several; else none."""
+    """Return the sensitivity by distance, if the claim has it for several distances. Return an empty dict otherwise."""
     given = audit.claim.get("sensitivity") if isinstance(audit.claim, dict) else None
     if not isinstance(given, dict):
         return {}
@@ -277,7 +276,7 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
     domains = [_asked(part, _valid(part, domain)) for domain in domains]
     with part.naming():
         settings = _settings(config, audit, {**overrides})
-        # With the name, the arguments of `auditor run` that give the same outputs again.
+        # Together with the name, these arguments of `auditor run` give the same outputs again.
         seeded = ["--seed", str(settings.seed)]
         seeded += ["--confidence", repr(overrides["confidence"])] if "confidence" in overrides else []
         seeded += ["--samples", str(settings.samples)] if "samples" in overrides else []
@@ -298,7 +297,7 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
 
 
 def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
-    """Return the neighbours of which both data sets are valid, if the audit says which are."""
+    """Return the neighbours. If the audit has the key ``valid``, keep only pairs of valid data sets."""
     named = part.audit.valid
     if named is None or not part.runs_code:
         return neighbours
@@ -310,7 +309,7 @@ def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
 
 
 def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
-    """Return the neighbours with what is asked, if the mechanism is a session."""
+    """Return the neighbours, with scripts of questions if the mechanism is a session."""
     keys = ("ask", "rounds", "sessions", "meter")
     given = {key: value for key in keys if (value := getattr(part.audit, key)) is not None}
     if not given:
@@ -324,7 +323,7 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
 
 
 def _settings(file: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
-    """Return the settings: of the command line first, then of the audit, then of the file."""
+    """Return the settings. The command line overrides the audit, which overrides the file."""
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
     given |= file.settings() | audit.settings()
     if execution := audit.execution or file.execution:
@@ -352,7 +351,7 @@ def _validate(document: Document) -> schema.File:
 
 
 def _problem(problem: Any, document: Document) -> str:
-    """Put one finding of pydantic into a sentence with its place."""
+    """Return a sentence, with its place, for a problem that pydantic found."""
     loc, kind, given, model = problem["loc"], problem["type"], problem["input"], problem["ctx"]["model"]
     path = _path(loc, document.data)
     if kind == "missing":
@@ -361,7 +360,7 @@ def _problem(problem: Any, document: Document) -> str:
         path, given = (*path, problem["ctx"]["discriminator"].strip("'")), problem["ctx"]["tag"]
     where = document.at(*path)
     if kind == "extra_forbidden":
-        # The last alternative that was chosen, where the key stands in it.
+        # Name the alternative that was chosen last, if the key belongs to it directly.
         form = f" ({loc[-2]})" if path[-2:] != loc[-2:] and len(loc) > 1 else ""
         advice = _INSTEAD.get(path[-1]) or did_you_mean(str(path[-1]), model.model_fields)
         return f'{where}: unknown key "{path[-1]}" in {_parent(path)}{form}; {advice}'
@@ -394,7 +393,7 @@ _EXAMPLES = {
 
 
 def _needed(model: type[BaseModel], key: str) -> str:
-    """Say what a key that is missing may be, if few words can say that."""
+    """Say what a missing key may be, if few words suffice."""
     if key in _EXAMPLES:
         return f"; {_EXAMPLES[key]}"
     kind = model.model_fields[key].annotation
@@ -424,7 +423,7 @@ def _path(loc: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
     """Return the keys and indices of a location, without the names of alternatives that pydantic mixes into it."""
     path: list[str | int] = []
     for before, step in zip(("", *loc), loc, strict=False):
-        if before == "by domain":  # a name of a domain may be a key of it, too
+        if before == "by domain":  # then the step is the domain's name, which may also be one of its keys
             continue
         if step in data if isinstance(data, dict) else isinstance(data, list) and isinstance(step, int):
             data = data[step]

@@ -1,4 +1,4 @@
-"""A folder of recorded outputs, with their configuration. A replay needs nothing else."""
+"""Recordings: folders with the outputs of a run and a copy of its configuration. A replay needs nothing else."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError, require_known
 from auditor.strangers import read_bytes, read_json
 
-# The most bytes of a manifest, and of a configuration.
+# A manifest has at most MOST_BYTES bytes, and so has a configuration.
 MOST_BYTES = 1 << 22
 
 VERSION = 2
@@ -38,9 +38,9 @@ class Manifest(Strict):
 
 
 def record(configuration: Configuration, folder: Path) -> Configuration:
-    """Return the configuration with plans that keep their outputs below ``folder``, in one open store, with a copy of the file.
+    """Begin a recording below ``folder``. Return the configuration with plans that keep their outputs there, in one open store.
 
-    Raises InvalidInputError if there is a recording of that name, or if the folder cannot be made.
+    Raises InvalidInputError if there is a recording of the same name, or if the folder cannot be made.
     """
     here = folder / configuration.name
     if (here / MANIFEST).exists():
@@ -66,7 +66,7 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
 
 
 def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configuration]:
-    """Return the recordings in a folder, by name. Their plans take outputs from an open store, one for each recording.
+    """Return the recordings in a folder, sorted by name. The plans of each recording take outputs from one open store.
 
     Without ``runs_code`` no code that a recording names is imported. A stand-in replaces each domain that needs such code.
 
@@ -81,7 +81,7 @@ def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configurati
 
 
 def code_of(recordings: Sequence[Configuration]) -> list[str]:
-    """Return the files that a replay of recordings would run, each with its SHA-256; without a file, the name of the function."""
+    """Return the files with code that a replay would run, each with its SHA-256. Code without a file is named instead."""
     found = list[str]()
     for source in [source for recording in recordings for source in recording.code]:
         files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
@@ -99,7 +99,7 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
     require_known(f"{manifest} overrides the unknown setting", kept.overrides, get_type_hints(RunKeywords))
     overrides = cast(RunKeywords, kept.overrides)
     file = manifest.parent / Path(kept.configuration).name
-    # Before anything that it names is run.
+    # The file is compared before anything that it names is run.
     if hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
         raise InvalidInputError(f"{file} was changed after its outputs were recorded; restore the file, or record anew")
     configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)

@@ -1,4 +1,4 @@
-"""The identity of a run, and its inputs: what its outputs depend on, as far as it is known before anything runs."""
+"""The identity of a run, and the files and packages that its outputs depend on, as far as known before anything runs."""
 
 import functools
 import hashlib
@@ -20,7 +20,7 @@ from auditor.interfaces import Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
 
-# Files that say which versions a program is built of, or runs with.
+# Files that fix the versions of a program's dependencies.
 LOCKS = (
     *("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pixi.lock", "conda-lock.yml", "requirements.lock"),
     *("requirements.txt", "Cargo.lock", "go.sum", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "renv.lock"),
@@ -29,10 +29,10 @@ LOCKS = (
 
 
 def identity(configuration: Configuration) -> dict[str, Any]:
-    """Return what must be equal in two runs for one to go on with the other, as plain data; their inputs come on top."""
+    """Return, as plain data, what must be equal for a run to resume another. The ``inputs`` of both must be equal too."""
     file = read_yaml_file(configuration.file).data
     by_name = {audit["name"]: audit for audit in file["audits"]}
-    where = ("workers", "backend", "address")  # outputs are drawn, which changes no number
+    where = ("workers", "backend", "address")  # these settings say where outputs are drawn, and change no number
     return {
         "version": auditor.__version__,
         "Python": platform.python_version(),
@@ -46,9 +46,9 @@ def identity(configuration: Configuration) -> dict[str, Any]:
 def inputs(configuration: Configuration) -> dict[str, str]:
     """Return a digest of each file that outputs depend on, by its path from the configuration, and the versions of packages.
 
-    The files are those of mechanisms, scores and data sets, of the modules that they import, files that parameters name, and locks
-    next to these. Files that a call opens or imports later are not among them. Raises MechanismError if the process that imports
-    them ends.
+    The files are the code of mechanisms, scores and data sets, the modules that this code imports, files that parameters
+    name, and lock files next to these. Files that a call opens or imports later are missing. Raises MechanismError if the
+    process that imports the code ends.
     """
     folder = configuration.file.resolve().parent
     canaries = [plan.neighbours for plan in configuration.plans if isinstance(plan.neighbours, Canaries)]
@@ -63,7 +63,7 @@ def inputs(configuration: Configuration) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     status = path.stat()
-    if status.st_size > 1 << 28:  # size and time of the last change stand for the content
+    if status.st_size > 1 << 28:  # a digest would take long, so size and time of the last change replace it
         return f"{status.st_size} bytes of {status.st_mtime_ns}"
     with path.open("rb") as file:
         # 16 digits are enough to detect a change, and few enough to read.
@@ -71,7 +71,7 @@ def _digest(path: Path) -> str:
 
 
 def _imported(configuration: Configuration, sources: Sequence[Source]) -> tuple[list[str], dict[str, str]]:
-    """Return what ``imported`` does; in a process of its own, unless all mechanisms run in this one."""
+    """Call ``imported``: in this process if all mechanisms run here, or else in a process of its own."""
     modules = functools.partial(imported, [one for one in sources if not one.is_program])
     importing = PythonSource("imports", function=modules)
     isolates = any(plan.settings.execution.isolate for plan in configuration.plans)

@@ -1,6 +1,6 @@
-"""A first configuration for mechanisms. Their signatures give a part of what it needs, and trial calls give the rest.
+"""Write a first configuration for mechanisms, from their signatures and from trial calls.
 
-A mechanism is called on one kind of data set after another, as `auditor check` calls it.
+A trial calls the mechanism as `auditor check` does, on one kind of data set after another.
 """
 
 import inspect
@@ -28,13 +28,13 @@ from auditor.config.load import load_configuration, search_path
 from auditor.door import outcome
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
 
-# The most kinds of data sets that are tried for a mechanism.
+# At most MOST_KINDS kinds of data sets are tried for a mechanism.
 MOST_KINDS = 60
-# Values for parameters without a default, by name, then by annotation. Numbers that no claim has are not 1: a mechanism that
-# forgets to multiply or divide by such a number would else go unnoticed.
+# Values for parameters without a default, by name, or else by annotation. Numbers that belong to no claim are not 1, since
+# with 1 a mechanism that forgets to multiply or divide would go unnoticed.
 _GUESSES: dict[str, Any] = {"bool": True, "int": 3, "str": "text", "epsilon": 1.0, "eps": 1.0, "delta": 1e-5}
 _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
-# Containers of a frame by the annotation or the name of the argument, in the order in which they are tried if neither says it.
+# The forms of a frame (the key ``as``). If patterns fit the annotation or name of the argument, only these forms are tried.
 _CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
     "columns": r"^(dict|Mapping)\b",
@@ -52,9 +52,9 @@ _TYPES = (
     "{type: date}",
     "{type: boolean}",
 )
-# Columns that say whose row it is.
+# The names of columns that identify the owner of a row.
 _PERSON = re.compile(r"(^|_)(id|uid|uuid|user|person|patient|customer|client|member|household|voter|student)s?$", re.I)
-# Names the column that is missing; a column of pandas may be an attribute.
+# Finds the name of a missing column in an error. In pandas, a column may be read as an attribute.
 _MISSING = re.compile(
     r"(?:(?:KeyError|ColumnNotFoundError): .*?|'(?:DataFrame\w*|Series)' object has no attribute )['\"]([^'\"\[\]]*\w)['\"]",
     re.DOTALL,
@@ -66,8 +66,8 @@ _TOTALS = "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, hi
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Frames to try: their form, which is the key ``as``; the columns that are known, with the places of their types in _TYPES; and
-    the column that says whose row it is.
+    """A kind of frame to try. ``form`` is the key ``as``. ``columns`` are the known columns, each with the index of its type
+    in _TYPES. ``owner`` is the name of the column that identifies the owner of a row, or empty.
     """
 
     form: str
@@ -81,12 +81,12 @@ class Frame:
         return f"{{domain: frame, columns: {{{columns}}}, {owner}size: {{low: 0, high: 20}}, as: {self.form}}}"
 
     def order(self) -> tuple[Any, ...]:
-        """Return what is tried first: the frame with the most known columns, and then with the earliest types."""
+        """Return the key for sorting: frames with more known columns come first, then those with earlier types."""
         places = [i for _, i in self.columns]
         return -len(places) - bool(self.owner), sum(places), places
 
     def after(self, problem: str) -> "Iterator[Frame]":
-        """Yield the frame with the column that the problem says is missing, or else frames with the next type of a column."""
+        """Yield the frame with the column that the problem says is missing. Without a new one, try the next type of each."""
         found = _MISSING.search(problem)
         if found is None or found[1] in {self.owner, *dict(self.columns)}:
             for k, (name, i) in enumerate(self.columns):
@@ -99,15 +99,15 @@ class Frame:
 
 
 def in_yaml(value: Any) -> str:
-    """Return a value in YAML: as JSON, which is YAML, but words without quotes."""
+    """Return a value as YAML: words without quotes, all else as JSON, which is YAML."""
     is_word = isinstance(value, str) and value.isidentifier() and value.lower() not in ("true", "false", "null")
     return str(value) if is_word else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstAudit:
-    """An audit of a first configuration. ``data`` are data sets to try, in this order, and ``guessed`` are keys. ``notes`` say what
-    the mechanism made of its ``neighbours``, and ``problem`` why these do not pass `auditor check`.
+    """An audit of a first configuration. ``data`` are the kinds of data sets to try, in this order. ``guessed`` are the keys
+    with guessed values. ``notes`` describe the outputs on ``neighbours``, ``problem`` why these fail `auditor check`.
     """
 
     name: str
@@ -136,7 +136,7 @@ def of_program(words: Sequence[str]) -> FirstAudit:
 def of_python(name: str, file: Path) -> FirstAudit:
     """Return what is known of a function or an object, for a configuration to be put in ``file``.
 
-    Raises MechanismError if it cannot be imported, if it is a class without sessions, and if it takes no data set.
+    Raises MechanismError if it cannot be imported, if it is a class that makes no sessions, or if it takes no data set.
     """
     place, _, attribute = name.rpartition(":")
     name = f"{os.path.relpath(place, file.parent)}:{attribute}" if place.endswith(".py") else name
@@ -175,7 +175,7 @@ def of_python(name: str, file: Path) -> FirstAudit:
 
 
 def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[str | Frame]:
-    """Return data sets to try, by the annotation and the name of their parameter, and by parameters that are bounds."""
+    """Return the kinds of data sets to try, by annotation and name of the parameter. ``numbers`` may have bounds of records."""
     annotation = dataset.annotation
     words = dataset.name if annotation is dataset.empty else inspect.formatannotation(annotation).strip("'\"")
     if named := [Frame(form) for form, mark in _CONTAINERS.items() if re.search(mark, words)]:
@@ -190,13 +190,13 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
 def _data(low: float, high: float) -> list[str]:
     records = f"{{domain: records, record: {{low: {low:g}, high: {high:g}}}, size: "
     added = records + "{low: 1, high: 5}, relation: add_remove"
-    # The number of outputs of a mechanism that answers each record must not say how many records there are.
+    # A mechanism may return a number for each record. Then all data sets need the same number of records.
     replaced = records + "{low: 5, high: 5}, relation: substitute}"
     return [added + "}", added + ", container: list}", _LISTS, _VALUE, replaced, _TOTALS]
 
 
 def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each parameter, with its default or a guess. A default that YAML cannot hold is left to the mechanism."""
+    """Yield the name of each parameter, with its default or a guess. Leave out a parameter whose default YAML cannot hold."""
     for name, parameter in taken.items():
         kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
         guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
@@ -210,13 +210,13 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     if isinstance(value, str):
-        value.encode()  # raises for half a character, and what raises is not plain, such as a list that holds itself
+        value.encode()  # raises for a lone surrogate; a value for which this function raises is not plain
         return True
     return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _claim(numbers: Mapping[str, float], *, is_query: bool) -> dict[str, float]:
-    """Return the claim that the names of parameters give; empty if they give none."""
+    """Return the claim that parameters state by their names. Return an empty dict if they state none."""
     numbers = {{"eps": "epsilon"}.get(name, name): value for name, value in numbers.items()}
     forms = [("order", "epsilon"), ("epsilon", "delta"), ("epsilon",), ("rho",), ("mu",), ("sensitivity",) * is_query]
     # With a delta of 0 the claim is pure privacy.
@@ -226,8 +226,8 @@ def _claim(numbers: Mapping[str, float], *, is_query: bool) -> dict[str, float]:
 def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
     """Return the text of a configuration, to be put in ``file``, and its audits.
 
-    ``words`` are names "file.py:function" or "module:object", or one command. Raises InvalidInputError for a folder that does not
-    exist or cannot be written to, and for names and a command together; MechanismError if a mechanism cannot be imported.
+    ``words`` are names "file.py:function" or "module:object", or one command. Raises InvalidInputError if the folder does
+    not exist or cannot be written to, and for names mixed with a command. Raises MechanismError as ``of_python``.
     """
     if not file.parent.is_dir():
         raise InvalidInputError(f"the folder {file.parent} for {file.name} does not exist; make it first")
@@ -247,7 +247,7 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
 
 
 def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
-    """Return the audit with the first data sets that pass `auditor check`; if none do, with those of which most is known."""
+    """Return the audit with the first data sets that pass `auditor check`. If none pass, choose those with most columns."""
     queue, seen, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
     end = time.monotonic() + 60.0  # after that, no other kind is tried
     while queue and len(failed) < MOST_KINDS and time.monotonic() < end:
@@ -271,7 +271,7 @@ def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
 
 
 def _looked_at(audit: FirstAudit, trial: Path) -> Iterator[str]:
-    """Yield words for the first outputs, and a doubt about them. Raises AuditorError where they suggest other data sets."""
+    """Yield words for the first outputs, and any doubt about them. Raises AuditorError if other data sets should be tried."""
     trial.write_text(_text([audit]), encoding="utf-8")
     [plan] = load_configuration(trial).plans
     first = draw_once(plan)

@@ -1,7 +1,7 @@
-"""The shape of a configuration: names, kinds and defaults, checked by pydantic; and its JSON Schema, made of the same models.
+"""The pydantic models of a configuration, which check its keys, types and defaults, and the JSON Schema made from them.
 
-The text below a key is its description in the JSON Schema. What numbers mean is checked later, and so are the keys of claims. The
-JSON Schema has these from the kinds of claims.
+The text below a key is its description in the JSON Schema. The ranges of numbers and the keys of claims are checked later.
+The JSON Schema takes the keys of claims from CLAIM_KINDS.
 """
 
 import dataclasses
@@ -44,14 +44,14 @@ M = TypeVar("M", bound="Strict")
 
 
 class Strict(BaseModel):
-    """A mapping with the keys of its fields, and no others."""
+    """A mapping that refuses all keys but the fields of its model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, defer_build=True)
 
     @model_validator(mode="wrap")
     @classmethod
     def _naming_itself(cls, given: Any, handler: Callable[[Any], Any]) -> Any:
-        """Let each error name the model that it arose in, which knows the keys that are allowed."""
+        """Add to each error the model that raised it, since the model knows the allowed keys."""
         try:
             return handler(given)
         except ValidationError as errors:
@@ -61,12 +61,12 @@ class Strict(BaseModel):
             raise ValidationError.from_exception_data(cls.__name__, found) from None
 
     def given(self) -> dict[str, Any]:
-        """Return the keys that the file sets, with their values; null sets nothing."""
+        """Return the keys that the file sets, with their values. A key with null counts as not set."""
         return {key: value for key, value in self if key in self.model_fields_set and value is not None}
 
 
 def validated(kind: type[T], data: Any, what: str) -> T:
-    """Return data as an object of a type. Raises InvalidInputError: ``what``, the first place that is wrong, and why."""
+    """Return data as an object of a type. Raises InvalidInputError with ``what``, the first wrong place, and the reason."""
     try:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as errors:
@@ -76,8 +76,8 @@ def validated(kind: type[T], data: Any, what: str) -> T:
 
 
 def plain_message(problem: Any) -> str:
-    """Say what a value must be, of a problem that pydantic found."""
-    # Pydantic calls these by the names of Python's types.
+    """Say what a value must be, for a problem that pydantic found."""
+    # In these messages, pydantic would use the names of Python's types.
     known = {
         "dict_type": "a mapping, {key: value}",
         "list_type": "a list, [value, value]",
@@ -92,34 +92,34 @@ def plain_message(problem: Any) -> str:
 
 
 RelationName = Literal["add_remove", "substitute"]
-# More pairs than any search looks at, so that a generator without an end is an error.
+# A generator may yield MOST_PAIRS pairs, more than any search looks at. A generator without an end is an error.
 MOST_PAIRS = 100_000
-# Keys that may name a function, which makes data sets.
+# Keys that may name a function that makes data sets.
 _DATA_FROM_CODE = ("generator", "canaries", "records")
 
 
 class LowHigh(Strict):
-    """The two ends of a range, both inside it."""
+    """A range, which includes both ends."""
 
     low: Number
-    """The least."""
+    """The least value."""
     high: Number
-    """The greatest."""
+    """The greatest value."""
 
 
 class NeighbourForm(Strict):
-    """A form that neighbours may have in a configuration."""
+    """One of the forms in which a configuration states neighbours."""
 
     @abstractmethod
     def make(self, search_path: tuple[str, ...]) -> Domain | Canaries:
-        """Return the neighbours. Raises InvalidInputError if keys do not go together, or if a value is not possible."""
+        """Return the neighbours. Raises InvalidInputError if keys contradict each other, or if a value is impossible."""
 
     def code(self) -> list[str]:
-        """Return the names of the functions that making the domain imports, module:function or file.py:function."""
+        """Return the names of the functions that ``make`` imports, module:function or file.py:function."""
         return [name for key in (*_DATA_FROM_CODE, "score") if isinstance(name := getattr(self, key, None), str)]
 
     def needs_code(self) -> bool:
-        """Whether data sets come from functions, so that without these there is only a stand-in for the domain."""
+        """Whether functions make the data sets. If these functions may not run, a stand-in replaces the domain."""
         return any(isinstance(getattr(self, key, None), str) for key in _DATA_FROM_CODE)
 
     def stand_in(self) -> Domain | Canaries:
@@ -127,7 +127,7 @@ class NeighbourForm(Strict):
         return Pairs([(0, 1)])
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keys that are given, without ``domain``; ranges as (low, high)."""
+        """Return the given keys except ``domain``, with ranges as (low, high)."""
         given = {key: value for key, value in self.given().items() if key != "domain"}
         return {key: (v.low, v.high) if isinstance(v, LowHigh) else v for key, v in given.items()}
 
@@ -140,42 +140,42 @@ class OneValue(NeighbourForm):
     values: list[Any] | None = None
     """The possible values."""
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    """The ends of a range, instead of values."""
+    """The ends of a range of possible values, instead of `values`."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Value(**self.arguments())
 
 
 class NumberApart(NeighbourForm):
-    """One number of a range. Two numbers are neighbours if they are near each other."""
+    """One number of a range. Two numbers are neighbours if they are at most `distance` apart."""
 
     domain: Literal["number"]
-    """One number, of which any two that are near each other are neighbours."""
+    """One number of a range."""
     range: Annotated[list[Number], Field(min_length=2, max_length=2)]
     """The ends of the range."""
     distance: Number
-    """How far apart neighbours may be."""
+    """The largest difference between two neighbours."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return OneNumber(**self.arguments())
 
 
 class NumberRecord(LowHigh):
-    """A record between two numbers."""
+    """A record that is a number of a range."""
 
     integer: bool | None = None
     """Whether records are integers."""
 
 
 class ChoiceRecord(Strict):
-    """A record out of a list. Leave out low, high and integer."""
+    """A record that is one of a list of values. Leave out low, high and integer."""
 
     choices: list[Any]
-    """All that a record may be."""
+    """The possible values of a record."""
 
 
 def _without_null(given: Any) -> Any:
-    """Remove the keys that are null: they set nothing, in any form."""
+    """Remove the keys with null, since these keys count as not set and must not choose a form."""
     return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
@@ -190,7 +190,7 @@ class Apart(NeighbourForm):
     """Neighbours that may be several moves apart."""
 
     distance: int | None = None
-    """The number of records, rows or persons in which neighbours differ. More than 1 is group privacy."""
+    """The most records, rows or persons in which neighbours differ; 1 by default. A larger number is group privacy."""
 
 
 class ListOfRecords(Apart):
@@ -201,13 +201,13 @@ class ListOfRecords(Apart):
     record: RecordForm | None = None
     """The possible values of each record: {low, high}, or {choices}."""
     size: LowHigh
-    """How many records there may be."""
+    """The least and the greatest number of records."""
     columns: int | list[RecordForm] | None = None
-    """How many numbers a record has; or, instead of record, the values of each number: [{low, high}, {choices}, ...]."""
+    """How many numbers a record has; or, instead of `record`, the values of each number: [{low, high}, {choices}, ...]."""
     container: Literal["array", "list"] | None = None
-    """What a Python mechanism receives: an array of shape (n,) or (n, columns), the default; or a list."""
+    """What a Python mechanism receives. array (the default): an array of shape (n,) or (n, columns); list: a list."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
+    """How neighbours differ. add_remove (the default): a record is added or removed; substitute: a record is replaced."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -223,29 +223,29 @@ class ListOfRecords(Apart):
 
 
 class TotalsKeys(NeighbourForm):
-    """A vector of sums over people: contributions and people, or cells, values and contribution."""
+    """Sums over people, stated by contributions and people; by cells, values and contribution; or by keys in place of cells."""
 
     domain: Literal["totals"]
     """A vector of sums over people."""
     contributions: list[list[Number]] | None = None
-    """The vectors that one person can add."""
+    """The vectors that one person can add. Each vector is a kind of people."""
     people: LowHigh | None = None
-    """How many people of each kind of contribution there may be."""
+    """The least and the greatest number of people of each kind."""
     cells: int | None = None
-    """Instead of contributions: how many numbers the vector has."""
+    """Instead of contributions: the number of sums in the vector."""
     values: Annotated[LowHigh, Tag("a mapping")] | Annotated[list[Number], Field(min_length=2, max_length=2)] | None = (
         None
     )
-    """With cells: the range of each number, {low, high} or [low, high]."""
+    """With cells or keys: the range of each sum, {low, high} or [low, high]."""
     keys: list[Any] | None = None
-    """Instead of cells: the keys of a dict of numbers. A key whose number is 0 is absent."""
+    """Instead of cells: the keys of a dict of sums. A key is absent if its sum is 0."""
     contribution: dict[Literal["l0", "l1", "l2", "linf"], Number] | None = None
-    """With cells: how far one person moves the vector, in L1, in L2 or in any one cell. With keys, limits for one person: l0, the
-    number of keys; linf, the change of a key; l1 or l2, the change of all keys."""
+    """With cells: the largest change of the vector by one person, in one norm, l1, l2 or linf. With keys, limits for one person.
+    l0: the number of keys; linf: the change of one key; l1 or l2: the change of all keys, in this norm."""
     integer: bool | None = None
-    """With cells: whether the numbers are integers (the default)."""
+    """With cells: whether the sums are integers (the default)."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
+    """With contributions. add_remove (the default): a person is added or removed; substitute: a person changes to another kind."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -259,25 +259,25 @@ class TotalsKeys(NeighbourForm):
 
 
 class CanariesByCoins(NeighbourForm):
-    """Canaries, each in the data by a fair coin, for method: one-run."""
+    """Canaries, for `method: one-run`. A fair coin decides for each canary whether the data contain it."""
 
     domain: Literal["canaries"]
-    """Canaries, each in the data by a fair coin, for method: one-run."""
+    """Canaries, for `method: one-run`."""
     canaries: str | list[Any]
-    """file.py:function that returns the canaries, as a list or an array; or the list."""
+    """file.py:function that returns a list or an array of canaries; or a list of canaries."""
     score: str
-    """file.py:function(output, canary), a number that is larger where the canary is in the data."""
+    """file.py:function of (output, canary), which returns a number. It should be larger if the data contain the canary."""
     records: str | list[Any] | None = None
     """file.py:function that returns the other records; or a list of records."""
     runs: int | None = None
-    """How many runs there are, each with coins of its own; 1 by default."""
+    """The number of runs, each with new coins; 1 by default."""
     guesses: int | list[int] | None = None
-    """How many of the surest guesses count, of all runs together; by default all, a half, a quarter, and so on."""
+    """The number of surest guesses of all runs that count, or a list of such numbers; by default all, a half, a quarter, ..."""
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
 
     def stand_in(self) -> Canaries:
-        """Return the canaries, if they are listed: a replay has their scores."""
+        """Return the canaries if the file lists them, or else one canary. A replay needs no more, since it has the scores."""
         return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
 
     def make(self, search_path: tuple[str, ...]) -> Canaries:
@@ -287,7 +287,7 @@ class CanariesByCoins(NeighbourForm):
                 function = load(name, search_path)
                 with Door(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
                     given[key] = function()
-        load(self.score, search_path)  # so that an error names its place
+        load(self.score, search_path)  # an error is raised now, so that it names its place
         with Door("what canaries or records returned", "it must be a list or an array"):
             canaries = Canaries(**given)
         canaries.search_path = search_path
@@ -300,11 +300,11 @@ class ColumnOfFrame(Strict):
     type: Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
     """The type of its values."""
     low: Number | str | None = None
-    """The least number, or date; by default the least that the dtype has."""
+    """The least number or date; by default the least of the dtype."""
     high: Number | str | None = None
-    """The greatest."""
+    """The greatest number or date; by default the greatest of the dtype."""
     choices: list[Any] | None = None
-    """The values of a categorical column, or all that another may hold."""
+    """The values of a categorical column; for other types, the possible values instead of a range."""
     null: bool | None = None
     """Whether values may be missing."""
     nan: bool | None = None
@@ -312,9 +312,9 @@ class ColumnOfFrame(Strict):
     infinite: bool | None = None
     """Whether numbers may be infinite."""
     outside: bool | None = None
-    """Whether values just outside low and high may occur too, for functions that clamp."""
+    """Whether values outside low and high may occur too, for functions that clamp."""
     dtype: str | None = None
-    """float64, float32, int8 to int64, uint8 to uint64; s, ms, us, ns of a datetime; category."""
+    """A number: float64, float32. An integer: int8 to int64, uint8 to uint64. A datetime: s, ms, us, ns. Categorical: category."""
 
 
 class FrameOfRows(Apart):
@@ -325,19 +325,19 @@ class FrameOfRows(Apart):
     columns: dict[str, ColumnOfFrame]
     """The columns by name, such as {age: {type: number, low: 0, high: 99, null: true}}."""
     size: LowHigh | None = None
-    """How many rows there may be; {low: 0, high: 20} by default."""
+    """The least and the greatest number of rows; {low: 0, high: 20} by default."""
     id: str | None = None
-    """The name of a further column, which says whose row it is."""
+    """The name of a further column, which identifies the person who owns the row."""
     rows_per_person: LowHigh | None = None
-    """With an id: how many rows a person may have; one by default."""
+    """With `id`: the least and the greatest number of rows of a person; one row by default."""
     relation: RelationName | None = None
-    """How neighbours differ: add_remove (the default) adds or removes one; substitute replaces one."""
+    """How neighbours differ. add_remove (the default): a unit is added or removed; substitute: a unit is replaced."""
     unit: Literal["person", "row"] | None = None
-    """The unit that is added, removed or substituted: a person with all rows (the default with an id), or a row."""
+    """The unit that is added, removed or replaced. person (the default with `id`): a person with all rows; row: a row."""
     order: Literal["kept", "shuffled"] | None = None
-    """Whether neighbours have their rows in one order (the default), or in any."""
+    """kept (the default): neighbours have their common rows in one order; shuffled: in any order."""
     form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), a library, or CSV text."""
+    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), csv (text), or by a library."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -359,7 +359,7 @@ class ListOfPairs(NeighbourForm):
     pairs: list[PairSpelledOut]
     """The pairs, each {left: ..., right: ...}."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given."""
+    """add_remove or substitute: each pair must be neighbours under this relation. By default pairs are taken as given."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         return Pairs([(pair.left, pair.right) for pair in self.pairs], self.relation or Relation.AS_GIVEN)
@@ -371,7 +371,7 @@ class Generated(NeighbourForm):
     generator: str
     """module:function or file.py:function that yields pairs (left, right), or returns a domain."""
     relation: RelationName | None = None
-    """add_remove or substitute: each pair must be neighbouring under it. By default pairs are taken as given.
+    """add_remove or substitute: each pair must be neighbours under this relation. By default pairs are taken as given.
     A domain has its own relation."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
@@ -405,7 +405,7 @@ def _form(given: Any) -> str | None:
     return next((f"by {key}" for key in ("domain", "pairs", "generator") if key in keys), None)
 
 
-# A new domain is registered here, by its class.
+# The class of a new domain is registered here.
 _Domains = Annotated[
     OneValue | NumberApart | CanariesByCoins | ListOfRecords | TotalsKeys | FrameOfRows, Field(discriminator="domain")
 ]
@@ -427,7 +427,7 @@ Neighbours = Annotated[
 
 
 def with_settings(declared: type[Any], key: str = "file", but: Container[str] = ()) -> Callable[[type[M]], type[M]]:
-    """Add the settings that are declared for such keys. A sequence is a list in YAML."""
+    """Return a decorator that adds the declared settings with this ``key``, except ``but``, to a model. Sequences are lists."""
 
     def made(model: type[M]) -> type[M]:
         fields: dict[str, Any] = {}
@@ -453,13 +453,13 @@ class ExecutionKeys(Strict):
 
 @with_settings(SettingsKeywords, but=ExecutionKeywords.__annotations__)
 class Shared(Strict):
-    """Keys of the file, which an audit may set anew for itself."""
+    """Keys of the file, which each audit may replace."""
 
     execution: ExecutionKeys | None = None
-    """Workers, batches and time limits. The mapping of an audit replaces the whole mapping of the file."""
+    """Workers, batches and time limits. If an audit has this key, nothing of the file's `execution` applies."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings given here, without those of the execution."""
+        """Return the given settings, except those of ``execution``."""
         return {key: value for key, value in self.given().items() if key in SettingsKeywords.__annotations__}
 
 
@@ -467,14 +467,14 @@ class ProgramKeys(Strict):
     """A program in any language, and its arguments."""
 
     command: Annotated[list[str], Field(min_length=1)]
-    """The program and its arguments; it speaks JSON lines."""
+    """The program and its arguments. The program reads and writes JSON lines."""
 
 
 class ObjectKeys(Strict):
-    """An object of a library, which says its claim and neighbours itself."""
+    """An object of a library, such as a measurement of OpenDP, which states its claim and neighbours itself."""
 
     object: str
-    """module:name or file.py:name of the object, such as a measurement of OpenDP. It is imported when the file is read."""
+    """module:name or file.py:name of the object. Reading the file imports it, unless the audit has `claim` and `neighbours`."""
 
 
 def _mechanism_form(given: Any) -> str:
@@ -483,7 +483,7 @@ def _mechanism_form(given: Any) -> str:
     return "an object" if "object" in given else "a program"
 
 
-# Distinguished before they are checked. Otherwise an error in one is also reported for the other.
+# The form is chosen before it is checked. Otherwise pydantic would report the errors of all forms.
 MechanismKey = Annotated[
     Annotated[str, Tag("a function")]
     | Annotated[ProgramKeys, Tag("a program")]
@@ -494,35 +494,35 @@ MechanismKey = Annotated[
 
 @with_settings(SettingsKeywords, "audit")
 class Audit(Shared):
-    """One mechanism against one claim; the keys of the file may be set anew for it."""
+    """An audit of one mechanism against one claim. It may replace keys of the file."""
 
     name: str
-    """The audit's name, in reports and for `--only`; part of the seed of every output."""
+    """The audit's name in reports and for `--only`. Together with `seed`, it decides the random numbers of the audit."""
     mechanism: MechanismKey
     """module:function or file.py:function, f(dataset, rng, ...) or f(dataset, size, rng, ...); or {command: [...]}; or
     {object: file.py:name}."""
     parameters: dict[str, Any] = Field({})
-    """Passed on to the mechanism as keywords; for an object, values that it does not state, such as {size: [0, 9]}."""
+    """Keyword arguments of the mechanism. For an object: values that the object does not state, such as {size: [0, 9]}."""
     claim: dict[str, Any] | list[dict[str, Any]] = Field(None)  # type: ignore[assignment]
-    """The promise. For totals it may be a list, one claim for each contribution. By default an object states the claim. Without a
-    claim the audit measures ε."""
+    """The promise. For totals it may be a list with one claim for each contribution. By default an object states its claim. For
+    any other mechanism without a claim, the audit measures ε."""
     neighbours: Neighbours = Field(None)  # type: ignore[assignment]
     """The data sets that the mechanism may see, and which pairs are neighbours.
     By default an object states its data sets and neighbours."""
     valid: str | None = None
-    """module:function or file.py:function, which says if the claim covers a data set. Other data sets are left out."""
+    """module:function or file.py:function that returns whether the claim covers a data set. Pairs with any other are left out."""
     ask: list[Any] | dict[str, Any] = Field(None)  # type: ignore[assignment]
-    """The questions for the session that the mechanism returns: a list of questions; or {range: [low, high]},
-    {parts: {name: [...]}}, or {script: [{ask: ...}, ...]} for one script."""
+    """The questions for the session that the mechanism returns: a list of questions; {range: [low, high]};
+    {parts: {name: [...]}}, for questions with parts; or {script: [{ask: ...}, ...]}, for one script."""
     rounds: int = Field(None)  # type: ignore[assignment]
     """The most questions of a script; 4 by default."""
     sessions: int = Field(None)  # type: ignore[assignment]
-    """How many sessions on the same data a script may open; 1 by default. The claim covers all sessions together."""
+    """The most sessions on the same data that a script may open; 1 by default. The claim covers all sessions together."""
     meter: dict[str, Any] | None = None
-    """{at: e} ends a dialogue before the first answer after which the session's `spent` exceeds e.
-    {at: e, of: epsilon} adds up the part `epsilon` of the questions in place of `spent`."""
+    """{at: e} ends a dialogue before the first answer that brings the session's `spent` above e.
+    {at: e, of: epsilon} compares e with the sum of the part `epsilon` of all questions instead."""
     expect: Literal["violation", "no_violation_found"] = "no_violation_found"
-    """How the audit should end; anything else fails the run. Without a claim an audit ends as "measured"."""
+    """How the audit should end. Any other end fails the run. Without a claim an audit ends as "measured"."""
 
 
 class File(Shared):
@@ -531,16 +531,16 @@ class File(Shared):
     version: Literal[1]
     """The version of this format."""
     confidence: float = Field(CONFIDENCE, json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1})
-    """The probability that no sound mechanism of the file raises an alarm."""
+    """The least probability that no mechanism of the file is wrongly said to violate its claim."""
     audits: Annotated[list[Audit], Field(min_length=1)]
-    """The audits, under one error budget."""
+    """The audits, which share one error budget, 1 − `confidence`."""
 
 
 # --- The JSON Schema, with which editors complete and check YAML ---
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the schema, in the dialect of 2020-12."""
+    """Return the JSON Schema of configurations, in the dialect of 2020-12."""
     schema = File.model_json_schema()
     definitions = schema["$defs"]
     definitions["Claim"] = _claim()
@@ -550,12 +550,12 @@ def json_schema() -> dict[str, Any]:
     keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
     keys["neighbours"].pop("default")
     is_object = {"description": "An object.", "type": "object", "required": ["object"]}
-    # An object says its claim and neighbours itself. All else needs neighbours, and is measured without a claim.
+    # An object may state claim and neighbours itself. Any other mechanism needs neighbours, and a claim if it has expect.
     definitions["Audit"]["anyOf"] = [
         {"required": ["neighbours"], "dependentRequired": {"expect": ["claim"]}},
         {"properties": {"mechanism": is_object}},
     ]
-    for key in Shared.model_fields:  # what an audit does not set is set by the file
+    for key in Shared.model_fields:  # the file sets what an audit leaves out
         keys[key].pop("default")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_for_editors(schema)}
 
@@ -573,7 +573,7 @@ def _claim() -> dict[str, Any]:
         for keys, kind in CLAIM_KINDS.items()
     ]
     stated = {
-        "description": "What a function or an object states: a claim, its keys, or an event or accountant of dp-accounting.",
+        "description": "What a function or an object states: a claim, a claim's keys, or an event or accountant of dp-accounting.",
         "type": "object",
         "properties": {"from": {"type": "string"}, "relation": {"enum": [*RELATIONS]}},
         "required": ["from"],
@@ -583,7 +583,7 @@ def _claim() -> dict[str, Any]:
 
 
 def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
-    """Return the schema of a number in its range, of a key that is always true, or of a list of points."""
+    """Return the schema of a claim's key: true, one of a few words, a number in its range, or a list of points."""
     if parameter.type is bool:
         return {"const": True}
     if get_origin(parameter.type) is Literal:
@@ -600,13 +600,13 @@ def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
 
 
 def _for_editors(schema: Any) -> Any:
-    """Let integers have underscores. Remove titles, which repeat names, and discriminators, which only OpenAPI reads."""
+    """Allow underscores in integers. Remove titles, which repeat names, and discriminators, which only OpenAPI reads."""
     if isinstance(schema, list):
         return [_for_editors(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     made = {key: _for_editors(value) for key, value in schema.items() if key not in ("title", "discriminator")}
     if made.get("type") == "integer":
-        # The auditor reads 1_000_000 as a number, as YAML 1.1 did; for editors, which follow YAML 1.2, it is text.
+        # The auditor reads 1_000_000 as a number, like YAML 1.1. Editors follow YAML 1.2 and take it for text.
         made |= {"type": ["integer", "string"], "pattern": r"^[-+]?[0-9][0-9_]*$"}
     return made

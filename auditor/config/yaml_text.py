@@ -1,7 +1,7 @@
 """Read YAML as a person means it: 1e-5 is a number, 010 is ten, a key that appears twice is an error.
 
 PyYAML follows YAML 1.1, where ``1e-5`` is text, ``010`` is eight, ``yes`` is true and the last of two equal keys
-wins silently. Here plain scalars follow the core schema of YAML 1.2, with underscores allowed in numbers.
+wins silently. Here unquoted scalars follow the core schema of YAML 1.2, with underscores allowed in numbers.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from auditor.strangers import LONGEST_NUMBER, read_text
 
 KeyPath = tuple[str | int, ...]
 
-# Limits of one file. Aliases of aliases would fill any memory.
+# A file has at most MOST_BYTES bytes and MOST_VALUES values. Each alias counts in full, since aliases can fill any memory.
 MOST_BYTES, MOST_VALUES = 1 << 20, 200_000
 _FLOAT = re.compile(r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?$")
 _MERGE = "<<"
-# The tags of nodes for which the file states none.
+# The tags that nodes get if the file gives them none.
 _PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _WORDS |= {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
@@ -31,7 +31,7 @@ _Loader: Any = yaml.BaseLoader
 if yaml.__with_libyaml__:
 
     class _Loader(yaml.composer.Composer, yaml.CBaseLoader):  # type: ignore[no-redef]
-        """libyaml scans ten times as fast. Nodes are made in Python, where deep nesting is an error and not a crash."""
+        """libyaml scans the text, ten times as fast. Python composes the nodes, so that deep nesting raises RecursionError."""
 
         def __init__(self, text: str) -> None:
             yaml.CBaseLoader.__init__(self, text)
@@ -47,7 +47,7 @@ class Document:
     lines: dict[KeyPath, int]
 
     def line(self, path: KeyPath) -> int:
-        """Return the line of the nearest place above ``path`` that the file has."""
+        """Return the line of ``path``, or of the nearest place above it that the file has."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
@@ -60,7 +60,7 @@ class Document:
     def naming(self, *path: str | int) -> Iterator[None]:
         """A context in which errors name a place. Raises InvalidInputError for every AuditorError.
 
-        Code of a user's that is called there may change the working folder, which is the old one again at the end.
+        The working folder is restored at the end, since code of the user that is called may change it.
         """
         try:
             with contextlib.chdir("."):
@@ -70,8 +70,8 @@ class Document:
 
 
 def read_yaml_file(file: Path) -> Document:
-    """Parse the one YAML document of a file. Raises InvalidInputError as ``read_yaml``, and if the file cannot be read, or only
-    once, as a pipe can: a run reads it again.
+    """Parse the one YAML document of a file. Raises InvalidInputError as ``read_yaml``, and if the file cannot be read twice,
+    as a run does.
     """
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise InvalidInputError(
@@ -83,7 +83,7 @@ def read_yaml_file(file: Path) -> Document:
 def read_yaml(text: str, file: str) -> Document:
     """Parse one YAML document.
 
-    Raises InvalidInputError, with file and line, for text that is not YAML and for duplicate keys.
+    Raises InvalidInputError, with file and line, for text that is not YAML, and for duplicate keys, tags and too many values.
 
     >>> read_yaml("delta: 1e-5", "x.yaml").data
     {'delta': 1e-05}
@@ -108,7 +108,7 @@ def read_yaml(text: str, file: str) -> Document:
 
 
 def _problem(error: yaml.MarkedYAMLError, written: str) -> str:
-    """Say what is wrong with a line, in plain words if its indent may be."""
+    """Say what is wrong with a line, in plain words if the indent may be the cause."""
     problem = str(error.problem or error.context)
     if "\t" in written[: len(written) - len(written.lstrip())]:
         return "the line begins with a tab; indent with spaces"
@@ -118,7 +118,7 @@ def _problem(error: yaml.MarkedYAMLError, written: str) -> str:
 
 
 class _Builder:
-    """Makes data of nodes, and notes the line of each place."""
+    """Builds the data from nodes, and notes the line of each place."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -126,9 +126,9 @@ class _Builder:
         self.seen = 0
 
     def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        """Return the data of a node, which is at a place of the file."""
+        """Return the data of a node, whose place in the file is ``path``."""
         self._count(node)
-        if node.tag not in _PLAIN:  # it would be dropped, and the data read as something else
+        if node.tag not in _PLAIN:  # dropping the tag would change what the data mean
             raise InvalidInputError(f"{self._at(node)}: the tag {node.tag!r}; leave it out")
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
@@ -142,7 +142,7 @@ class _Builder:
         return self._scalar(node) if isinstance(node, yaml.ScalarNode) else node.value
 
     def _entries(self, node: yaml.MappingNode) -> dict[Any, tuple[int, yaml.Node]]:
-        """Return the line and the value of each key. Keys of merged mappings follow, and give way to those before them."""
+        """Return the line and the value of each key. Keys of merged mappings follow, unless the key is there already."""
         entries: dict[Any, tuple[int, yaml.Node]] = {}
         merged: list[yaml.MappingNode] = []
         for key_node, value_node in node.value:
@@ -174,10 +174,10 @@ class _Builder:
             )
 
     def _key(self, node: yaml.Node) -> Any:
-        """Return the word that a key is; None for any other key."""
+        """Return a scalar key. Return None for any other key."""
         if not isinstance(node, yaml.ScalarNode):
             return None
-        # "null" is a word here, as in a column of a frame.
+        # As a key, "null" is text, since a column of a frame has this key.
         return node.value if node.value == "null" else self._scalar(node)
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
@@ -188,7 +188,7 @@ class _Builder:
             return _WORDS[text.lower()]
         prefixed, digits = text.startswith(("0x", "0o")), text.replace("_", "")
         if prefixed or re.match(r"[-+]?[0-9][0-9_]*$", text):
-            # Python writes no longer number. Eight hexadecimal digits are up to ten of decimals.
+            # Python refuses to write more digits than LONGEST_NUMBER. Eight hexadecimal digits make up to ten decimal ones.
             if len(digits) > (most := LONGEST_NUMBER * 4 // 5 if prefixed else LONGEST_NUMBER):
                 raise InvalidInputError(
                     f"{self._at(node)}: a number has {len(digits):,} digits, and {most:,} are the limit"

@@ -152,7 +152,7 @@ class Blocks:
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
         trials = seen.trials
-        # The counts of guessing left on the top k blocks, and right on the bottom k.
+        # For each k, the wins and losses of guessing left on the top k blocks, and of guessing right on the bottom k.
         left, right = (
             [np.concatenate([[0.0], np.cumsum(x[at])]) for x in of_blocks]
             for at, of_blocks in (

@@ -120,7 +120,7 @@ class Cells:
         return places
 
     def count(self, entries: OutputColumn | SortedColumn) -> dict[float, int]:
-        """Return for each value how many entries ``look_up`` would give it."""
+        """Return, for each value, the number of entries to which ``look_up`` gives this value."""
         if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
             return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
@@ -241,7 +241,7 @@ def _spell_edges(column: SortedColumn, lows: NDArray[np.float64]) -> list[float]
     for at in range(len(lows)):
         low, high = float(lows[at]), float(highs[at])
         if is_once[at] and 0 < at < len(lows) - 1:
-            # If both values occur once, the edge may lie beyond either of them, by a tenth of the gap that follows.
+            # If both values occur once, the edge may lie beyond either value, by a tenth of the gap to the next value.
             low -= 0.1 * (low - float(lows[at - 1]))
             high += 0.1 * (float(lows[at + 1]) - high)
         edge = shortest_decimal(low, high)

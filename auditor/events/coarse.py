@@ -82,7 +82,7 @@ class CoarseBlocks:
         return np.asarray(np.max([learned, *in_order], axis=0))
 
     def _best(self, order: NDArray[np.intp], counts: Ints, forecast: RuleForecast) -> Floats:
-        """Return each column's best forecast of rules that guess left on first blocks, right on last ones, or both."""
+        """Return each column's best forecast. Rules guess left on the first blocks, right on the last blocks, or both."""
         seen = counts[:, order].astype(np.float64)
         trials = int(counts.sum() / len(self.begin))
         last = np.append(self.begin[1:], len(order)) - 1

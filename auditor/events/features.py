@@ -209,7 +209,7 @@ def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> OutputColum
 
 
 def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
-    """Return the numbers of some places, and which outputs have finite numbers at all of them. Other outputs get 0."""
+    """Return the numbers at some places, and which outputs have finite numbers at all these places. The others get 0."""
     columns, known = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
     for column in columns:
         known &= column.is_finite
@@ -302,7 +302,7 @@ class SumOfAnswers:
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
-    """Suggest features that combine the places with numbers, if there are at least two."""
+    """Suggest features that combine numbers of several places, if at least two places have only numbers."""
     numeric = _numeric(outputs, places)
     if len(numeric) < 2:
         return
@@ -333,7 +333,7 @@ def increments(outputs: Outputs, places: Sequence[str]) -> list[Feature]:
 
 
 def _numeric(outputs: Outputs, places: Sequence[str]) -> tuple[str, ...]:
-    # A place named WRITTEN says how a number is written, so it is not compared with the numbers of the output.
+    # A place with a prefix of WRITTEN says how a number is written, and is not compared with numbers of the output.
     return tuple(place for place in places if outputs.column(place).codes is None and not place.startswith(WRITTEN))
 
 

@@ -137,7 +137,7 @@ def frequent_rules(
 
 @dataclass(frozen=True, slots=True)
 class FewOutputs:
-    """A few outputs, from which only one threshold can be learned, as columns of all features.
+    """The columns of all features for a few outputs, from which only one threshold can be learned.
 
     A search tries hundreds of pairs with a few dozen outputs each, so all columns are sorted in one NumPy call.
     ``order`` sorts the outputs by each column, of shape (columns, outputs). ``numbers`` holds the sorted numbers, then
@@ -171,7 +171,7 @@ class FewOutputs:
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
         reached = np.cumsum(np.where(np.isnan(low), 0.0, weights[self.order]), axis=1)
-        # The gain of a threshold is the weight of its wins less that of its losses; there is none past the last number.
+        # The gain of a threshold is the weight of its wins less that of its losses. It is −∞ where no threshold can be.
         gains = np.where(~np.isnan(low) & (low != high), np.abs(2 * reached - reached[:, -1:]), -np.inf)
         of_atoms = [_excess(column, weights) for _, column in self.columns]
         best, most = 0, -np.inf
@@ -198,7 +198,7 @@ class FewOutputs:
             return None
         low, high = self.numbers[:, :-1], self.numbers[:, 1:]
         is_left, there = self.is_left[self.order], ~np.isnan(low)
-        # The outputs of each side up to each number, and beyond it. Half an output is added to each count.
+        # The counts of each side's outputs up to each number, and beyond the number. One half is added to each count.
         sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
         reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
         tails = np.stack([reached, total - reached], axis=2) + 0.5
@@ -215,7 +215,7 @@ class FewOutputs:
 
 
 def _excess(column: OutputColumn, weights: Floats) -> Floats:
-    """Return for each atom of a column the sum of the weights of its outputs."""
+    """Return, for each atom of a column, the sum of the weights of the outputs with this atom."""
     if column.codes is None:
         return np.zeros(0)
     is_atom = column.codes >= 0
@@ -306,7 +306,7 @@ def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
             yield EvidenceSum(tables, name)
     # Scores need several places, since thresholds on a curve (thresholds.py) do the same for one place.
     if sum(halves.sizes[:2]) >= FEW_OUTPUTS:
-        regressed = {*most_promising[:32]}  # the cost grows with their square
+        regressed = {*most_promising[:32]}  # the cost grows with the square of their number
         score = fit_logistic(halves.half(0, (c for c in halves.outputs.columns if c.name in regressed)))
         if score is not None:
             yield score

@@ -195,7 +195,7 @@ class Column(Values):
         return list(_first(self))
 
     def ordinary(self) -> list[Any]:
-        """Return the values within the bounds to try first."""
+        """Return the values to try first, without values outside the bounds."""
         if self.choices is not None:
             return list(self.choices)
         if self.type == "boolean":

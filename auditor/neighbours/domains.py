@@ -146,7 +146,7 @@ class Pairs(Domain):
 
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
-        """Return a domain of one pair. Its data sets are neighbours in ``domain``, whose form of data sets is kept."""
+        """Return a domain of one pair, with the relation and the form of data sets of ``domain``."""
         one = cls([(left, right)])
         one._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
         one.relation = one._pairs[0].relation

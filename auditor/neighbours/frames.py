@@ -196,8 +196,8 @@ class Frame(Table):
     def _among(self, n: int) -> Iterator[Pair | None]:
         """Yield pairs in which a person with the most rows comes to a crowd of n rows.
 
-        The person's rows are equal: usual, at an end, like the crowd's, or with one unusual value. The crowd's rows are
-        equal (usual, at an end, all values odd, or large), or of all groups, or of both ends.
+        All rows of the person are one row: usual, at an end, the crowd's first, or with one unusual value. The crowd's
+        rows are one row (usual, at an end, or with all values odd or large), a mix of all groups, or a mix of both ends.
         """
         usual, *ends = self._special[:4]
         each = self._columns.values()
@@ -251,7 +251,7 @@ class Frame(Table):
         return [*changes, *swapped]
 
     def _applied(self, base: Sequence[Row], change: _Change, turned: int = 0) -> Pair | None:
-        """Return the pair from these rows, owned by persons with the fewest rows each, with ``distance`` changes."""
+        """Return the pair that ``distance`` changes make of these rows, owned by persons with the fewest rows each."""
         rows, (at, to) = self._in_persons(base), change.at
         goes = self.distance // 2 if change.swaps else 0 if self._grows else self.distance
         first = round(at * len(rows))

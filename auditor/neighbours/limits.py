@@ -51,7 +51,7 @@ def ends(of: Range) -> dict[str, Any]:
 
 
 def counts(of: Range) -> dict[str, Any]:
-    """Return as limits a range of how many records or people there are."""
+    """Return the range of a number of records or people, as limits."""
     return {"low": plain(of.low), "high": plain(of.high)}
 
 

@@ -198,7 +198,7 @@ def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, s
 
 
 def complexity(pair: Pair) -> tuple[int, int, int, float]:
-    """Return the key of a pair in the order of simplicity.
+    """Return the key by which pairs are sorted from simple to complex.
 
     >>> complexity(Pair([0], [0, 1])) < complexity(Pair([0, 0], [0, 0, 1])) < complexity(Pair([0, 0], [0, 0, 7]))
     True
