@@ -334,14 +334,14 @@ class Totals(_Totals):
         contribution: dict[str, Number] | None = None,
         integer: bool | None = None,
     ) -> "Totals":
-        no_people = contributions is None and people is None
+        no_people = contributions is None and people is None and relation == Relation.ADD_REMOVE
         no_cells = all(given is None for given in (cells, values, contribution, integer))
         if contributions is not None and people is not None and no_cells:
             return cast(Totals, TotalsOfPeople(contributions, people, relation))
         if no_people and cells is not None and values is not None and contribution is not None:
             return cast(Totals, TotalsInCells(cells, values, contribution, integer is None or integer))
         raise InvalidInputError(
-            "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture"
+            "a totals domain needs either contributions, people and a relation, or cells, values and contribution; not a mixture"
         )
 
 
