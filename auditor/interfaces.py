@@ -130,7 +130,7 @@ class Domain(Protocol):
     def simplest(self) -> list[Pair]:
         """Return the simplest pairs, the simplest first: those that a reader would try by hand, MOST_SIMPLE at most.
 
-        Corners are in this order, too. A domain has more than CLOSELY pairs only if some are simpler than its corners.
+        By default these are the first CLOSELY corners, so corners are in this order, too.
         """
         return self.corners()[:CLOSELY]
 

@@ -188,7 +188,7 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
 
 def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
     """Return random scores of both sides, as many of each as fair coins say. The scores of a side run out with
-    probability 1 % of alpha. The scores seed the random choice, so that a second try gives the same choice.
+    probability at most 1 % of alpha. The scores seed the random choice, so that a second try gives the same choice.
     """
     from scipy.stats import binom
 

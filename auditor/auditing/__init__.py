@@ -62,7 +62,7 @@ def audit(
         address (str | None): where the scheduler of a Dask cluster is.
         batch (int): the largest number of outputs in a batch; each batch takes a few calls; 65,536 by default.
         timeout (float | None): seconds for a batch; a timeout is an output of its own kind.
-        isolate (bool): whether a crash is an output. Shared workers run the mechanism, after a crash its own process.
+        isolate (bool): whether a crash is an output. It may share workers; after a crash it gets processes of its own.
 
     Raises InvalidInputError for settings out of range or unknown, MechanismError if the mechanism cannot be called.
 

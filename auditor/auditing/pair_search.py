@@ -430,7 +430,7 @@ def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pai
 # If outputs with the same noise rank pairs, the stage of corners looks at up to MOST_OTHERS pairs, or at one for each
 # EACH_OF_OTHERS outputs if that is more. It leaves out pairs whose looks have the share OF_NEW of a new look's outputs.
 MOST_OTHERS, EACH_OF_OTHERS, OF_NEW = 72, 128, 0.25
-# A climb has ROUNDS equal rounds, and the last comparison has COMPARISONS. Each round of a climb but the last tries up
+# A climb has ROUNDS equal rounds; the last comparison, COMPARISONS rounds. Each round of a climb but the last tries up
 # to AROUND pairs near the best, but at least one near each.
 ROUNDS, COMPARISONS, AROUND = 4, 3, 12
 # A climb goes on from a quarter of the pairs of the round before, and from FINALISTS at least, since a single one may

@@ -157,7 +157,7 @@ class Counted:
 
 
 def best_of(plan: Plan, counted: Sequence[Counted]) -> Counted:
-    """Return the rule with the largest bound at the plan's level; of equals, the last with the largest share."""
+    """Return the rule with the largest bound at the plan's level; ties go by the later round, then by share."""
     return max(counted, key=lambda one: (plan.claim.excess(one.bound(plan.alpha)), one.number, one.share))
 
 

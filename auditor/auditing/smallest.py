@@ -122,7 +122,7 @@ class _Strategy:
 
 
 def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
-    """Return the cheapest strategy that would show the violation on the pair found again; None if none would."""
+    """Return the cheapest strategy that would again show the violation on the pair found; None if none would."""
     claim = plan.claim
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))

@@ -31,7 +31,7 @@ WORTH_OF_BOUND = 0.05
 WORTH_TO_EXPLORE = 0.01
 # The assumed shares of the prior's parts count as AS_MANY looks. STEPS is the number of EM steps that fit the shares.
 AS_MANY, STEPS = 100, 10
-# The least spread of losses between pairs (nats), or the least error of a look if smaller. With 0, no look would count.
+# The prior's spread is at least this, or the least error of a look if that is smaller. With 0, no look would count.
 LEAST_SPREAD = 0.02
 # A posterior is summed at NODES, STEP apart, in standard deviations. They reach far up, for rules that never lost.
 STEP = 0.5
