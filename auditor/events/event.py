@@ -91,7 +91,8 @@ class Event:
         return "score" if isinstance(self.feature, EvidenceSum | LogisticScore) else "values"
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        return (histogram(self.feature, sample, self.rule),)
+        columns = [*map(self.feature.extract, (sample.left, sample.right))]
+        return (histogram(self.feature.name, columns, self.rule),)
 
 
 # --- Rules as plain data, and back: features with all that was learned, cells with their edges at full precision ---

@@ -9,11 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
-from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn
-from auditor.interfaces import Feature
 
 Guess = Literal["left", "right"] | None
 
@@ -63,10 +61,10 @@ class Histogram:
             raise InvalidInputError("a histogram must hold one more cell than edges on each side, or neither")
 
 
-def histogram(feature: Feature, sample: Sample, rule: Cells = NO_RULE) -> Histogram:
-    """Count the outputs of both sides by a feature, in cells that show where ``rule`` guesses."""
-    name, outputs = feature.name, (sample.left.size, sample.right.size)
-    left, right = (SortedColumn.of(feature.extract(side)) for side in (sample.left, sample.right))
+def histogram(name: str, columns: Sequence[OutputColumn], rule: Cells = NO_RULE) -> Histogram:
+    """Count the columns of a feature on the left and on the right, in cells that show where ``rule`` guesses."""
+    outputs = len(columns[0].numbers), len(columns[1].numbers)
+    left, right = map(SortedColumn.of, columns)
     both = left + right
     bars = _bars(left, right, rule)
     values = both.distinct(MOST_VALUES)

@@ -75,7 +75,7 @@ class ScoreTest:
         return cls(feature, tuple(map(float, edges)), seen.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
-        return (histogram(self.feature, sample),)
+        return (histogram(self.feature.name, [*map(self.feature.extract, (sample.left, sample.right))]),)
 
 
 class _Shown(NamedTuple):

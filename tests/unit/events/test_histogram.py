@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from auditor.blackbox.canonical import from_list
-from auditor.blackbox.sample import Sample
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place
 from auditor.events.histogram import CELLS, MOST_ATOMS, NO_RULE, Bar, Histogram, histogram
@@ -30,7 +29,8 @@ KINDS: dict[str, list[Any]] = {
 
 
 def of(left: list[Any], right: list[Any], rule: Cells | None = None) -> Histogram:
-    return histogram(Place("output"), Sample(from_list(left), from_list(right)), rule or NO_RULE)
+    place = Place("output")
+    return histogram(place.name, [place.extract(from_list(side)) for side in (left, right)], rule or NO_RULE)
 
 
 def counted(shown: Histogram) -> tuple[int, int]:
