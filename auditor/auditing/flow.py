@@ -150,18 +150,19 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
             try:
                 with contextlib.closing(plan.source), plan.store.blamed():
                     return Ended.of(_outcome(plan, draw, proof), draw)
+            except WorkerLostError as error:
+                why = str(error)
+                if how.isolate and not plan.settings.execution.lost:
+                    # Start again with a crash as an output, and keep nothing. Batches that did not crash are drawn
+                    # again as they were, since their addresses are the same. So this is no second chance for an alarm.
+                    plan = plan.with_settings(execution=replace(how, lost=True))
+                    continue
+                plan.store.end(why)
             except MechanismError as error:
-                is_lost, why = isinstance(error, WorkerLostError), str(error)
-                if not (is_lost or refuse):
+                why = str(error)
+                if not refuse:
                     raise
-            if not is_lost or not how.isolate or plan.settings.execution.lost:
-                break
-            # Start again with a crash as an output, and keep nothing. Batches that did not crash are drawn again as
-            # they were, since their addresses are the same. So the second start is no second chance for an alarm.
-            plan = plan.with_settings(execution=replace(how, lost=True))
-        if is_lost:
-            plan.store.end(why)
-        return Ended.of(Outcome(plan, no_answer(why)), draw)
+            return Ended.of(Outcome(plan, no_answer(why)), draw)
 
 
 def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
