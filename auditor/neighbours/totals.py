@@ -341,7 +341,8 @@ class Totals(_Totals):
         if no_people and cells is not None and values is not None and contribution is not None:
             return cast(Totals, TotalsInCells(cells, values, contribution, integer is None or integer))
         raise InvalidInputError(
-            "a totals domain needs either contributions, people and a relation, or cells, values and contribution; not a mixture"
+            "a totals domain needs either contributions and people, or cells, values and contribution; not a mixture. A relation "
+            "goes with contributions"
         )
 
 

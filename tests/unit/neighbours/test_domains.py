@@ -301,9 +301,12 @@ ILL: list[tuple[Callable[[], Any], str]] = [
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1}), "{l0: k, linf: m}"),
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 0.5, "linf": 1}), "a number of keys"),
     (lambda: TotalsByKey(["a"], (0, 1), contribution={"l0": 1, "linf": 2}), "are neighbours"),
-    (Totals, "either contributions, people and a relation, or cells"),
+    (Totals, "either contributions and people, or cells"),
     (lambda: Totals([[1]], (0, 1), cells=2), "not a mixture"),
-    (lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1}, relation="substitute"), "not a mixture"),
+    (
+        lambda: Totals(cells=2, values=(0, 1), contribution={"l1": 1}, relation="substitute"),
+        "A relation goes with contributions",
+    ),
     (lambda: Totals([], (0, 1)), "vectors of one length"),
     (lambda: Totals([[math.nan]], (0, 1)), "contributions is nan"),
     (lambda: Totals([["1"]], (0, 1)), "contributions is '1'"),  # type: ignore[list-item]
