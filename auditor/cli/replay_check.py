@@ -98,8 +98,8 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
             continue
         remade.append(again)
         yield Recount(plan.name, tuple(not_as_reported(entries[plan.name], as_read(again.to_dict()))), unchecked)
-    for name in [name for name in reported if name not in {plan.name for plan in plans}]:
-        yield Recount(name, ("it was not recorded",))
+    recorded = {plan.name for plan in plans}
+    yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)
     if len(reported) < len(report.audits):
         yield Recount("the run", ("two audits have one name",))
     whole = as_read(RunResult(recording.name, recording.confidence, remade).to_dict())

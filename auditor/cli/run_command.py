@@ -187,7 +187,7 @@ def _audit(
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
     # The journals end last, so that after an interruption --resume finds the finished work of every file.
-    for journal, result in zip(journals, results, strict=False):  # a replay has no journals
+    for journal, result in zip(journals, results if journals else (), strict=True):  # a replay has no journals
         journal.end(to_json(result.to_dict()))
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
 
