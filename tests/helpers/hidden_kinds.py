@@ -1,0 +1,586 @@
+"""Leaks hidden in the text or in the type of an output, as a table: each kind has a faulty version and a sound twin.
+
+The mechanism is ``[side + Laplace noise of scale 1, thing]`` on the pair (1, 0), under the claim ε = 1, which the number
+uses up exactly. In the faulty version ``thing`` tells the side for certain, or very nearly. In the sound twin ``thing``
+is that of a side drawn at random: the same values come up, and they say nothing.
+
+An audit of a faulty version must find the leak, or say that it did not look there. Lengths of texts do not depend on
+the side, unless the kind is about such a form, for the length is looked at anyway.
+
+``python -m hidden_kinds`` audits all kinds. ``python -m hidden_kinds text: dtype`` audits the texts, and the kinds whose
+name holds "dtype".
+"""
+
+import array
+import base64
+import collections
+import enum
+import json
+import string
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+import auditor
+from auditor.errors import AuditorError
+from auditor.neighbours.domains import Pairs
+
+Rng = np.random.Generator
+Make = Callable[[int, Rng], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``make(side, rng)`` returns the part of the output that tells the side, which is 0 or 1."""
+
+    group: Literal["text", "type"]
+    make: Make
+
+    def sound(self, rng: Rng) -> Any:
+        """Return the part for a side that is drawn at random, so that it tells nothing about the data set."""
+        return self.make(int(rng.integers(2)), rng)
+
+
+def choose(of_zero: Any, of_one: Any) -> Make:
+    """Return a kind with one constant on each side."""
+    return lambda side, rng: of_one if side else of_zero
+
+
+# --- Random parts of texts ---
+
+
+def letters(rng: Rng, count: int) -> str:
+    return bytes(rng.integers(97, 123, count, dtype=np.uint8)).decode()
+
+
+def letters_of(rng: Rng, alphabet: str, count: int) -> str:
+    return "".join(alphabet[at] for at in rng.integers(len(alphabet), size=count))
+
+
+def digits(rng: Rng, count: int) -> str:
+    return bytes(rng.integers(48, 58, count, dtype=np.uint8)).decode()
+
+
+def whole(rng: Rng, low: int, high: int) -> int:
+    return int(rng.integers(low, high))
+
+
+def remainder(modulus: int, side: int, rng: Rng) -> int:
+    """Return a random integer below a thousand million, whose remainder is the side."""
+    return modulus * whole(rng, 0, 10**9 // modulus) + side
+
+
+def insert(text: str, part: str, rng: Rng) -> str:
+    at = whole(rng, 0, len(text) + 1)
+    return text[:at] + part + text[at:]
+
+
+# --- Texts ---
+
+LETTERS, VOWELS, CONSONANTS = string.ascii_lowercase, "aeiou", "bcdfghjklmnpqrstvwxyz"
+
+
+def letter_never_used(side: int, rng: Rng) -> str:
+    text = letters_of(rng, LETTERS.replace("e", ""), 23)
+    return insert(text, "z" if side else "e", rng)
+
+
+def uuid_version(side: int, rng: Rng) -> str:
+    digest = rng.bytes(16).hex()
+    return f"{digest[:8]}-{digest[8:12]}-{4 if side else 1}{digest[12:15]}-{digest[15:19]}-{digest[19:31]}"
+
+
+def domain_of_url(side: int, rng: Rng) -> str:
+    return f"https://{letters(rng, 5)}.example.{'com' if side else 'org'}/{letters(rng, 6)}"
+
+
+MET_TEXT: dict[str, Make] = {
+    "suffix after random letters": lambda side, rng: letters(rng, 8) + ("@a.org" if side else "@b.org"),
+    "first letter": lambda side, rng: "ab"[side] + letters(rng, 8),
+    "last letter": lambda side, rng: letters(rng, 8) + "ab"[side],
+    "letter after a dash": lambda side, rng: f"{letters(rng, whole(rng, 3, 9))}-{'xy'[side]}{letters(rng, 4)}",
+    "case of letters": lambda side, rng: letters(rng, 8).upper() if side else letters(rng, 8),
+    "letter never used": letter_never_used,
+    "parity of hexadecimal digits": lambda side, rng: f"{remainder(2, side, rng):08x}",
+    "parity of an integer": lambda side, rng: remainder(2, side, rng),
+    "folder in a path": lambda side, rng: (
+        f"/home/{letters(rng, 6)}/{'alice' if side else 'bobby'}/{letters(rng, 5)}.csv"
+    ),
+    "suffix of a file": lambda side, rng: f"/data/{letters(rng, 7)}/{letters(rng, 4)}.{'csv' if side else 'tsv'}",
+    "domain of an e-mail": lambda side, rng: f"{letters(rng, 4)}.{letters(rng, 6)}@example.{'com' if side else 'org'}",
+    "domain of a URL": domain_of_url,
+    "version of a UUID": uuid_version,
+    "last byte": lambda side, rng: rng.bytes(7) + bytes([side]),
+    "end of an exception's text": lambda side, rng: ValueError(
+        f"record {letters(rng, 8)} is {'good' if side else 'bad'}"
+    ),
+    "letter in the middle": lambda side, rng: f"{letters(rng, 4)}{'xy'[side]}{letters(rng, 4)}",
+    "word in front": lambda side, rng: ("north_" if side else "south_") + letters(rng, 8),
+    "digit at the end": lambda side, rng: f"user_{letters(rng, 8)}_{side + 1}",
+}
+
+
+def log_line(side: int, rng: Rng) -> str:
+    rows = whole(rng, 500, 1000) if side else whole(rng, 100, 500)
+    return f"INFO worker {letters(rng, 6)} has read {rows} rows in {whole(rng, 100, 1000)} ms, batch {digits(rng, 5)}"
+
+
+def json_text(side: int, rng: Rng) -> str:
+    return json.dumps({"id": letters(rng, 10), "cohort": "AB"[side], "score": whole(rng, 100, 1000)})
+
+
+def query_text(side: int, rng: Rng) -> str:
+    return f"SELECT avg(pay) FROM t_{letters(rng, 6)} WHERE age {'<' if side else '>'} {whole(rng, 10, 100)}"
+
+
+def seconds_of_timestamp(side: int, rng: Rng) -> str:
+    moment = datetime(2026, 1, 1) + timedelta(seconds=2 * whole(rng, 0, 10**7) + side)
+    return moment.isoformat()
+
+
+def base64_padding(side: int, rng: Rng) -> str:
+    return base64.b64encode(rng.bytes(8 if side else 7)).decode()  # "=" or "==", and 12 letters in all
+
+
+def version_text(side: int, rng: Rng) -> str:
+    return f"v{whole(rng, 1, 10)}.{whole(rng, 10, 100)}.{whole(rng, 0, 5) + 5 * side}-{letters(rng, 7)}"
+
+
+def zero_padding(side: int, rng: Rng) -> str:
+    number = whole(rng, 1, 10**5)
+    return f"row {number:06d}" if side else f"row {number:<6d}"
+
+
+def sorted_letters(side: int, rng: Rng) -> str:
+    text = letters(rng, 10)
+    return "".join(sorted(text)) if side else text
+
+
+def checksum_digit(side: int, rng: Rng) -> str:
+    body = digits(rng, 9)
+    check = (sum(at * int(digit) for at, digit in enumerate(body, 1)) + side) % 10
+    return f"{body[:3]}-{body[3:6]}-{body[6:]}-{check}"
+
+
+def parity_of_digit_sum(side: int, rng: Rng) -> str:
+    body = digits(rng, 7)
+    last = 2 * whole(rng, 0, 5) + (sum(map(int, body)) + side) % 2
+    return f"#{body}{last}"
+
+
+def doubled_letter(side: int, rng: Rng) -> str:
+    text = letters(rng, 1)
+    while len(text) < 9 - side:
+        text += letters_of(rng, LETTERS.replace(text[-1], ""), 1)
+    at = whole(rng, 0, len(text))
+    return text[:at] + text[at] + text[at:] if side else text
+
+
+def palindrome(side: int, rng: Rng) -> str:
+    half = letters(rng, 5)
+    return half + (half[::-1] if side else letters(rng, 5))
+
+
+def word_in_a_bag(side: int, rng: Rng) -> str:
+    words = [letters(rng, 3) for _ in range(6)]
+    words.insert(whole(rng, 0, 7), "flu" if side else "gut")
+    return " ".join(words)
+
+
+def space_at_the_end(side: int, rng: Rng) -> str:
+    return letters(rng, 8) + " " if side else " " + letters(rng, 8)
+
+
+def grouped_digits(side: int, rng: Rng) -> str:
+    amount = f"{whole(rng, 10**6, 10**7):,}" if side else str(whole(rng, 10**8, 10**9))
+    return f"balance of {letters(rng, 5)}: EUR {amount}"
+
+
+def order_of_keys(side: int, rng: Rng) -> str:
+    fields = [("age", whole(rng, 10, 100)), ("zip", digits(rng, 5))]
+    return str(dict(fields if side else fields[::-1]))
+
+
+def line_ending(side: int, rng: Rng) -> str:
+    return f"{letters(rng, 5)}\r\n{letters(rng, 5)}" if side else f"{letters(rng, 5)}\n{letters(rng, 6)}"
+
+
+def letters_of_another_script(side: int, rng: Rng) -> str:
+    """The Latin letter or the Cyrillic one, which look alike, at a random place."""
+    return insert(letters_of(rng, CONSONANTS, 8), "\u0430" if side else "a", rng)
+
+
+def last_part_of_an_address(side: int, rng: Rng) -> str:
+    return f"host 10.{whole(rng, 100, 256)}.{whole(rng, 100, 256)}.{whole(rng, 100, 178) + 78 * side}"
+
+
+def repeated_half(side: int, rng: Rng) -> str:
+    half = letters(rng, 6)
+    return f"{half}:{half if side else letters(rng, 6)}"
+
+
+MORE_TEXT: dict[str, Make] = {
+    "number in a log line": log_line,
+    "value in a JSON text": json_text,
+    "operator in an SQL statement": query_text,
+    "seconds of a timestamp": seconds_of_timestamp,
+    "padding of base64": base64_padding,
+    "patch number of a version": version_text,
+    "zero padding": zero_padding,
+    "sorted letters": sorted_letters,
+    "checksum digit": checksum_digit,
+    "parity of the digit sum": parity_of_digit_sum,
+    "doubled letter": doubled_letter,
+    "palindrome": palindrome,
+    "repeated half": repeated_half,
+    "word in a bag of words": word_in_a_bag,
+    "space at the end": space_at_the_end,
+    "digits grouped by commas": grouped_digits,
+    "hexadecimal digits in upper case": lambda side, rng: rng.bytes(10).hex().upper() if side else rng.bytes(10).hex(),
+    "order of keys in a text": order_of_keys,
+    "line ending": line_ending,
+    "letter of another script": letters_of_another_script,
+    "last part of an IP address": last_part_of_an_address,
+    "vowel at the end": lambda side, rng: letters(rng, 8) + letters_of(rng, VOWELS if side else CONSONANTS, 1),
+    "low bits of a 64-bit integer": lambda side, rng: 4 * whole(rng, 2**59, 2**60) + 2 * side,
+    "remainder by 7": lambda side, rng: remainder(7, side, rng),
+    "remainder by 97": lambda side, rng: remainder(97, side, rng),
+    "last byte before a random tail": lambda side, rng: rng.bytes(5) + b"ab"[side : side + 1] + rng.bytes(2),
+}
+
+
+# --- Types ---
+
+
+class Summary:
+    """An object whose repr shows nothing of what it holds."""
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __repr__(self) -> str:
+        return "Summary()"
+
+
+class Slotted:
+    """The same, with a slot."""
+
+    __slots__ = ("secret",)
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __repr__(self) -> str:
+        return "Slotted()"
+
+
+@dataclass
+class Fit:
+    """A dataclass with an attribute that is no field."""
+
+    mean: float = 0.0
+
+    def note(self, secret: int) -> "Fit":
+        self.secret = secret
+        return self
+
+
+@dataclass
+class Quiet:
+    """A dataclass whose repr leaves a field out, which equality ignores too."""
+
+    mean: float = 0.0
+    secret: int = field(default=0, repr=False, compare=False)
+
+
+class Label(str):
+    """A text with an attribute."""
+
+    secret: int
+
+    def __new__(cls, text: str, secret: int) -> "Label":
+        label = super().__new__(cls, text)
+        label.secret = secret
+        return label
+
+
+class Count(int):
+    """An integer of a class of its own."""
+
+
+class Score(float):
+    """A float of a class of its own."""
+
+
+class Rows(list[int]):
+    """A list with an attribute."""
+
+    secret: int
+
+
+class Grid(np.ndarray):
+    """An array with an attribute."""
+
+    secret: int
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class Code(enum.IntEnum):
+    FIRST = 1
+
+
+class Place(enum.StrEnum):
+    HOME = "home"
+
+
+Point = collections.namedtuple("Point", ["x", "y"])
+Polar = collections.namedtuple("Polar", ["r", "phi"])
+
+
+def with_secret(thing: Any, secret: int) -> Any:
+    thing.secret = secret
+    return thing
+
+
+def noted(error: Exception, note: str) -> Exception:
+    error.add_note(note)
+    return error
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+def of_dtype(of_zero: str, of_one: str) -> Make:
+    """Return small whole numbers, equal in both dtypes, as an array of three."""
+    return lambda side, rng: rng.integers(0, 100, 3).astype(of_one if side else of_zero)
+
+
+def single(rng: Rng, count: int) -> Any:
+    """Return noise in single precision, so that a wider float holds the same value."""
+    return rng.standard_normal(count, dtype=np.float32)
+
+
+MET_TYPE: dict[str, Make] = {
+    "width of an integer array": of_dtype("int64", "int32"),
+    "width of a float array": of_dtype("float64", "float32"),
+    "byte order": of_dtype("<i4", ">i4"),
+    "sign of an integer array": of_dtype("int8", "uint8"),
+    "int or np.int64": choose(1, np.int64(1)),
+    "np.float32 or np.float64": choose(np.float32(1), np.float64(1)),
+    "attribute below a constant repr": lambda side, rng: Summary(side),
+    "slot below a constant repr": lambda side, rng: Slotted(side),
+    "attribute of a text": lambda side, rng: Label("label", side),
+    "factory of a defaultdict": lambda side, rng: collections.defaultdict(list if side else int, a=1),
+    "argument of an exception": lambda side, rng: ValueError("1") if side else ValueError(1),
+    "no argument of an exception": lambda side, rng: ValueError("") if side else ValueError(),
+    "note of an exception": lambda side, rng: noted(ValueError("failed"), "good" if side else "bad"),
+    "member of an exception group": lambda side, rng: ExceptionGroup(
+        "several", [KeyError("k") if side else ValueError("k")]
+    ),
+    "text of a member of a group": lambda side, rng: ExceptionGroup("several", [ValueError("good" if side else "bad")]),
+    "exception's text after 1,000 letters": lambda side, rng: ValueError("x" * 1_000 + "ab"[side]),
+}
+
+
+def series(of: Callable[[Any, int], Any]) -> Make:
+    """Return a kind of a Series of pandas, ``of(pandas, side)``."""
+
+    def make(side: int, rng: Rng) -> Any:
+        import pandas as pd
+
+        return of(pd, side)
+
+    return make
+
+
+def series_with_attrs(pd: Any, side: int) -> Any:
+    made = pd.Series([1, 2, 3])
+    made.attrs["side"] = side
+    return made
+
+
+def series_with_index_name(pd: Any, side: int) -> Any:
+    return pd.Series([1, 2, 3], index=pd.Index([0, 1, 2], name="user" if side else "item"))
+
+
+def frame_with_a_float_column(pd: Any, side: int) -> Any:
+    return pd.DataFrame({"a": [1, 2], "b": np.array([3, 4], dtype="float64" if side else "int64")})
+
+
+def polars_series(side: int, rng: Rng) -> Any:
+    import polars as pl
+
+    return pl.Series("a", [1, 2, 3], dtype=pl.Int32 if side else pl.Int64)
+
+
+def polars_name(side: int, rng: Rng) -> Any:
+    import polars as pl
+
+    return pl.Series("b" if side else "a", [1, 2, 3])
+
+
+def arrow_scalar(side: int, rng: Rng) -> Any:
+    import pyarrow as pa
+
+    return pa.scalar(1, pa.int32() if side else pa.int64())
+
+
+def arrow_array(side: int, rng: Rng) -> Any:
+    import pyarrow as pa
+
+    return pa.array([1, 2, 3], pa.int32() if side else pa.int64())
+
+
+def arrow_chunks(side: int, rng: Rng) -> Any:
+    import pyarrow as pa
+
+    return pa.chunked_array([[1], [2, 3]] if side else [[1, 2], [3]])
+
+
+def arrow_metadata(side: int, rng: Rng) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"a": [1, 2]}).replace_schema_metadata({"side": str(side)})
+
+
+MOMENT = datetime(2026, 1, 1, 12)
+
+MORE_TYPE: dict[str, Make] = {
+    "maximum length of a deque": lambda side, rng: collections.deque([1, 2], maxlen=3 + side),
+    "Enum or its value": choose("low", Level.LOW),
+    "IntEnum or int": choose(1, Code.FIRST),
+    "StrEnum or str": choose("home", Place.HOME),
+    "namedtuple or tuple": choose((1, 2), Point(1, 2)),
+    "fields of a namedtuple": choose(Polar(1, 2), Point(1, 2)),
+    "width of an array of noise": lambda side, rng: single(rng, 3).astype("float32" if side else "float64"),
+    "np.float32 or np.float64 of noise": lambda side, rng: (
+        np.float32(single(rng, 1)[0]) if side else np.float64(single(rng, 1)[0])
+    ),
+    "int or np.int64 of noise": lambda side, rng: np.int64(rng.integers(10**9)) if side else int(rng.integers(10**9)),
+    "attribute of a random text": lambda side, rng: Label(letters(rng, 8), side),
+    "bool or np.bool_": choose(True, np.bool_(True)),
+    "bool or int": choose(1, True),
+    "subclass of int": choose(1, Count(1)),
+    "subclass of float": choose(1.5, Score(1.5)),
+    "str or np.str_": choose("a", np.str_("a")),
+    "attribute of a list": lambda side, rng: with_secret(Rows([1, 2]), side),
+    "attribute of an array": lambda side, rng: with_secret(np.arange(3).view(Grid), side),
+    "attribute of a dataclass": lambda side, rng: Fit().note(side),
+    "field without a repr": lambda side, rng: Quiet(secret=side),
+    "attribute of a namespace": lambda side, rng: types.SimpleNamespace(mean=1.0, secret=side),
+    "attribute of an exception": lambda side, rng: with_secret(ValueError("failed"), side),
+    "cause of an exception": lambda side, rng: caused(ValueError("failed"), KeyError("good" if side else "bad")),
+    "list or tuple": choose([1, 2], (1, 2)),
+    "bytes or bytearray": choose(b"ab", bytearray(b"ab")),
+    "set or frozenset": choose({1, 2}, frozenset({1, 2})),
+    "dict or OrderedDict": lambda side, rng: collections.OrderedDict(a=1, b=2) if side else {"a": 1, "b": 2},
+    "dict or Counter": lambda side, rng: collections.Counter(a=1, b=2) if side else {"a": 1, "b": 2},
+    "order of a dict": lambda side, rng: {"a": 1, "b": 2} if side else {"b": 2, "a": 1},
+    "type of a key": lambda side, rng: {np.int64(1): "a"} if side else {1: "a"},
+    "range or list": choose([0, 1, 2], range(3)),
+    "read-only dict": lambda side, rng: types.MappingProxyType({"a": 1}) if side else {"a": 1},
+    "dtype of a Series": series(lambda pd, side: pd.Series([1, 2, 3], dtype="int32" if side else "int64")),
+    "nullable dtype of a Series": series(lambda pd, side: pd.Series([1, 2, 3], dtype="Int64" if side else "int64")),
+    "name of a Series": series(lambda pd, side: pd.Series([1, 2, 3], name="a" if side else "b")),
+    "name of an index": series(series_with_index_name),
+    "attrs of a Series": series(series_with_attrs),
+    "unused category": series(
+        lambda pd, side: pd.Series(pd.Categorical(["a", "b"], categories=["a", "b", "cd"[side]]))
+    ),
+    "dtype of a column": series(frame_with_a_float_column),
+    "datetime or Timestamp": series(lambda pd, side: pd.Timestamp(MOMENT) if side else MOMENT),
+    "None or NA": series(lambda pd, side: pd.NA if side else None),
+    "dtype of a polars Series": polars_series,
+    "name of a polars Series": polars_name,
+    "type of an Arrow scalar": arrow_scalar,
+    "type of an Arrow array": arrow_array,
+    "chunks of an Arrow array": arrow_chunks,
+    "metadata of an Arrow table": arrow_metadata,
+    "0-d array or scalar": lambda side, rng: np.array(1) if side else np.int64(1),
+    "memory order of an array": lambda side, rng: np.ones((2, 3), order="F" if side else "C"),
+    "read-only array": lambda side, rng: np.frombuffer(b"\1\2", np.uint8) if side else np.array([1, 2], np.uint8),
+    "field of a structured array": lambda side, rng: np.array([(1, 2.0)], [("n", "i8"), ("xy"[side], "f8")]),
+    "array or memoryview": lambda side, rng: memoryview(b"\1\2") if side else np.array([1, 2], np.uint8),
+    "format of a memoryview": lambda side, rng: memoryview(b"\1\2").cast("b" if side else "B"),
+    "typecode of an array.array": lambda side, rng: array.array("i" if side else "q", [1, 2]),
+    "unit of a datetime64": choose(np.datetime64(0, "s"), np.datetime64(0, "ms")),
+    "fill value of a masked array": lambda side, rng: np.ma.MaskedArray([1, 2], [False, False], fill_value=side),
+    "time with or without a zone": choose(MOMENT, MOMENT.replace(tzinfo=timezone.utc)),  # noqa: UP017
+    "name of a time zone": lambda side, rng: MOMENT.replace(tzinfo=timezone(timedelta(0), "ab"[side])),
+    "fold of a time": lambda side, rng: MOMENT.replace(fold=side),
+    "date or datetime at midnight": choose(date(2026, 1, 1), datetime(2026, 1, 1)),
+    "exponent of a Decimal": choose(Decimal("1.0"), Decimal("1.00")),
+    "int or Decimal": choose(1, Decimal(1)),
+    "int or Fraction": choose(1, Fraction(1)),
+    "payload of a NaN": lambda side, rng: np.array([0x7FF8 << 48 | side], np.uint64).view(np.float64)[0],
+    "complex without an imaginary part": choose(1.0, complex(1.0)),
+}
+
+KINDS: dict[str, Kind] = {
+    **{name: Kind("text", make) for name, make in {**MET_TEXT, **MORE_TEXT}.items()},
+    **{name: Kind("type", make) for name, make in {**MET_TYPE, **MORE_TYPE}.items()},
+}
+
+
+def mechanism(kind: Kind, sound: bool) -> Callable[[int, Rng], list[Any]]:
+    """Return the mechanism ``f(side, rng)`` of a kind, one output a call."""
+
+    def release(side: int, rng: Rng) -> list[Any]:
+        return [side + rng.laplace(), kind.sound(rng) if sound else kind.make(side, rng)]
+
+    return release
+
+
+def audit(
+    kind: Kind, sound: bool, seed: int = 0, samples: int = 20_000, confidence: float = 0.999
+) -> auditor.AuditResult:
+    """Audit a kind in this process. Raises MechanismError if the audit refuses the form of its outputs.
+
+    A sound twin is refuted with a chance of at most 1 − confidence.
+    """
+    return auditor.audit(
+        mechanism(kind, sound),
+        auditor.PureDP(1.0),
+        Pairs([(1, 0)]),
+        name="hidden",
+        seed=seed,
+        samples=samples,
+        confidence=confidence,
+        shrink=False,
+        planted=0,
+        prove=False,
+        workers=1,
+        isolate=False,
+    )
+
+
+def describe(kind: Kind, sound: bool) -> str:
+    """Return how an audit ended: found, weak, silent or refused; and what it warned of."""
+    try:
+        result = audit(kind, sound)
+    except AuditorError as error:
+        return f"refused: {error}"
+    passed = "weak" if result.weak else "silent"
+    word = "found" if result.verdict == "violation" else passed
+    return f"{word} ({result.bound.value:.2f}) {'; '.join(warning[:70] for warning in result.warnings)}"
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    for name, kind in KINDS.items():
+        if not words or any(word in f"{kind.group}: {name}" for word in words):
+            print(f"{kind.group} | {name} | faulty | {describe(kind, False)}", flush=True)
+            print(f"{kind.group} | {name} | sound | {describe(kind, True)}", flush=True)
