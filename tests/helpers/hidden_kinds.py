@@ -568,14 +568,15 @@ def audit(
 
 
 def describe(kind: Kind, sound: bool) -> str:
-    """Return how an audit ended: found, weak, silent or refused; and what it warned of."""
+    """Return how an audit ended: found, weak, silent, refused, or another verdict; and how its warnings begin."""
     try:
         result = audit(kind, sound)
     except AuditorError as error:
         return f"refused: {error}"
-    passed = "weak" if result.weak else "silent"
-    word = "found" if result.verdict == "violation" else passed
-    return f"{word} ({result.bound.value:.2f}) {'; '.join(warning[:70] for warning in result.warnings)}"
+    words = {"violation": "found", "no_violation_found": "weak" if result.weak else "silent"}
+    bound = f"{result.bound.value:.2f}" if result.bound else "no bound"
+    warnings = "; ".join(warning[:70] for warning in result.warnings)
+    return f"{words.get(result.verdict, result.verdict)} ({bound}) {warnings}".rstrip()
 
 
 if __name__ == "__main__":
