@@ -49,11 +49,12 @@ def from_batch(batch: Any, size: int) -> Outputs:
         flatten.require_unmasked(batch)
         if flatten.is_number_array(batch) and size:
             if batch.ndim > 1:
-                return _table(size, _of_arrays("output", batch))
+                return _table(size, _of_rows(batch))
             # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
             return Outputs(size, (*number_columns("output", batch), constant_column("type", "number", size)))
-        is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US" and batch.ndim == 1
-        outputs = batch.tolist() if is_text else list(batch)
+        # NumPy makes all texts of an array as wide as the longest, so the width is no property of one output.
+        is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US"
+        outputs = list(batch) if not is_text else batch.tolist() if batch.ndim == 1 else list(batch.astype(object))
         if len(outputs) != size:
             raise MechanismError(
                 f"the mechanism returned {type(batch).__name__!r} of length {length}, which holds "
@@ -151,8 +152,15 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
         forms = flatten.output_kind(values[0]).forms(values)
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):
-        return _columns(place, [value.item() for value in values])
+        inside = _columns(place, [value.item() for value in values])
+        return [*_type_columns(place, values), *(column for column in inside if column.name != f"type of {place}")]
     return _of_parts(place, values)
+
+
+def _type_columns(place: str, values: _Values) -> Columns:
+    """Return the column of types, or none if all are float."""
+    names = list(map(flatten.type_name, values))
+    return [*from_rows([{} if name == "float" else {f"type of {place}": name} for name in names]).columns]
 
 
 def _of_parts(place: str, values: _Values) -> Columns:
@@ -172,7 +180,9 @@ def _of_parts(place: str, values: _Values) -> Columns:
         which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))
         own, parts = own[which], _of_forms(places, which, values, kind) if any(places) else []
     # An object that is read as an array has its own type, and not that of the array.
-    return [*own.columns, *(column for column in parts if column.name != f"type of {place}")]
+    parts = [column for column in parts if column.name != f"type of {place}"]
+    held = [*map(flatten.unnamed_attributes, values)]
+    return [*own.columns, *parts, *(_columns(f"attributes of {place}", held) if any(held) else [])]
 
 
 def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
@@ -219,7 +229,7 @@ def _of_numbers(place: str, values: _Values, kind: type) -> Columns:
         numbers = np.array(values, np.dtype(kind))
     except OverflowError:  # beyond 64 bits
         return _of_parts(place, values)
-    name = type(numbers[0].item()).__name__
+    name = flatten.type_name(values[0])
     types = [] if name == "float" else [constant_column(f"type of {place}", name, len(values))]
     return [*types, *number_columns(place, numbers)]
 
@@ -253,21 +263,30 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
     return _by_group(texts, kinds, columns_of)
 
 
-def _of_arrays(place: str, arrays: Any) -> Columns:
+def _of_arrays(place: str, arrays: _Values) -> Columns:
     """Return the columns of arrays of one form."""
     if not flatten.is_number_array(arrays[0]):
         return _of_parts(place, arrays)
-    # Whether the numbers are integers or floats is not a leaf, since NumPy decides this for all numbers together.
     about = from_rows([_own(place, arrays[0], flatten.output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
+    return [*about.columns, *_of_items(place, np.asarray(arrays))]
+
+
+def _of_rows(batch: NDArray[Any]) -> Columns:
+    """Return the columns of a batch of arrays. Their dtype is no leaf, since NumPy decides it for all outputs together."""
+    leaves = {"type of output": "array of numbers", "shape of output": str(batch.shape[1:])}
+    return [*(constant_column(name, text, len(batch)) for name, text in leaves.items()), *_of_items("output", batch)]
+
+
+def _of_items(place: str, arrays: NDArray[Any]) -> Columns:
     names = flatten.items_at(place, arrays[0])
-    return [*about.columns, *_matrix_columns(names, np.asarray(arrays).reshape(len(arrays), len(names)))]
+    return _matrix_columns(names, arrays.reshape(len(arrays), len(names)))
 
 
 def batch_form(batch: Any) -> str:
     """Return the form of a batch in words. A single output can change the form of the whole batch."""
     if not isinstance(batch, np.ndarray):
         return "a list"
-    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.DTYPE_WORDS.get(batch.dtype.kind, "objects")
+    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.TEXTS.get(batch.dtype.kind, "objects")
     return f"an array of {kind} with {batch.ndim} axes"
 
 

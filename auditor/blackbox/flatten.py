@@ -1,15 +1,19 @@
 """Take an output apart into leaves: numbers or texts, each named by its place. ``OUTPUT_KINDS`` has the rules."""
 
+import array
 import functools
+import hashlib
 import inspect
 import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from types import TracebackType
 from typing import Any
@@ -27,8 +31,12 @@ class Row(Leaves):
     """The leaves of an output. They replace an output whose class this process cannot import."""
 
 
-# The words for dtypes leave out widths, since the widths of integers and strings depend on all outputs of a batch.
-DTYPE_WORDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
+# Libraries whose types are named with the library, since two of them have types of one name.
+LIBRARIES = ("numpy", "pandas", "polars", "pyarrow")
+# How many levels of objects in objects are read, where the attributes of an object are.
+LEVELS = 3
+# How many letters of an exception's text are read; a digest stands for the others.
+LETTERS = 1_000
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of NumPy's largest integers and floats, without long doubles
 # Prefixes of the leaves that say how a value is written, such as the sign of a zero.
@@ -111,7 +119,21 @@ def require_unmasked(value: Any) -> None:
 
 def _array_forms(arrays: Sequence[Any]) -> Sequence[Hashable]:
     require_unmasked(arrays[0])
-    return [(array.dtype, array.shape) for array in arrays]
+    return [(array.dtype, array.shape, _is_fortran(array)) for array in arrays]
+
+
+def _is_fortran(value: Any) -> bool:
+    return bool(value.flags.f_contiguous and not value.flags.c_contiguous)
+
+
+def _array_leaves(place: str, value: Any) -> Leaves:
+    """Return the shape of an array, the width of its texts, and its order in memory unless it is C's."""
+    leaves: Leaves = {f"shape of {place}": str(value.shape)}
+    if value.dtype.kind in "US":
+        leaves[f"width of {place}"] = float(value.dtype.itemsize)
+    if _is_fortran(value):
+        leaves[f"order of {place} in memory"] = "Fortran"
+    return leaves
 
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
@@ -121,11 +143,101 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
-    return {**_length(place, value), **{f"position of {place}[{name}]": float(at) for at, name in enumerate(order)}}
+    made = {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
+    return {
+        **_length(place, value),
+        **made,
+        **{f"position of {place}[{name}]": float(at) for at, name in enumerate(order)},
+    }
 
 
 def _length(place: str, value: Any) -> Leaves:
     return {f"length of {place}": float(len(value))}
+
+
+def _list_leaves(place: str, value: Any) -> Leaves:
+    most = (
+        {f"most items of {place}": float(value.maxlen)} if isinstance(value, deque) and value.maxlen is not None else {}
+    )
+    return {**_length(place, value), **most}
+
+
+def _set_numbers(value: Collection[Any]) -> list[Any]:
+    """Return the numbers of a set in rising order. A set has no order of its own; NaN comes last."""
+    numbers = [item for item in value if isinstance(item, int | float | np.integer | np.floating | np.bool_)]
+    return sorted(numbers, key=lambda item: (math.isnan(item), item))
+
+
+def _set_leaves(place: str, value: Collection[Any]) -> Leaves:
+    """Return the length of a set, and a leaf for each item that is no fraction. The order does not depend on hashes."""
+    words = sorted(spelled(item) for item in value if not isinstance(item, float | np.floating))
+    return {**_length(place, value), **{f"{word} in {place}": "yes" for word in words}}
+
+
+# --- Objects: what they hold besides their text ---
+
+
+def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
+    """Return the attributes of an object by name, as plain data, down to ``depth`` levels of objects in objects."""
+    if isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value):
+        return {}
+    slots = (getattr(kind, "__slots__", ()) for kind in type(value).__mro__)
+    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
+    own = {name: getattr(value, name) for name in names if hasattr(value, name) and not name.startswith("__")}
+    held = {**getattr(value, "__dict__", {}), **own}
+    return {name: as_plain(held[name], depth) for name in sorted(held, key=str) if name != "__notes__"}
+
+
+def unnamed_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object that no rule of OUTPUT_KINDS names; {} for types of libraries that it knows."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in KNOWN_MODULES or isinstance(value, Enum):
+        return {}
+    found = outcome(attributes_of, value)
+    named = _names_of(value) if is_dataclass(kind) else ()
+    return {} if isinstance(found, BaseException) else {name: part for name, part in found.items() if name not in named}
+
+
+KNOWN_MODULES = {
+    *LIBRARIES,
+    *("builtins", "datetime", "decimal", "fractions", "collections", "array", "zoneinfo", "uuid", "pathlib", "auditor"),
+}
+
+
+def as_plain(value: Any, depth: int) -> Any:
+    """Return a value as plain data. An object becomes a dict of its attributes, or its text if that shows no address."""
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | Fraction | Decimal) or value is None:
+        return value
+    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biufcUSMm":
+        return value
+    if isinstance(value, list | tuple | set | frozenset) and depth:
+        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return [as_plain(item, depth - 1) for item in items]
+    if isinstance(value, Mapping) and depth:
+        return {str(key): as_plain(item, depth - 1) for key, item in value.items()}
+    if hasattr(value, "__dict__") and not callable(value) and depth:
+        shown = {"type": type(value).__name__, "text": str(value)} if isinstance(value, BaseException) else {}
+        return {**shown, **attributes_of(value, depth - 1), "repr": without_address(value)}
+    return without_address(value)
+
+
+def without_address(value: Any) -> str:
+    """Return the repr of an object. Return the name of its type if the repr shows an address in memory."""
+    if inspect.isroutine(value) or isinstance(value, type):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    text = outcome(repr, value)
+    return type(value).__name__ if not isinstance(text, str) or " at 0x" in text else text
+
+
+def _exception_parts(error: BaseException) -> dict[str, Any]:
+    """Return what an exception holds, by the words for it: its arguments, and its notes and exceptions if there are any."""
+    inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
+    # Of a group, the exceptions are parts of their own, and its second argument.
+    arguments = error.args[:1] if inside else error.args
+    parts: dict[str, Any] = {"arguments": [as_plain(argument, LEVELS) for argument in arguments]} if arguments else {}
+    if notes := getattr(error, "__notes__", None):
+        parts["notes"] = as_plain(notes, LEVELS)
+    return {**parts, **({"exceptions": list(inside)} if inside else {})}
 
 
 def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable]:
@@ -151,12 +263,33 @@ def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
 
 def _is_array_like(value: Any) -> bool:
     has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating)
-    return has_items or isinstance(value, memoryview)
+    return has_items or isinstance(value, memoryview | array.array)
 
 
 def _labels(value: Any) -> list[str]:
     """Return the attributes that hold the labels of an object, such as a frame of pandas."""
     return [name for name in ("index", "columns") if hasattr(getattr(value, name, None), "__array__")]
+
+
+# The attributes by which libraries say how the items of an array, a column or a frame are held, and how it is named.
+ABOUT = ("dtype", "dtypes", "schema", "type", "typecode", "format", "num_chunks", "name", "names", "attrs")
+
+
+def _about(place: str, value: Any) -> Leaves:
+    """Return how an array-like object, and its labels, hold their items, and their names."""
+    leaves: Leaves = {}
+    labels = {f"{label} of {place}": getattr(value, label) for label in _labels(value)}
+    for where, inside in {place: value, **labels}.items():
+        if inside is not value:
+            leaves[f"class of {where}"] = type(inside).__name__
+        for name in ABOUT:
+            said = outcome(getattr, inside, name, None)
+            if said is None or callable(said) or (isinstance(said, BaseException | dict) and not said):
+                continue
+            items = outcome(list, said) if name == "dtypes" else None
+            text = str([*map(without_address, items)]) if isinstance(items, list) else without_address(said)
+            leaves[f"{'item type' if name == 'type' else name} of {where}"] = text
+    return leaves
 
 
 def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
@@ -175,12 +308,19 @@ def type_name(value: Any) -> str:
     """Return the name of the type of a value. It does not depend on the other outputs of a batch."""
     if isinstance(value, BaseException):
         return "exception"
-    if isinstance(value, np.ndarray):
-        kind = "numbers" if is_number_array(value) else DTYPE_WORDS.get(value.dtype.kind, str(value.dtype))
-        return f"array of {kind}"
     if isinstance(value, JsonNumber):
         return "float" if set(value) & set(".eE") else "int"
-    return str(value.dtype) if isinstance(value, np.generic) else type(value).__name__
+    if isinstance(value, np.ndarray):
+        # The width of a text is a number, see _array_leaves.
+        return f"array of {TEXTS.get(value.dtype.kind, value.dtype)}"
+    if isinstance(value, np.generic):
+        return f"numpy.{TEXTS.get(value.dtype.kind, value.dtype)}"
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    return f"{library}.{kind.__name__}" if library in LIBRARIES else kind.__name__
+
+
+TEXTS = {"U": "str", "S": "bytes"}
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
@@ -252,10 +392,14 @@ def _time_leaves(place: str, value: Any) -> Leaves:
     return leaves
 
 
-def _text_leaves(place: str, text: str | bytes) -> Leaves:
+def _text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
     """Return the leaves of a text: a number and how it is written, or each field of a line, or the text itself."""
     if isinstance(text, JsonNumber):
         return number_leaves(place, text) or {place: float(text)}
+    if not isinstance(text, str):
+        text = bytes(text)  # its type says if it was a bytearray
+    elif type(text) is not str:
+        text = str.__str__(text)  # a subclass may say something else
     leaves = _parsed(place, text) if isinstance(text, str) else {}
     return {**(leaves or {place: spelled(text)}), f"length of {place}": float(len(text))}
 
@@ -294,7 +438,8 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
-        return repr(found if len(found) <= 1_000 else f"{found[:1_000]}… ({len(found):,} letters)")
+        digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return repr(found if len(found) <= LETTERS else f"{found[:LETTERS]}… ({len(found):,} letters, digest {digest})")
     # The default repr of an object shows its memory address.
     if not isinstance(value, str | bytes) and re.search(r" at 0x[0-9a-fA-F]{4,}>", found):
         raise MechanismError(f"an output is {found}, which does not show what it holds; {_instead(value)}")
@@ -324,30 +469,32 @@ def _instead(value: Any) -> str:
 # The first kind that fits a value is used.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
+    OutputKind(_is(np.ndarray), _array_leaves, items_at, _items, _array_forms),
     OutputKind(
-        _is(np.ndarray), lambda place, array: {f"shape of {place}": str(array.shape)}, items_at, _items, _array_forms
-    ),
-    OutputKind(
-        _is(dict),
+        _is(Mapping),
         _dict_leaves,
         lambda place, value: [f"{place}[{spelled(key)}]" for key in value],
         lambda values: itertools.chain.from_iterable(map(operator.methodcaller("values"), values)),
         _key_orders,
     ),
     OutputKind(
-        _is(list, tuple),
-        _length,
+        _is(list, tuple, deque),
+        _list_leaves,
         lambda place, value: [f"{place}[{at}]" for at, _ in zip(range(len(value)), value, strict=False)],
         itertools.chain.from_iterable,
-        lambda values: [*map(len, values)],
+        lambda values: [(len(value), getattr(value, "maxlen", None)) for value in values],
     ),
     OutputKind(
-        _is(set, frozenset),
-        lambda place, value: {**_length(place, value), **{f"{spelled(item)} in {place}": "yes" for item in value}},
+        _is(Set),
+        _set_leaves,
+        lambda place, value: [f"{place} from below, {at}" for at, _ in enumerate(_set_numbers(value))],
+        lambda values: itertools.chain.from_iterable(map(_set_numbers, values)),
     ),
     OutputKind(
         _is(BaseException),
         lambda place, e: {place: f"raises {type(e).__name__}", f"message of {place}": spelled(e, str)},
+        lambda place, e: [f"{words} of {place}" for words in _exception_parts(e)],
+        lambda values: itertools.chain.from_iterable(_exception_parts(value).values() for value in values),
     ),
     OutputKind(
         _is(complex, np.complexfloating),
@@ -364,12 +511,19 @@ OUTPUT_KINDS = (
         forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
     ),
     OutputKind(
+        lambda value: hasattr(value, "as_py") and not isinstance(value, type),  # a scalar of pyarrow
+        _about,
+        lambda place, value: [place],
+        lambda values: (value.as_py() for value in values),
+    ),
+    OutputKind(
         _is_array_like,
+        _about,
         places=lambda place, value: [place, *(f"{name} of {place}" for name in _labels(value))],
         parts=_as_arrays,
     ),
     OutputKind(_is(int, float, np.floating), leaves_of_number),
-    OutputKind(_is(str, bytes), _text_leaves),
+    OutputKind(_is(str, bytes, bytearray), _text_leaves),
     OutputKind(lambda value: True, lambda place, value: {place: spelled(value)}),
 )
 

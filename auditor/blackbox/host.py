@@ -9,7 +9,6 @@ import functools
 import importlib.metadata
 import io
 import itertools
-import marshal
 import multiprocessing
 import os
 import pickle
@@ -24,11 +23,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.canonical import row_of
 from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
+from auditor.blackbox.seal import from_wire, to_wire, unseal
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 from auditor.interfaces import Source
@@ -109,14 +108,18 @@ class Hosted(Drawer):
         return sample  # type: ignore[no-any-return]
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield each output, its ``Row`` if this process cannot import its class, or the failure of the process."""
+        """Yield each output, or its Row if this process cannot import its class, or the failure of the process."""
+        yield from map(unseal, self.sealed(pair, labels, rng))
+
+    def sealed(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
+        """Yield the seal of each output, made in the other process, or the failure of that process."""
         later, done = copy.deepcopy(rng), 0  # ``later`` seeds a new stream after each failure
         while done < len(labels):
-            asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
+            asked = self._answers("sealed", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
             with contextlib.closing(asked) as written:
                 try:
                     for one in written:
-                        yield _read(one)
+                        yield from_wire(one)
                         done += 1
                 except ProcessFailure as failure:
                     yield failure
@@ -259,32 +262,11 @@ def serve() -> None:
 # The questions by name. Each function returns the answers of a mechanism in turn.
 QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
     "draw": lambda mechanism, *arguments: [mechanism.draw(*arguments)],
-    "each": lambda mechanism, *arguments: map(_written, mechanism.each(*arguments)),
+    "sealed": lambda mechanism, *arguments: map(to_wire, mechanism.sealed(*arguments)),
     "alike": lambda mechanism, *arguments: mechanism.alike(*arguments),
     "call_once": lambda mechanism, *arguments: [_shown(mechanism.call_once(*arguments))],
     "answers": lambda mechanism, pairs: (tuple(map(_shown, answers)) for answers in mechanism.answers(pairs)),
 }
-
-
-def _written(output: Any) -> Any:
-    """Return an output in a form that ``_read`` can read in a process without the classes of the output."""
-    kind = type(output)
-    if (kind is np.ndarray or issubclass(kind, np.generic)) and output.dtype.kind in "biuf":
-        return output.dtype.str, output.shape, output.tobytes()
-    try:
-        return marshal.dumps(output)  # it writes only Python's own types, and calls no other code
-    except ValueError:
-        return output if _travels(output) else row_of(output)
-
-
-def _read(written: Any) -> Any:
-    """Return the output, or its ``Row``, from what ``_written`` returned."""
-    if type(written) is bytes:
-        return marshal.loads(written)
-    if type(written) is tuple:
-        kind, shape, numbers = written
-        return np.frombuffer(numbers, kind).reshape(shape)[()]
-    return written
 
 
 def _answer_from_copy(answers: BinaryIO, function: Callable[..., Any], *arguments: Any) -> None:

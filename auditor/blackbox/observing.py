@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from auditor.blackbox.flatten import LEVELS, as_plain, attributes_of, without_address
 from auditor.blackbox.mechanism import signature_of
 from auditor.defaults import ObserveKind
 from auditor.door import outcome
@@ -69,7 +68,7 @@ class ObservedCall:
         if Path.cwd() != before:
             os.chdir(before)
         if "attributes" in self.what:
-            seen["attributes"] = outcome(attributes_of, value)
+            seen["attributes"] = outcome(_attributes, value)
             if hasattr(value, "__dict__") and not isinstance(value, BaseException):
                 value = type(value).__name__
         return {"output": value, **{kind: seen[kind] for kind in self.what}}
@@ -79,37 +78,17 @@ class ObservedCall:
         return value[0] if "size" in given else value
 
 
-def attributes_of(value: Any, depth: int = 3) -> Any:
-    """Return the attributes of an object by name, down to ``depth`` levels of objects in objects, and its repr.
+def _attributes(value: Any) -> Any:
+    """Return the attributes of a value by name, and its repr. Other values than objects have none.
 
-    An exception has its arguments, its cause and its context in place of the repr. Other values have no attributes.
+    An exception has its arguments, its cause and its context in place of the repr.
     """
     if isinstance(value, type) or not hasattr(value, "__dict__"):
         return {}
-    found = {name: _shown(one, depth) for name, one in sorted(vars(value).items())}
     if isinstance(value, BaseException):
-        before = {name: getattr(value, name) for name in ("__cause__", "__context__")}
-        return found | {name: _shown(one, depth) for name, one in [("args", value.args), *before.items()]}
-    return found | {"repr": _without_address(value)}
-
-
-def _shown(value: Any, depth: int) -> Any:
-    if isinstance(value, bool | int | float | complex | str | bytes | np.ndarray | np.generic) or value is None:
-        return value
-    if isinstance(value, list | tuple | set | frozenset) and depth:
-        return [_shown(one, depth - 1) for one in value]
-    if isinstance(value, Mapping) and depth:
-        return {str(key): _shown(one, depth - 1) for key, one in value.items()}
-    if hasattr(value, "__dict__") and not callable(value) and depth:
-        shown = {"type": type(value).__name__, "text": str(value)} if isinstance(value, BaseException) else {}
-        return shown | attributes_of(value, depth - 1)
-    return _without_address(value)
-
-
-def _without_address(value: Any) -> str:
-    """Return the repr of an object. Return the name of its type if the repr shows an address in memory."""
-    text = repr(value)
-    return type(value).__name__ if " at 0x" in text else text
+        before = {name: getattr(value, name) for name in ("args", "__cause__", "__context__")}
+        return attributes_of(value) | {name: as_plain(part, LEVELS) for name, part in before.items()}
+    return attributes_of(value) | {"repr": without_address(value)}
 
 
 @contextlib.contextmanager

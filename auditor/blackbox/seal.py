@@ -1,0 +1,88 @@
+"""Outputs as they were when the mechanism returned them, readable in any process.
+
+A mechanism may go on to change an object that it returned, and only its own process may know the object's class. So
+each output is sealed in the mechanism's process before the next one is drawn. All ways from a mechanism to the table of
+its outputs begin here, so all of them see the same.
+"""
+
+import io
+import pickle
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from auditor.blackbox.canonical import row_of
+
+# Values of these types never change, and are their own seal.
+UNCHANGING = frozenset(
+    (*(float, int, bool, str, bytes, complex, type(None)), *(np.dtype(code).type for code in "?bBhHiIlLqQefdgFDG"))
+)
+# What a pickle may hold besides Python's own numbers, texts and containers, and the values of NumPy. Pickling one of
+# these gives an equal object of the same type. A subclass may pickle as it likes, so types must be exact.
+_FAITHFUL = frozenset((Fraction, Decimal, date, time, datetime, timedelta, timezone))
+_MODULES = frozenset(("builtins", "numpy", *(kind.__module__ for kind in _FAITHFUL)))
+
+
+class _NotFaithful(Exception):  # noqa: N818 - a signal, and no error
+    pass
+
+
+class _Faithful(pickle.Pickler):
+    """Pickles a value only if what is read back is the same in every respect that an output is read by."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Let pickle go on with a value, or raise _NotFaithful. Not asked about exact types of Python itself."""
+        kind = type(value)
+        if kind in _FAITHFUL or kind.__module__.partition(".")[0] == "numpy":
+            if not isinstance(value, np.ndarray) or kind is np.ndarray:
+                return NotImplemented
+        # Pickle asks about the functions and classes, too, by which it will make the values again.
+        elif callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] in _MODULES:
+            return NotImplemented
+        raise _NotFaithful
+
+
+def seal(output: Any) -> Any:
+    """Return an output that nothing can change. ``unseal`` gives an output, or a Row, with the same leaves.
+
+    The seal is the output itself, a copy of an array, the output's ``Row``, or a pickle in a tuple. Raises
+    MechanismError as ``row_of`` does.
+    """
+    kind = type(output)
+    if kind in UNCHANGING:
+        return output
+    if kind is np.ndarray and output.dtype.kind in "biuf":
+        return output.copy("A")
+    file = io.BytesIO()
+    try:
+        _Faithful(file, pickle.HIGHEST_PROTOCOL).dump(output)
+    except Exception:  # of a class of its own, or something that cannot be read at all, which row_of says in words
+        return row_of(output)
+    return (file.getvalue(),)
+
+
+def unseal(sealed: Any) -> Any:
+    """Return the output of a seal. It shares nothing with the object that the mechanism returned."""
+    return pickle.loads(sealed[0]) if type(sealed) is tuple else sealed
+
+
+def to_wire(sealed: Any) -> Any:
+    """Return a seal as it is sent to another process. Pickling NumPy's numbers themselves would take four times as long."""
+    if isinstance(sealed, np.ndarray):
+        order: Literal["F", "C"] = "F" if sealed.flags.f_contiguous else "C"
+        return sealed.dtype.str, sealed.tobytes(order), sealed.shape, order
+    if isinstance(sealed, np.generic):
+        return sealed.dtype.str, sealed.tobytes()
+    return sealed
+
+
+def from_wire(sent: Any) -> Any:
+    """Return the seal that ``to_wire`` wrote."""
+    if type(sent) is not tuple or len(sent) == 1:
+        return sent
+    kind, numbers, *form = sent
+    values = np.frombuffer(numbers, kind)
+    return values.reshape(form[0], order=form[1]) if form else values[0]
