@@ -21,6 +21,7 @@ from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.errors import MechanismError
 from auditor.events.features import varies
+from auditor.events.text import unread
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, pair_words
@@ -131,7 +132,22 @@ def few_outputs(end: Outcome, draw: Draw) -> Outcome:
             f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the "
             f"few others: choose data sets on which outputs vary, or {plan.with_more()}"
         )
+    warnings += map(_unread, unread_in(end.seen.sample))
     return replace(end, if_passed=tuple(warnings))
+
+
+def unread_in(sample: Sample | None) -> list[str]:
+    """Return the parts of the outputs that were not read as a whole (see ``unread``), on either side."""
+    sides = (sample.left, sample.right) if sample is not None else ()
+    return list(dict.fromkeys(part for side in sides for part in unread(side)))
+
+
+def _unread(part: str) -> str:
+    return (
+        f"weak: {part} differs from call to call, and only its length, letters, parts and the numbers in it were looked at, not "
+        "all of it: a leak elsewhere in it would not be seen. Leave it out of the output if it is no result, or return what it "
+        "stands for as numbers or a few words"
+    )
 
 
 def _arrive(plan: Plan, pair: Pair) -> str:

@@ -148,7 +148,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
         return _of_numbers(place, values, kind)
     if kind in (str, bytes, type(None), JsonNumber):  # equal values have equal leaves
         return _of_distinct(place, values, kind)
-    if issubclass(kind, np.ndarray):
+    if kind is np.ndarray:
         forms = flatten.output_kind(values[0]).forms(values)
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):

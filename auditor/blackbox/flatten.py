@@ -191,7 +191,8 @@ def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
 def unnamed_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object that no rule of OUTPUT_KINDS names; {} for types of libraries that it knows."""
     kind = type(value)
-    if kind.__module__.partition(".")[0] in KNOWN_MODULES or isinstance(value, Enum):
+    is_known = kind.__module__.partition(".")[0] in KNOWN_MODULES and not isinstance(value, BaseException)
+    if is_known or isinstance(value, Enum):
         return {}
     found = outcome(attributes_of, value)
     named = _names_of(value) if is_dataclass(kind) else ()
@@ -230,13 +231,16 @@ def without_address(value: Any) -> str:
 
 
 def _exception_parts(error: BaseException) -> dict[str, Any]:
-    """Return what an exception holds, by the words for it: its arguments, and its notes and exceptions if there are any."""
+    """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any."""
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
     arguments = error.args[:1] if inside else error.args
     parts: dict[str, Any] = {"arguments": [as_plain(argument, LEVELS) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
         parts["notes"] = as_plain(notes, LEVELS)
+    for words, before in (("cause", error.__cause__), ("context", error.__context__)):
+        if before is not None:
+            parts[words] = f"{type(before).__name__}: {outcome(str, before)}"
     return {**parts, **({"exceptions": list(inside)} if inside else {})}
 
 
@@ -312,7 +316,8 @@ def type_name(value: Any) -> str:
         return "float" if set(value) & set(".eE") else "int"
     if isinstance(value, np.ndarray):
         # The width of a text is a number, see _array_leaves.
-        return f"array of {TEXTS.get(value.dtype.kind, value.dtype)}"
+        name = "array" if type(value) is np.ndarray else type(value).__name__
+        return f"{name} of {TEXTS.get(value.dtype.kind, value.dtype)}"
     if isinstance(value, np.generic):
         return f"numpy.{TEXTS.get(value.dtype.kind, value.dtype)}"
     kind = type(value)

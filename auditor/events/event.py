@@ -14,7 +14,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
-from auditor.events import cells, features, logistic
+from auditor.events import cells, features, logistic, text
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import EvidenceSum, LowestBit, WhereLargest
 from auditor.events.histogram import Histogram, histogram
@@ -106,7 +106,7 @@ def _kind_of(record: type) -> str:
 # RECORDS holds the classes that a rule is made of, by their names in a report.
 RECORDS: dict[str, type] = {
     _kind_of(record): record
-    for module in (cells, features, logistic)
+    for module in (cells, features, logistic, text)
     for record in vars(module).values()
     if isinstance(record, type) and is_dataclass(record) and record.__module__ == module.__name__
 }

@@ -37,6 +37,7 @@ from auditor.events.features import (
 )
 from auditor.events.logistic import LogisticScore, fit_logistic
 from auditor.events.rare import RareChoice, rare_choice
+from auditor.events.text import features_of_texts
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
 
@@ -286,6 +287,7 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
     places = [column.name for column in fit.columns if varies(column)]
     yield from map(Place, places)
     yield from (decimals for decimals in map(Decimals, places) if decimals.varies(fit))
+    yield from features_of_texts(fit, places)
     if len(places) > 1:
         yield from vector_features(fit, places)
         if _distinct_at_most(fit, places, MOST_JOINT_ATOMS):
@@ -316,7 +318,7 @@ def evidence_scores(fit: Sample) -> Iterator[Feature]:
     """Yield scores that estimate the log-likelihood ratio (nats): of each place, of all places, of the whole output."""
     halves = Halves.of(fit, Sample(fit.left[:0], fit.right[:0]))
     names = [column.name for column in halves.outputs.columns if varies(column)]
-    places: list[Feature] = [*map(Place, names)]
+    places: list[Feature] = [*map(Place, names), *features_of_texts(halves.outputs, names)]
     if not places:
         return
     tables = pooled_evidence(places, halves.coarse(places))
