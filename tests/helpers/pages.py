@@ -160,14 +160,14 @@ def outputs_of(text: str, folder: Path) -> Iterator[Output]:
 
     Raises AssertionError for a command that ends with another status than the page says.
     """
-    told = ""  # by the last block of Python
+    by_python = ""  # what the last block of Python printed
     for block in blocks_of(text):
         if skipped(block):
             continue
         vary = block.note.startswith("numbers vary: ")
-        if block.language == "text" and not block.title and told:
-            yield Output("Python", block.text, block.start, told, vary)
-            told = ""
+        if block.language == "text" and not block.title and by_python:
+            yield Output("Python", block.text, block.start, by_python, vary)
+            by_python = ""
         elif block.note.startswith("result:"):
             name = block.note.removeprefix("result:")
             yield Output(name, block.text, block.start, _printed_of(PROJECT / "reports" / name, block.text))
@@ -178,13 +178,13 @@ def outputs_of(text: str, folder: Path) -> Iterator[Output]:
         elif block.language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(block.text, "a block", "exec"), {"__name__": "__main__"})
-            told = printed.getvalue()
+            by_python = printed.getvalue()
         elif block.language in {"sh", "console"}:
             for command in commands_of(block):
-                ended, told_by_command = _run(command.line)
-                assert ended == status, f"{command.line}: {told_by_command}"
+                ended, printed_by_command = _run(command.line)
+                assert ended == status, f"{command.line}: {printed_by_command}"
                 if command.shown:
-                    yield Output(command.line, command.shown, command.start, told_by_command, vary)
+                    yield Output(command.line, command.shown, command.start, printed_by_command, vary)
 
 
 def _printed_of(report: Path, shown: str) -> str:
@@ -297,14 +297,16 @@ def _aligned(old: list[str], new: list[str]) -> list[str]:
         if old[i] == "…":
             cost, lines = best(i + 1, j, True)
             return cost, ("…", *lines)
-        cost, lines = best(i + 1, j, left_out)
-        ways = [(cost + 1.0, lines)]
+        ways = list[tuple[float, tuple[str, ...]]]()
         if j < len(new):
-            cost, lines = best(i, j + 1, left_out)
-            ways.append((cost, lines) if left_out else (cost + 1.0, (new[j], *lines)))
+            # First, since of equal costs the first is taken: what was shown is not lost.
             cost, lines = best(i + 1, j + 1, False)
             line = old[i] if alike(old[i], new[j]) else new[j]
             ways.append((cost + _difference(old[i], new[j]), (line, *lines)))
+            cost, lines = best(i, j + 1, left_out)
+            ways.append((cost, lines) if left_out else (cost + 1.0, (new[j], *lines)))
+        cost, lines = best(i + 1, j, left_out)
+        ways.append((cost + 1.0, lines))
         return min(ways, key=lambda way: way[0])
 
     return list(best(0, 0, False)[1])
