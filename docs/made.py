@@ -1,44 +1,138 @@
-"""A hook of MkDocs: the reports are pages of the site.
+"""Make what the documents are made of by runs and from code: all of it is committed, and the tests compare it.
 
-A link from the documents to the source has no target on the site; only its words stay.
+    python docs/made.py                        # all, in about two minutes
+    python docs/made.py README docs/tutorial   # only what these pages show of outputs
+
+It writes the reference, runs the pages and writes into them what is printed, and takes the README's picture of its report
+if that shows other numbers than the page. What is true stays as it is, so a second run changes nothing.
 """
 
-import posixpath
-import re
+import contextlib
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
+from typing import Any
 
 PROJECT = Path(__file__).parent.parent
-_LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)]*)?\)")
+PICTURE = PROJECT / "docs" / "report.png"
+SIZE = (1200, 1400)
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the reports as they stand next to the documents."""
-    for pattern in ("*.md", "*.svg", "numbers.json"):
-        for report in sorted((PROJECT / "reports").rglob(pattern)):
-            files.append(File.generated(config, report.relative_to(PROJECT).as_posix(), abs_src_path=str(report)))
-    return files
+def write_reference() -> None:
+    """Write the pages of the reference."""
+    import reference_pages
+
+    for page, text in reference_pages.pages().items():
+        _write(reference_pages.REFERENCE / page, text)
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links between the documents and the reports to where both stand on the site."""
-    here = page.file.src_path
-    root = "" if here.startswith("reports/") else "docs"
+def write_outputs(name: str, folder: Path) -> None:
+    """Run a page in a folder, and write into it what is printed.
 
-    def turned(link: re.Match[str]) -> str:
-        words, target, anchor = link[1], link[2], link[3] or ""
-        if "://" in target:
-            return link[0]
-        # As seen from the root of the project, where the documents are one folder deeper than on the site.
-        aimed = posixpath.normpath(posixpath.join(root, here, "..", target))
-        on_site = aimed.removeprefix("docs/")
-        if files.get_file_from_path(on_site) is None:
-            # A target that does not exist is left as it is, so that MkDocs reports it.
-            return words if (PROJECT / aimed).exists() else link[0]
-        up = "../" * here.count("/")
-        return f"[{words}]({up}{on_site}{anchor})"
+    Raises AssertionError if a command ends with another status than the page says, or if what is left out of an output
+    (…) cannot be told any longer; the page is then for a person to change.
+    """
+    import pages
+    import pytest
 
-    return _LINK.sub(turned, markdown)
+    text = pages.PAGES[name].read_text(encoding="utf-8")
+    with pytest.MonkeyPatch.context() as monkeypatch, pages.prepared(name, folder, monkeypatch):
+        outputs = list(pages.outputs_of(text, folder))
+    for output in reversed(outputs):
+        shown = output.renewed()
+        assert pages.alike(shown, output.printed, numbers_vary=output.numbers_vary), output.name
+        text = text[: output.start] + shown + text[output.start + len(output.shown) :]
+    _write(pages.PAGES[name], text)
+
+
+def write_picture() -> None:
+    """Take the picture of the report of the README's first example, unless the picture is of the output that it shows.
+
+    Raises FileNotFoundError if there is no Chromium.
+    """
+    import pages
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    code, shown = pages.first_example()
+    if PICTURE.exists():
+        with Image.open(PICTURE) as picture:
+            if picture.info.get("Description") == shown:
+                return
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise FileNotFoundError(f"{PICTURE} shows another run; its picture needs Chromium: apt-get install chromium")
+    known: dict[str, Any] = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, "README.md", "exec"), known)
+    described = PngInfo()
+    described.add_itxt("Description", shown)  # international text, since the output is not Latin
+    _photograph(known["result"], browser).save(PICTURE, optimize=True, pnginfo=described)
+    print(f"written: {PICTURE}")
+
+
+def _photograph(result: Any, browser: str) -> Any:
+    """Return a picture of the upper part of a report, in few colours."""
+    from PIL import Image
+
+    from auditor import RunResult
+    from auditor.report.html import to_html
+
+    with tempfile.TemporaryDirectory() as folder:
+        page, picture = Path(folder, "report.html"), Path(folder, "report.png")
+        page.write_text(to_html(RunResult("audit", result.bound.confidence, [result])), encoding="utf-8")
+        subprocess.run(
+            [
+                *(browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu"),
+                *(f"--window-size={SIZE[0]},{SIZE[1]}", f"--screenshot={picture}", page.as_uri()),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        with Image.open(picture) as taken:
+            return taken.convert("RGB").quantize(128)
+
+
+def _write(file: Path, text: str) -> None:
+    if file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+        print(f"written: {file}")
+
+
+def main(names: list[str]) -> int:
+    """Make what is named, or all. Returns 1 if something could not be made, and prints why."""
+    import pages
+
+    unknown = [name for name in names if name not in pages.PAGES]
+    if unknown:
+        print(f"{unknown[0]!r} is no page; there are {', '.join(pages.PAGES)}")
+        return 2
+    if not names:
+        write_reference()
+    shown = [name for name, page in pages.PAGES.items() if pages.shows_output(page.read_text(encoding="utf-8"))]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or shown:
+            (Path(folder) / name).mkdir(parents=True)
+            try:
+                write_outputs(name, Path(folder) / name)
+            except Exception as error:
+                failed += 1
+                print(f"{name}: {type(error).__name__}: {error}")
+    if not names:
+        try:
+            write_picture()
+        except FileNotFoundError as error:
+            failed += 1
+            print(error)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    # The pages are run by what the tests run them with.
+    sys.path[:0] = [str(PROJECT), str(PROJECT / "tests" / "helpers")]
+    sys.exit(main(sys.argv[1:]))

@@ -2,68 +2,102 @@
 
 A block with a title is a file of that name; ``sh`` is commands; ``console`` is commands after ``$``, with what they print;
 ``python`` is a script; ``text`` is no code. A comment before a block says what is special about it: ``exits 1``;
-``not run: why``; ``result:NAME`` for what was printed when a committed report was made. What is shown
-of the output must be what is printed, numbers aside, which may differ with the libraries' versions; … stands for anything.
+``not run: why``; ``numbers vary: why``; ``result:NAME`` for what is printed of a committed report. What is shown of the
+output must be what is printed, with its numbers, since they follow from a seed; … stands for anything. Only times may
+differ, the order of audits that end side by side, and line breaks. ``python docs/made.py`` writes what is printed today
+into the pages.
 """
 
 import contextlib
+import difflib
+import functools
 import io
+import itertools
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from auditor.auditing.consistent import read_report
 from auditor.cli import main
+from auditor.report.terminal import print_result
 
 PROJECT = Path(__file__).parents[2]
 PAGES = {
     page.relative_to(PROJECT).with_suffix("").as_posix(): page
     for page in (PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")))
 }
-# Pages that take minutes together, which tests/long runs.
-LONG = {"docs/tutorial"} | {
-    f"docs/how-to/{name}"
-    for name in ("frame", "cluster", "release", "proof", "paper", "session", "once", "many", "leaks")
-}
+# Pages that wait for a clock, or train: tests/long runs them.
+LONG = {"docs/how-to/cluster", "docs/how-to/once"}
 STAND_INS = Path(__file__).parent / "stand_ins"
 _BLOCK = re.compile(
     r'^(?:<!-- (?P<note>[^\n]*?) -->\n+)?```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```$',
     re.DOTALL | re.MULTILINE,
 )
 _NUMBER = re.compile(r"[-−+]?(?:\d[\d,_]*(?:\.\d+)?(?:e[-+]?\d+)?|∞)")
-# Lines that are printed where an audit takes long, so only on some machines.
+# What differs from machine to machine: how long something took, lines that are printed where an audit takes long, and
+# the order of the lines of audits that end.
+_TIME = re.compile(r"(?<![\w.,])\d[\d,.]*(?:e[-+]\d+)? ?(?:s|min|h)\b")
 _HOW_LONG = re.compile(r"^  .*: (?:about .* if no other audit runs|.*, about .* left in it)\n", re.MULTILINE)
-_NOTES = re.compile(r"exits [123]|not run: .{10,}|result:[\w-]+")
+_ENDED = re.compile(r"(?:^  \S.*, TIME\n){2,}", re.MULTILINE)
+_NOTES = re.compile(r"exits [123]|not run: .{10,}|numbers vary: .{10,}|result:[\w-]+")
+WIDTH = 160  # what a command prints without a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of code of a page, and what the comment before it says."""
+    """A block of code of a page, what the comment before it says, and where in the page its text begins."""
 
     language: str
     text: str
     title: str
     note: str
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, and what the page shows of its output."""
+    """A command line, what the page shows of its output, and where in the page that begins."""
 
     line: str
     shown: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a page shows of an output, where in the page, and what was printed by the code of that name."""
+
+    name: str
+    shown: str
+    start: int
+    printed: str
+    numbers_vary: bool = False
+
+    def alike(self) -> bool:
+        """Whether the page shows what was printed."""
+        return alike(self.shown, self.printed, numbers_vary=self.numbers_vary)
+
+    def renewed(self) -> str:
+        """Return what the page should show: see `renewed`."""
+        return renewed(self.shown, self.printed, numbers_vary=self.numbers_vary)
 
 
 def blocks_of(text: str) -> list[Block]:
     """List the blocks of a page. Raises ValueError for one that has no language, or a note that means nothing."""
-    found = [Block(m["language"], m["text"], m["title"] or "", m["note"] or "") for m in _BLOCK.finditer(text)]
+    found = [
+        Block(m["language"], m["text"], m["title"] or "", m["note"] or "", m.start("text"))
+        for m in _BLOCK.finditer(text)
+    ]
     if len(found) * 2 != len(re.findall(r"^ *```", text, re.MULTILINE)):
         raise ValueError("a block has no language, or stands in a list")
     for block in found:
@@ -82,21 +116,61 @@ def skipped(block: Block) -> bool:
 def commands_of(block: Block) -> list[Command]:
     """List the commands of a ``sh`` or a ``console`` block."""
     if block.language == "sh":
-        return [Command(line, "") for line in block.text.splitlines() if line]
+        return [Command(line, "", block.start) for line in block.text.splitlines() if line]
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     assert parts[0] == "", "a console block begins with a command"
-    return [Command(*part.partition("\n")[::2]) for part in parts[1:]]
+    commands, start = list[Command](), block.start
+    for part in parts[1:]:
+        line, _, shown = part.partition("\n")
+        start += len(f"$ {line}\n")
+        commands.append(Command(line, shown, start))
+        start += len(shown)
+    return commands
 
 
 def run_page(text: str, folder: Path) -> None:
     """Run the blocks of a page in a folder, which is the working folder; compare what is printed with what is shown."""
-    told = ""  # by the last block of Python
+    for output in outputs_of(text, folder):
+        assert output.alike(), f"{output.name} prints:\n{output.printed}\n`python docs/made.py` writes it into the page"
+
+
+def shows_output(text: str) -> bool:
+    """Whether a page shows what is printed by something that can be run."""
+    blocks = [block for block in blocks_of(text) if not skipped(block)]
+    after_python = any(
+        (before.language, after.language) == ("python", "text")
+        for before, after in itertools.pairwise(block for block in blocks if not block.title)
+    )
+    return after_python or any(
+        block.note.startswith("result:") or any(command.shown for command in commands_of(block))
+        for block in blocks
+        if block.language == "console" or block.note.startswith("result:")
+    )
+
+
+def first_example() -> tuple[str, str]:
+    """Return the first block of Python of the README, and the output that is shown of it: the README's picture is of both."""
+    blocks = blocks_of(PAGES["README"].read_text(encoding="utf-8"))
+    place = next(place for place, block in enumerate(blocks) if block.language == "python")
+    return blocks[place].text, blocks[place + 1].text
+
+
+def outputs_of(text: str, folder: Path) -> Iterator[Output]:
+    """Run the blocks of a page in a folder, which is the working folder. Yield each output that the page shows.
+
+    Raises AssertionError for a command that ends with another status than the page says.
+    """
+    by_python = ""  # what the last block of Python printed
     for block in blocks_of(text):
         if skipped(block):
             continue
-        if block.language == "text" and not block.title and told:
-            assert alike(block.text, told), f"Python prints:\n{told}"
-            told = ""
+        vary = block.note.startswith("numbers vary: ")
+        if block.language == "text" and not block.title and by_python:
+            yield Output("Python", block.text, block.start, by_python, vary)
+            by_python = ""
+        elif block.note.startswith("result:"):
+            name = block.note.removeprefix("result:")
+            yield Output(name, block.text, block.start, _printed_of(PROJECT / "reports" / name, block.text))
         status = int(block.note.removeprefix("exits ")) if block.note.startswith("exits ") else 0
         if block.title:
             (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
@@ -104,13 +178,21 @@ def run_page(text: str, folder: Path) -> None:
         elif block.language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(block.text, "a block", "exec"), {"__name__": "__main__"})
-            told = printed.getvalue()
+            by_python = printed.getvalue()
         elif block.language in {"sh", "console"}:
             for command in commands_of(block):
-                ended, printed = _run(command.line)
-                assert ended == status, f"{command.line}: {printed}"
+                ended, printed_by_command = _run(command.line)
+                assert ended == status, f"{command.line}: {printed_by_command}"
                 if command.shown:
-                    assert alike(command.shown, printed), f"{command.line} prints:\n{printed}"
+                    yield Output(command.line, command.shown, command.start, printed_by_command, vary)
+
+
+def _printed_of(report: Path, shown: str) -> str:
+    """Return what is printed of a committed report, of the audits that are named in what is shown."""
+    result, printed = read_report(report / "report.json"), io.StringIO()
+    some = [audit for audit in result.audits if f"  {audit.name} " in shown]
+    print_result(replace(result, audits=some), Console(file=printed, width=WIDTH))
+    return printed.getvalue()
 
 
 def _run(line: str) -> tuple[int, str]:
@@ -145,20 +227,97 @@ def _run_here(arguments: list[str]) -> tuple[int, str]:
     return status, printed.getvalue()
 
 
-def alike(shown: str, printed: str) -> bool:
-    """Whether what is shown is what was printed, whatever the numbers and the line breaks; … is anything.
+def alike(shown: str, printed: str, *, numbers_vary: bool = False) -> bool:
+    """Whether what is shown is what was printed, but for times, line breaks and what … stands for.
 
-    >>> alike("ε ≥ 0.9 … 3 s", "ε ≥ 0.87, in 4 s"), alike("no violation", "a violation")
+    >>> alike("ε ≥ 0.87 … 3 s", "ε ≥ 0.87, in 4 s"), alike("ε ≥ 0.9, 3 s", "ε ≥ 0.87, 3 s")
+    (True, False)
+    >>> alike("ε ≥ 0.9", "ε ≥ 0.87", numbers_vary=True), alike("no violation", "a violation", numbers_vary=True)
     (True, False)
     >>> alike("a: refuted", "  a: about 20 s if no other audit runs\\n  a: refuted"), alike("b", "  a: about 20 s\\n  b")
     (True, False)
+    >>> alike("  a: 7 outputs, 1.0 s\\n  b: 9 outputs, 2.0 s\\n", "  b: 9 outputs, 3.0 s\\n  a: 7 outputs, 4.0 s\\n")
+    True
     """
-    shown, printed = (_HOW_LONG.sub("", text) for text in (shown, printed))
-    parts = [re.escape(" ".join(_NUMBER.sub("#", part).split())) for part in shown.split("…")]
-    return (
-        re.fullmatch(r"\s*.*\s*".join(parts).strip(), " ".join(_NUMBER.sub("#", printed).split()), re.DOTALL)
-        is not None
-    )
+    wanted, seen = (_lasting(text, numbers_vary=numbers_vary) for text in (shown, printed))
+    parts = [re.escape(" ".join(part.split())) for part in wanted.split("…")]
+    return re.fullmatch(r"\s*.*\s*".join(parts).strip(), " ".join(seen.split()), re.DOTALL) is not None
+
+
+def _lasting(text: str, *, numbers_vary: bool) -> str:
+    """Return an output without what differs from machine to machine."""
+    text = _TIME.sub("TIME", _HOW_LONG.sub("", text))
+    text = _ENDED.sub(lambda lines: "".join(sorted(lines[0].splitlines(keepends=True))), text)
+    return _NUMBER.sub("#", text) if numbers_vary else text
+
+
+def renewed(shown: str, printed: str, *, numbers_vary: bool = False) -> str:
+    """Return what a page should show of what was printed. It is what is shown, if that is true.
+
+    Else lines of … stay, and stand for the lines between the printed lines that are most like those around them.
+
+    >>> renewed("ε ≥ 0.9\\n", "\\nε ≥ 0.87  \\n")
+    'ε ≥ 0.87\\n'
+    >>> renewed("a.yaml\\n…\\n✓  a  ε ≥ 0.9 …\\n…\\n", "a.yaml\\n  a: 7 outputs, 2 s\\n✓  a  ε ≥ 0.87  violation\\nend, 3 s\\n")
+    'a.yaml\\n…\\n✓  a  ε ≥ 0.87  violation\\n…\\n'
+    >>> renewed("a 3 s\\nb 1\\n", "a 4 s\\nb 2\\n")
+    'a 3 s\\nb 2\\n'
+    """
+    if alike(shown, printed, numbers_vary=numbers_vary):
+        return shown
+    old, new = shown.splitlines(), _tidy(printed)
+    if "…" not in old:
+        # Only so that a time does not change with each run.
+        kept = {_TIME.sub("TIME", line): line for line in old}
+        return "".join(f"{kept.get(_TIME.sub('TIME', line), line)}\n" for line in new)
+    return "".join(f"{line}\n" for line in _aligned(old, new))
+
+
+def _tidy(printed: str) -> list[str]:
+    lines = [line.rstrip() for line in _HOW_LONG.sub("", printed).strip("\n").splitlines()]
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
+    ]
+
+
+def _aligned(old: list[str], new: list[str]) -> list[str]:
+    """Return the new lines, with … for those that the old lines leave out, by the cheapest alignment of the two.
+
+    A line costs as much as it differs from its partner; a line without one costs 1, but for those that … stands for.
+    """
+
+    @functools.cache
+    def best(i: int, j: int, left_out: bool) -> tuple[float, tuple[str, ...]]:
+        """Return the cost and the lines from old line i and new line j on; ``left_out``: after a line of …."""
+        if i == len(old):
+            rest = new[j:]
+            return (0.0, ()) if left_out else (float(len(rest)), tuple(rest))
+        if old[i] == "…":
+            cost, lines = best(i + 1, j, True)
+            return cost, ("…", *lines)
+        ways = list[tuple[float, tuple[str, ...]]]()
+        if j < len(new):
+            # First, since of equal costs the first is taken: what was shown is not lost.
+            cost, lines = best(i + 1, j + 1, False)
+            line = old[i] if alike(old[i], new[j]) else new[j]
+            ways.append((cost + _difference(old[i], new[j]), (line, *lines)))
+            cost, lines = best(i, j + 1, left_out)
+            ways.append((cost, lines) if left_out else (cost + 1.0, (new[j], *lines)))
+        cost, lines = best(i + 1, j, left_out)
+        ways.append((cost + 1.0, lines))
+        return min(ways, key=lambda way: way[0])
+
+    return list(best(0, 0, False)[1])
+
+
+def _difference(old: str, new: str) -> float:
+    """Return 0 for lines that are alike, and more for others, up to 1. Words matter most, then numbers."""
+    if alike(old, new):
+        return 0.0
+    words = [_NUMBER.sub("#", line).split() for line in (old, new)]
+    return 1.0 - 0.9 * difflib.SequenceMatcher(None, *words, autojunk=False).ratio()
 
 
 @contextlib.contextmanager
@@ -183,8 +342,14 @@ def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
     for room, word in (("dp_prover", "import dp_prover"), ("auditor.libraries", "-m auditor.libraries")):
         if word in text:
             pytest.importorskip(room)
-    # Libraries that the page calls and the tests do without.
+    with prepared(name, folder, monkeypatch):
+        run_page(text, folder)
+
+
+@contextlib.contextmanager
+def prepared(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Work in a folder that has the libraries that a page calls and the tests do without."""
     if (STAND_INS / PAGES[name].stem).is_dir():
         shutil.copytree(STAND_INS / PAGES[name].stem, folder, dirs_exist_ok=True)
     with session(folder, monkeypatch):
-        run_page(text, folder)
+        yield

@@ -1,6 +1,6 @@
 """Pages of the reference that are made: commands from the parser, configurations from their schema, Python from docstrings.
 
-They are committed, so that a clone has them. `python docs/reference_made.py` writes them anew.
+They are committed, so that a clone has them. `python docs/made.py` writes them anew.
 """
 
 import argparse
@@ -399,8 +399,3 @@ def _line(text: str) -> str:
 def _code(text: str) -> str:
     """Return names in the form that Markdown has for them."""
     return re.sub(r":\w+:(?=`)", "", text).replace("``", "`")
-
-
-if __name__ == "__main__":
-    for page, text in pages().items():
-        (REFERENCE / page).write_text(text, encoding="utf-8")
