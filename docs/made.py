@@ -24,7 +24,9 @@ SIZE = (1200, 1400)
 def write_reference() -> None:
     """Write the pages of the reference."""
     import reference_pages
+    import ways
 
+    _write(reference_pages.REFERENCE / "outputs.md", ways.table())
     for page, text in reference_pages.pages().items():
         _write(reference_pages.REFERENCE / page, text)
 

@@ -443,6 +443,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
+        found = re.sub(r" at 0x[0-9a-fA-F]{4,}", " at 0x…", found)  # an address differs from process to process
         digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return repr(found if len(found) <= LETTERS else f"{found[:LETTERS]}… ({len(found):,} letters, digest {digest})")
     # The default repr of an object shows its memory address.

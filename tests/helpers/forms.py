@@ -112,17 +112,17 @@ def _arrow() -> Any:
 # Forms that hold one number: each gets a float.
 OF_A_NUMBER: dict[str, Callable[[float], Any]] = {
     "float": float,
-    "int": lambda v: int(v * 16),
+    "int": lambda v: int(_small(v) * 16),
     "numpy.float64": np.float64,
     "numpy.float32": np.float32,
     "numpy.float16": np.float16,
     "numpy.longdouble": np.longdouble,
-    "numpy.int64": lambda v: np.int64(v * 16),
-    "numpy.uint8": lambda v: np.uint8(int(v * 8) % 256),
+    "numpy.int64": lambda v: np.int64(_small(v) * 16),
+    "numpy.uint8": lambda v: np.uint8(int(_small(v) * 8) % 256),
     "numpy.complex128": np.complex128,
     "numpy.complex64": np.complex64,
     "complex": lambda v: complex(v, -v),
-    "Decimal": lambda v: Decimal(repr(v)) if math.isfinite(v) else Decimal("NaN" if math.isnan(v) else v),
+    "Decimal": lambda v: Decimal(repr(v)),
     "Fraction": lambda v: Fraction(v) if math.isfinite(v) else Fraction(0),
     "datetime": lambda v: dt.datetime(2026, 1, 1) + dt.timedelta(seconds=_small(v)),
     "date": lambda v: dt.date(2026, 1, 1) + dt.timedelta(days=int(_small(v))),
@@ -238,7 +238,8 @@ def build(recipe: Recipe) -> Any:
     """Return the output of a recipe, made of new objects."""
     name, *parts = recipe
     if name in OF_A_NUMBER:
-        return OF_A_NUMBER[name](float(parts[0]))
+        with np.errstate(over="ignore"):
+            return OF_A_NUMBER[name](float(parts[0]))
     if name in CONSTANTS:
         return CONSTANTS[name]()
     if name == "text":
