@@ -13,12 +13,12 @@ from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.draw import Draw, first_look
 from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
-from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
+from auditor.auditing.recount import PROOF_ONLY, audit_pairs, unsettled
 from auditor.auditing.smallest import find_smallest
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
@@ -132,7 +132,7 @@ FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
     "query": audit_query,
     "canaries": audit_one_run,
     "probability": audit_probability,
-    "pairwise": audit_pairwise,
+    "pairwise": audit_pairs,
 }
 
 
@@ -171,7 +171,9 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     """
     if plan.settings.prove == "only":
         found = proof.result()
-        return Outcome(plan, proof_alone(found), proof=found)
+        # A proof is over the reals, and outputs have refuted the claim.
+        seen = unsettled(PROOF_ONLY) if plan.earlier else proof_alone(found)
+        return Outcome(plan, seen, proof=found)
     failure = "" if plan.kind == "query" else first_look(plan, draw)
     proof.begin()
     if failure:

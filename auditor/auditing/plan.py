@@ -151,11 +151,6 @@ class Plan:
         return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
 
     @property
-    def stream_name(self) -> str:
-        """The name from which streams are derived. An earlier violation changes it, so that outputs are new."""
-        return f"{self.name} after {self.earlier.digest}" if self.earlier else self.name
-
-    @property
     def kind(self) -> AuditKind:
         """The kind of audit, which follows from the claim, the neighbours and the method."""
         if isinstance(self.claim, QueryClaim):

@@ -113,7 +113,11 @@ def _runs(add: _Add) -> None:
     only = "run only the audit NAME, or all audits with NAME in their names (may be repeated)"
     run.add_argument("--only", action="append", metavar="NAME", help=only)
     add_settings(run)
-    run.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
+    run.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue a run that was interrupted; if none was, run from the start, on the same outputs",
+    )
     earlier = "an earlier report.json of the same configuration; fail if something got worse since"
     run.add_argument("--baseline", action="append", default=[], type=Path, metavar="FILE", help=earlier)
     _may_rise(run)

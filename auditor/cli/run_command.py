@@ -9,7 +9,7 @@ import os
 import pkgutil
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,11 +39,14 @@ from auditor.report.markdown import to_markdown
 from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json
+from auditor.results.reader import fitting, run_from_text
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
 # The store next to the report: the finished work of a run, and the reports of runs that ended.
 RUNS = "runs.sqlite"
+# What --resume says if there is nothing to resume.
+SAME_AGAIN = "no run was interrupted, so this is the run from its start; the same seed draws the same outputs as before"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,18 +71,21 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         make_folder(options.out / configuration.name)
     # Read now, since the run may overwrite a report that is a baseline.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
-    # With --seed a run is repeated, so its outputs must not depend on an earlier report.
-    reds = [_violations(options.out / one.name, one.name) if options.seed is None else {} for one in configurations]
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             recordings = (record(configuration, options.record) for configuration in configurations)
             configurations = [opened.enter_context(contextlib.closing(recording)) for recording in recordings]
         journals = []
-        for i, (configuration, red) in enumerate(zip(configurations, reds, strict=True)):
-            journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
-            journal.begin(identity(configuration), options.resume, inputs(configuration))
+        for i, configuration in enumerate(configurations):
+            folder = options.out / configuration.name
+            journal = opened.enter_context(contextlib.closing(Store(folder / RUNS)))
+            goes_on = journal.begin(identity(configuration), options.resume, inputs(configuration))
+            if options.resume and not goes_on:
+                warn(f"note: {configuration.name}: {SAME_AGAIN}")
             journals.append(journal)
             if options.record is None:
+                # --seed repeats a run as it was without an earlier report.
+                red = _violations(configuration, folder, journal) if options.seed is None else {}
                 plans = tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans)
                 configurations[i] = replace(configuration, plans=plans)
         gc.freeze()  # otherwise Python's collector goes through all imported objects again and again
@@ -93,16 +99,41 @@ def _load_libraries() -> None:
         pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
-def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
-    """Return the unexpected violations in the earlier report of a configuration, by the name of the audit."""
+def _violations(configuration: Configuration, folder: Path, journal: Store) -> dict[str, AuditResult]:
+    """Return the unexpected violations in the earlier reports of a configuration, by the name of the audit.
+
+    Each audit counts as it last ended with an answer. So a run without an answer, or a run of other audits by --only, does not
+    let a violation be forgotten.
+    """
+    wanted, found = {plan.name for plan in configuration.plans}, dict[str, AuditResult]()
+    for run in _earlier_runs(configuration, folder, journal):
+        answered = [audit for audit in run.audits if audit.name in wanted and audit.verdict is not Verdict.INCONCLUSIVE]
+        found |= {audit.name: audit for audit in answered if audit.verdict is not audit.expected}
+        wanted -= {audit.name for audit in answered}
+        if not wanted:
+            break
+    return {name: audit for name, audit in found.items() if audit.verdict is Verdict.VIOLATION}
+
+
+def _earlier_runs(configuration: Configuration, folder: Path, journal: Store) -> Iterator[RunResult]:
+    """Yield the report in the folder of a configuration, if it can be read, then the reports of earlier runs, the last first."""
     report = folder / "report.json"
     try:
         earlier = read_report(report) if report.exists() else None
     except AuditorError as error:
         warn(f"note: the earlier report is not looked at: {error}")
-        return {}
-    audits = earlier.audits if earlier is not None and earlier.name == name else []
-    return {one.name: one for one in audits if one.verdict is Verdict.VIOLATION and not one.passed}
+        return
+    if earlier is None or earlier.name != configuration.name:
+        return
+    yield earlier
+    for text in journal.reports():
+        try:
+            with fitting("it is spoilt"):
+                run = run_from_text(text)
+        except AuditorError as error:
+            warn(f"note: a report in {journal.path} is not looked at: {error}")
+            continue
+        yield run
 
 
 def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
