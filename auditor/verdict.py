@@ -1,7 +1,7 @@
 """The error budget of a file, and the verdict on a claim by a bound."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -18,6 +18,37 @@ class Verdict(StrEnum):
     NO_VIOLATION_FOUND = "no_violation_found"
     INCONCLUSIVE = "inconclusive"
     MEASURED = "measured"
+
+
+class End(StrEnum):
+    """What the end of an audit or of a run means for those who wait for it, from the best to the worst.
+
+    All that says how a run ended is made from this: its exit status, every form of its report, and what it tells GitHub.
+    """
+
+    AS_EXPECTED = "as expected"
+    NO_ANSWER = "no answer"
+    WEAK = "weak"  # a weak pass, where these fail
+    UNEXPECTED = "not as expected"
+
+
+def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: bool) -> End:
+    """Return what the end of an audit means. With ``strict``, a weak pass fails.
+
+    >>> end_of_audit(Verdict.NO_VIOLATION_FOUND, Verdict.NO_VIOLATION_FOUND, weak=True, strict=True)
+    <End.WEAK: 'weak'>
+    """
+    if verdict is Verdict.INCONCLUSIVE:
+        return End.NO_ANSWER
+    if verdict is not expected:
+        return End.UNEXPECTED
+    return End.WEAK if weak and strict else End.AS_EXPECTED
+
+
+def end_of_run(audits: Iterable[End], *, failed_changes: int) -> End:
+    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails."""
+    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes)]
+    return max(ends, key=[*End].index, default=End.AS_EXPECTED)
 
 
 def alpha_for_each(confidence: float, audits: int) -> float:

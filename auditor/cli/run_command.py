@@ -22,7 +22,18 @@ from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan, journalled
 from auditor.blackbox.store import Store
-from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, warn, write_to
+from auditor.cli.common import (
+    STATUS,
+    all_to_stderr,
+    load_all,
+    make_folder,
+    naming,
+    open_console,
+    say,
+    selected,
+    warn,
+    write_to,
+)
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
@@ -32,15 +43,15 @@ from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
 from auditor.errors import AuditorError, InvalidInputError, visible
-from auditor.report.ci import annotations, annotations_of, to_junit
-from auditor.report.compare import Change, ChangeKind, compare, failing
+from auditor.report.ci import annotations, to_junit
+from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
 from auditor.report.markdown import to_markdown
 from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json
 from auditor.results.reader import fitting, run_from_text
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.result import AuditResult, Comparison, RunResult
 from auditor.verdict import Verdict
 
 # The store next to the report: the finished work of a run, and the reports of runs that ended.
@@ -186,15 +197,21 @@ def _audit(
     _look_at_targets(options, configurations)
     here = Path.cwd()
     statuses, results = list[int](), list[RunResult]()
-    failures: dict[str, list[Change]] = {}
     with contextlib.ExitStack() as opened:
         if options.json == STANDARD_OUTPUT:
             opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
-        found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
-        for configuration, result in zip(configurations, found, strict=True):
+        found = opened.enter_context(contextlib.closing(_run_files(configurations, console, strict=options.strict)))
+        for configuration, ended in zip(configurations, found, strict=True):
             os.chdir(here)  # a mechanism that runs in this process may have changed the folder
-            report, unwritten = write_reports(result, options.out / configuration.name)
+            result, folder = ended, options.out / configuration.name
+            report, unwritten = write_reports(result, folder)
+            if (
+                baselines
+            ):  # the report is written already, since the comparison draws outputs, which may take long or fail
+                compared = _compared(result, configuration, *baselines[configuration.name], options)
+                result = replace(result, compared=compared)
+                report, unwritten = write_reports(result, folder)
             print_result(result, console)
             console.print(visible(f"report: {report.with_suffix('.html')}"), markup=False, soft_wrap=True)
             if options.quiet:
@@ -203,17 +220,11 @@ def _audit(
             for why in unwritten:
                 warn(why)
                 statuses.append(NO_ANSWER)
+            if result.compared is not None:
+                show_changes(result.compared)
             tell_github(partial(annotations, result, str(configuration.file)), partial(to_markdown, result))
-            changes = []
-            if baselines:
-                file, baseline = baselines[configuration.name]
-                changes = _compared(result, configuration, baseline, options)
-                show_changes(changes, str(file))
-            failed = failing([*_weak_passes(result), *changes], options.strict)
-            tell_github(partial(annotations_of, failed, str(configuration.file)))
-            statuses.append(UNEXPECTED if failed else _status(result))
-            failures[result.name] = failed
-    statuses += _written_to_targets(options, results, failures)
+            statuses.append(STATUS[result.end])
+    statuses += _written_to_targets(options, results)
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
@@ -241,13 +252,11 @@ def _look_at_targets(options: argparse.Namespace, configurations: list[Configura
             taken.add(file)
 
 
-def _written_to_targets(
-    options: argparse.Namespace, results: list[RunResult], failures: "dict[str, list[Change]]"
-) -> list[int]:
+def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -> list[int]:
     """Write --json and --junit. If a file cannot be written, warn and return its status; verdicts stay as they are."""
     forms: dict[str, Callable[[], str]] = {
         "json": lambda: to_json(results[0].to_dict()),
-        "junit": lambda: to_junit(*results, failures=failures),
+        "junit": lambda: to_junit(*results),
     }
     statuses = []
     targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
@@ -264,21 +273,24 @@ def _written_to_targets(
 
 
 def _compared(
-    result: RunResult, configuration: Configuration, baseline: RunResult, options: argparse.Namespace
-) -> list[Change]:
-    """Return the changes since the baseline in the audits that were run."""
+    result: RunResult, configuration: Configuration, file: Path, baseline: RunResult, options: argparse.Namespace
+) -> Comparison:
+    """Return the changes since the baseline, read from a file, in the audits that were run."""
     plans = {plan.name: plan for plan in configuration.plans}
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
     with contextlib.chdir("."):
-        return compare(
+        changes = compare(
             replace(baseline, audits=asked),
             result,
             lambda earlier, outputs: remeasured(plans[earlier.name], earlier, outputs),
             options.may_rise,
         )
+    return Comparison(str(file), changes, options.strict)
 
 
-def _run_files(configurations: Sequence[Configuration], console: Console) -> Generator[RunResult, None, None]:
+def _run_files(
+    configurations: Sequence[Configuration], console: Console, *, strict: bool
+) -> Generator[RunResult, None, None]:
     """Yield the result of each file. Workers go on with the next files while the caller writes the report of one."""
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
@@ -294,7 +306,8 @@ def _run_files(configurations: Sequence[Configuration], console: Console) -> Gen
                         line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
                         console.print(line, markup=False)
                     audits.append(one)
-                settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+                judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+                settled = [replace(audit, strict=strict) for audit in judged]
                 now = time.monotonic()
                 yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
                 begun = now
@@ -310,18 +323,5 @@ def _say_in_short(result: RunResult) -> None:
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")
-    for change in _weak_passes(result):
-        warn(f"{change.audit}: weak: {change.what}")
-
-
-def _status(result: RunResult) -> int:
-    wrong = [audit for audit in result.audits if not audit.passed]
-    if not wrong:
-        return AS_EXPECTED
-    return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
-
-
-def _weak_passes(result: RunResult) -> list[Change]:
-    return [
-        Change(ChangeKind.WEAK, audit.name, weak_words(audit)) for audit in result.audits if audit.passed and audit.weak
-    ]
+        if audit.weak:
+            warn(f"{audit.name}: weak: {weak_words(audit)}")

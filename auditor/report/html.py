@@ -19,6 +19,7 @@ from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.report.compare import in_all
 from auditor.report.first_sentence import first_sentence, unit_words
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import DIFFERS, any_table
@@ -27,6 +28,8 @@ from auditor.report.phrases import (
     bound_words,
     canary_words,
     confidence_words,
+    ended,
+    expected_words,
     finding,
     in_columns,
     number,
@@ -36,7 +39,6 @@ from auditor.report.phrases import (
     smallest_proved,
     spent_words,
     urgent_first,
-    verdict_words,
 )
 from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, RunResult, Smallest
@@ -73,13 +75,15 @@ def environment() -> jinja2.Environment:
     )
     words = (
         counted_events,
+        ended,
+        expected_words,
         false_alarms,
         finding,
         first_sentence,
         guess_words,
+        in_all,
         planted_words,
         run_headline,
-        verdict_words,
     )
     parts = (facts, facts_of_smallest, figures, in_columns, not_tried, pair_or_data_set, share, style, tone, tried)
     made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}

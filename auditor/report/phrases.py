@@ -124,10 +124,15 @@ def proof_words(audit: AuditResult) -> str | None:
     return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
 
 
-def ended(audit: AuditResult) -> str:
-    """Write the verdict, whether it is weak, and the expected verdict if that differs."""
-    surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
+def ended(audit: AuditResult, *, expected: bool = True) -> str:
+    """Write the verdict, whether it is weak, and what was ``expected`` if the audit ended otherwise."""
+    surprise = "" if audit.passed or not expected else f" (expected: {expected_words(audit)})"
     return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
+
+
+def expected_words(audit: AuditResult) -> str:
+    """Write how the audit should have ended."""
+    return f"{verdict_words(audit.expected)}{', not weak' if audit.strict and audit.expected is PASS else ''}"
 
 
 def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
@@ -328,9 +333,16 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
-    what = "every audit ended as expected" if result.passed else not_so
+    what = f"{not_so if wrong else 'every audit ended as expected'}{_failed_changes(result)}"
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
     return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
+
+
+def _failed_changes(result: RunResult) -> str:
+    if not result.failures or result.compared is None:
+        return ""
+    number = len(result.failures)
+    return f", and {how_many(number, 'change')} since {result.compared.baseline} {'fails' if number == 1 else 'fail'}"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -342,6 +354,8 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     audits = [audit for result in results for audit in result.audits]
     wrong = sum(not audit.passed for audit in audits)
     ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
+    if failed := sum(len(result.failures) for result in results):
+        ended += f", and {how_many(failed, 'change')} since the baselines {'fails' if failed == 1 else 'fail'}"
     seconds = sum(result.seconds or 0.0 for result in results)
     return f"all {len(results)} configurations, {how_many(len(audits), 'audit')}: {ended} ({seconds:.0f} s)"
 
@@ -364,13 +378,33 @@ def run_headline(result: RunResult) -> str:
     elif total == 0:
         what = "No claim was tested"
     elif len(silent) < total:
-        what = f"No violation of {answered} was found, which does not prove privacy"
+        what = _nothing_found(
+            answered, [audit.name for audit in result.audits if _is_proved(audit)], total - len(silent)
+        )
     else:
         what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
-    expected = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
+    expected = f"Not as expected: {_few(surprising)}." if surprising else ""
+    if result.failures and result.compared is not None:
+        changed = dict.fromkeys(change.audit for change in result.failures)
+        expected = f"{expected} Failed by a change since {result.compared.baseline}: {_few([*changed])}.".strip()
+    expected = expected or "This is what was expected."
     without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
     return f"{what}{no_answer}{without_claim}. {expected}"
+
+
+def _is_proved(audit: AuditResult) -> bool:
+    return audit.verdict is PASS and audit.proof is not None and audit.proof.proved
+
+
+def _nothing_found(answered: str, proved: list[str], claims: int) -> str:
+    """Say that no violation was found of so many claims, some of which may be proved."""
+    if not proved:
+        return f"No violation of {answered} was found, which does not prove privacy"
+    if len(proved) == claims:
+        return f"{'The claim is' if claims == 1 else f'All {claims} claims with an answer are'} proved, over the reals"
+    are = f"{len(proved)} of them {'is' if len(proved) == 1 else 'are'} proved, over the reals: {_few(proved)}"
+    return f"No violation of {answered} was found; {are}; for the others this does not prove privacy"
 
 
 def _few(names: list[str], most: int = 4) -> str:
