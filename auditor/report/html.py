@@ -32,6 +32,7 @@ from auditor.report.phrases import (
     expected_words,
     finding,
     in_columns,
+    is_proved,
     number,
     planted_words,
     proof_words,
@@ -237,6 +238,8 @@ def not_tried(audit: AuditResult) -> list[str]:
     """Say where an audit did not look."""
     if isinstance(audit.event, ObservedCanaries):
         return ["Other canaries, other data next to them, and other scores."]
+    if is_proved(audit):  # for all data sets of the domain and all events, but over the reals
+        return ["Floating-point representations of the outputs.", "Data sets outside the domain above."]
     lines = ["Data sets outside the domain above, and pairs that the search did not reach."]
     if BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")

@@ -378,9 +378,8 @@ def run_headline(result: RunResult) -> str:
     elif total == 0:
         what = "No claim was tested"
     elif len(silent) < total:
-        what = _nothing_found(
-            answered, [audit.name for audit in result.audits if _is_proved(audit)], total - len(silent)
-        )
+        proved = [audit.name for audit in result.audits if is_proved(audit)]
+        what = _nothing_found(answered, proved, total, total - len(silent))
     else:
         what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
@@ -393,18 +392,20 @@ def run_headline(result: RunResult) -> str:
     return f"{what}{no_answer}{without_claim}. {expected}"
 
 
-def _is_proved(audit: AuditResult) -> bool:
+def is_proved(audit: AuditResult) -> bool:
+    """Whether the audit passed, and its claim is proved for the whole domain."""
     return audit.verdict is PASS and audit.proof is not None and audit.proof.proved
 
 
-def _nothing_found(answered: str, proved: list[str], claims: int) -> str:
-    """Say that no violation was found of so many claims, some of which may be proved."""
+def _nothing_found(answered: str, proved: list[str], claims: int, with_answer: int) -> str:
+    """Say that no violation was found of those of the claims ``with_answer``, some of which may be proved."""
     if not proved:
         return f"No violation of {answered} was found, which does not prove privacy"
-    if len(proved) == claims:
-        return f"{'The claim is' if claims == 1 else f'All {claims} claims with an answer are'} proved, over the reals"
+    if len(proved) == claims == with_answer:
+        return f"{'The claim is' if claims == 1 else f'All {claims} claims are'} proved, over the reals"
     are = f"{len(proved)} of them {'is' if len(proved) == 1 else 'are'} proved, over the reals: {_few(proved)}"
-    return f"No violation of {answered} was found; {are}; for the others this does not prove privacy"
+    others = "; for the others this does not prove privacy" if len(proved) < with_answer else ""
+    return f"No violation of {answered} was found; {are}{others}"
 
 
 def _few(names: list[str], most: int = 4) -> str:
