@@ -32,7 +32,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, false_alarms, how_many, require_keywords, require_known
+from auditor.errors import (
+    AuditorError,
+    InvalidInputError,
+    false_alarms,
+    how_many,
+    require_keywords,
+    require_known,
+    without_commands,
+)
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -160,7 +168,7 @@ class DPAudit:
         try:
             result = self._audit(k, mechanism, claim, neighbours, **_chosen(self._item, options))
         except AuditorError as error:
-            self._problems[k] = f"dp_audit: {error}"
+            self._problems[k] = _for_the_log(f"dp_audit: {error}")
             raise pytest.fail.Exception(self._problems[k], pytrace=False) from None
         del self._problems[k]
         return result
@@ -201,7 +209,7 @@ class DPAudit:
         is_weak = result.weak and result.verdict is result.expected
         weak = f"a weak pass of {result.claim}: {weak_words(result)}"
         problem = f"dp_audit: {weak if is_weak else failure_text(result, _again(self._item, share))}"
-        self._problems[k] = problem
+        self._problems[k] = problem = _for_the_log(problem)
         if not result.passed:
             pytest.fail(problem, pytrace=False)
         warnings.warn(problem, WeakPass, stacklevel=3)
@@ -254,6 +262,11 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
 
 
+def _for_the_log(text: str) -> str:
+    """Return text that pytest prints, on GitHub without lines that GitHub obeys."""
+    return without_commands(text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
+
+
 def _again(item: pytest.Item, share: float) -> str:
     """Return the command that runs this test alone, with the same outputs at the same level."""
     file = os.path.relpath(item.path, item.config.invocation_params.dir)
@@ -272,7 +285,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.section("differential-privacy audits")
     if config.get_verbosity() > 0:
         for test, audit in audits:
-            terminalreporter.write_line(f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}")
+            line = f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}"
+            terminalreporter.write_line(_for_the_log(line))
     tests = len({test for test, _ in audits})
     told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(

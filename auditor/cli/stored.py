@@ -11,6 +11,7 @@ from pathlib import Path
 
 from auditor.auditing.consistent import read_report
 from auditor.cli.common import STATUS, open_console, write_to
+from auditor.cli.log_guard import on_github, tell_runner
 from auditor.cli.options import AS_EXPECTED
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
@@ -99,10 +100,10 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tup
 
 def tell_github(annotations: Callable[[], list[str]], text: Callable[[], str] | None = None) -> None:
     """On GitHub, print annotations to standard output or error, since it reads both, and add a text to the step's summary."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
+    if not on_github():
         return
     for line in annotations():
-        print(line, flush=True)
+        tell_runner(line)
     if text is not None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         with Path(summary).open("a", encoding="utf-8") as lines:
             lines.write(text() + "\n")
