@@ -67,10 +67,12 @@ _COMMAND = re.compile(rf"((?:^|[\r\n]){BLANK}:):|(##)\[")
 
 
 def without_commands(text: str) -> str:
-    """Return text without lines that GitHub obeys: the letter that makes a line a command is written as an escape.
+    r"""Return text without lines that GitHub obeys: the letter that makes a line a command is written as an escape.
 
-    >>> without_commands("  ::warning::x"), without_commands("a ##[group]b"), without_commands("a::b")
-    ('  :\\x3awarning::x', 'a ##\\x5bgroup]b', 'a::b')
+    >>> print(without_commands("a::b\n  ::warning::x\n##[group]c"))
+    a::b
+      :\x3awarning::x
+    ##\x5bgroup]c
     """
     return _COMMAND.sub(lambda found: f"{found[1]}\\x3a" if found[1] else f"{found[2]}\\x5b", text)
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from auditor.defaults import CONFIDENCE, SettingsKeywords
+from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE, SettingsKeywords
 from auditor.errors import (
     AuditorError,
     InvalidInputError,
@@ -85,6 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
         confidence = float("nan")
     if not 0 < confidence < 1:
         raise pytest.UsageError(f"dp_confidence is {given!r}; it must be a number strictly between 0 and 1")
+    if confidence < LEAST_CONFIDENCE:
+        raise pytest.UsageError(
+            f"dp_confidence is {given!r}; it must be at least {LEAST_CONFIDENCE}, such as {CONFIDENCE}"
+        )
     config.stash[_CONFIDENCE] = confidence
     config.stash[_LATE] = []
     config.stash[_STRICT] = config.getoption("dp_strict") or config.getini("dp_strict")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, PrivacyClaim
+from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE
 from auditor.errors import InvalidInputError
 
 
@@ -61,7 +62,9 @@ def alpha_for_each(confidence: float, audits: int) -> float:
     0.0001
     """
     if not 0 < confidence < 1:
-        raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
+        raise InvalidInputError(
+            f"confidence is {confidence!r}; it must lie strictly between 0 and 1, such as {CONFIDENCE}"
+        )
     return (1 - confidence) / max(1, audits)
 
 
@@ -85,6 +88,20 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
             still_refuting = p_values[i] <= open_level
         levels[i] = open_level
     return levels
+
+
+def level_of(confidence: float, audits: int) -> float:
+    """Return the level of each audit of a run, see ``alpha_for_each``.
+
+    Raises InvalidInputError for a confidence outside [LEAST_CONFIDENCE, 1), which no audit can have.
+    """
+    alpha = alpha_for_each(confidence, audits)
+    if confidence < LEAST_CONFIDENCE:
+        raise InvalidInputError(
+            f"confidence is {confidence!r}; it must be at least {LEAST_CONFIDENCE}, such as {CONFIDENCE}: "
+            "this is the chance that no false alarm is raised"
+        )
+    return alpha
 
 
 def expected_of(claim: Claim, expected: Verdict = Verdict.NO_VIOLATION_FOUND) -> Verdict:

@@ -20,6 +20,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import (
     FEWEST,
     MOST,
+    MOST_PLANTED,
     PLANTED,
     SAMPLES,
     VALUES,
@@ -81,6 +82,10 @@ class Settings:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
             if value > MOST and name in ("samples", "search"):
                 raise InvalidInputError(f"{name} is {value:,}; at most {MOST:,} outputs can be counted")
+        if self.planted > MOST_PLANTED:
+            raise InvalidInputError(
+                f"planted is {self.planted:,}; it must be at most {MOST_PLANTED:,}, such as {PLANTED}"
+            )
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Settings":
