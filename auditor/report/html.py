@@ -27,10 +27,11 @@ from auditor.report.phrases import (
     COLUMNS,
     bound_words,
     canary_words,
+    code_parts,
     confidence_words,
     ended,
     expected_words,
-    finding,
+    finding_parts,
     in_columns,
     is_proved,
     number,
@@ -79,14 +80,26 @@ def environment() -> jinja2.Environment:
         ended,
         expected_words,
         false_alarms,
-        finding,
+        finding_parts,
         first_sentence,
         guess_words,
         in_all,
         planted_words,
         run_headline,
     )
-    parts = (facts, facts_of_smallest, figures, in_columns, not_tried, pair_or_data_set, share, style, tone, tried)
+    parts = (
+        facts,
+        facts_of_smallest,
+        figures,
+        in_columns,
+        message,
+        not_tried,
+        pair_or_data_set,
+        share,
+        style,
+        tone,
+        tried,
+    )
     made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
@@ -94,6 +107,12 @@ def environment() -> jinja2.Environment:
 
 def _file(name: str) -> str:
     return files("auditor.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def message(text: str) -> Markup:
+    """Return a message of the auditor. What stands between backticks is code."""
+    shapes = {True: Markup("<code>{}</code>"), False: Markup("{}")}
+    return Markup("").join(shapes[is_code].format(visible(part)) for part, is_code in code_parts(text))
 
 
 def style(*names: str) -> Markup:

@@ -9,9 +9,10 @@ from auditor.report.phrases import (
     COLUMNS,
     OWN_RANDOMNESS,
     closing_line,
+    code_parts,
     ended,
     expected_words,
-    finding,
+    finding_parts,
     in_columns,
     spent_words,
     urgent_first,
@@ -34,7 +35,7 @@ def to_markdown(result: RunResult) -> str:
 
 def changes_in_markdown(compared: Comparison) -> list[str]:
     """Return a comparison: how many changes there are of each kind, and a line for each."""
-    lines = [f"- **{change.kind}**: {escape(change.audit)}: {escape(change.what)}" for change in compared.changes]
+    lines = [f"- **{change.kind}**: {escape(change.audit)}: {message(change.what)}" for change in compared.changes]
     return [escape(in_all(compared)), "", *lines]
 
 
@@ -45,6 +46,15 @@ def escape(text: str) -> str:
     'a\\\\|b\\\\_c \\\\<i\\\\>'
     """
     return visible(text).translate({ord(c): "\\" + c for c in "\\`*_[]|<>&~$"})
+
+
+def message(text: str) -> str:
+    """Return a message of the auditor. What stands between backticks is code.
+
+    >>> message("raise `max_outputs` to a*b")
+    'raise `max_outputs` to a\\\\*b'
+    """
+    return "".join(_code(part) if is_code else escape(part) for part, is_code in code_parts(text))
 
 
 def _row(audit: AuditResult) -> str:
@@ -58,10 +68,10 @@ def _paragraph(audit: AuditResult) -> list[str]:
     return [
         f"{_code(audit.mechanism)} claims {escape(str(audit.claim))}: **{ended(audit, expected=False)}**.",
         "",
-        escape(finding(audit)),
+        " ".join(message(words) if is_message else escape(words) for words, is_message in finding_parts(audit)),
         "",
         *_rows(audit),
-        *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
+        *(line for warning in audit.warnings for line in (f"**Warning**: {message(warning)}.", "")),
         f"Outputs: {spent_words(audit.outputs)}; seed {audit.seed}"
         + ("." if audit.reproducible else f"; {escape(OWN_RANDOMNESS)}."),
         *again,

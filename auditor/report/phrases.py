@@ -88,6 +88,16 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
+def code_parts(text: str) -> list[tuple[str, bool]]:
+    """Cut a message into parts, and say of each whether it is code, which messages write between backticks.
+
+    >>> code_parts("raise `samples` to 800, or leave `search` out")
+    [('raise ', False), ('samples', True), (' to 800, or leave ', False), ('search', True), (' out', False)]
+    """
+    parts = re.split("`([^`]+)`", text)
+    return [(part, bool(place % 2)) for place, part in enumerate(parts) if part]
+
+
 PASS = Verdict.NO_VIOLATION_FOUND
 # The columns of the table of all audits. Each form of a report adds the verdict in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
@@ -142,8 +152,19 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved. HTML has ``first_sentence``."""
+    return " ".join(words for words, _ in finding_parts(audit))
+
+
+def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
+    """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit), audit.earlier]))
+    parts = [
+        (planted_words(audit), True),
+        (by_outputs, audit.bound is None or audit.event is None),
+        (proof_words(audit), True),
+        (audit.earlier, True),
+    ]
+    return [(words, is_message) for words, is_message in parts if words]
 
 
 def weak_words(audit: AuditResult) -> str:

@@ -15,6 +15,7 @@ from rich.console import Console
 from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP, Unclaimed
 from auditor.cli.common import STATUS
+from auditor.neighbours.pair import Pair, Relation
 from auditor.report.ci import annotations, to_junit
 from auditor.report.html import to_cards, to_html
 from auditor.report.markdown import to_markdown
@@ -293,3 +294,29 @@ def test_the_page_of_a_proved_claim_does_not_say_that_nothing_is_proved() -> Non
     assert "is not a proof of privacy, unless the audit says that its claim is proved." in page
     assert "pairs that the search did not reach" not in page
     assert "is not a proof of privacy. " in to_html(RunResult("run", 0.999, [made(**WITHIN)]))
+
+
+# --- Code in messages ---
+
+CODED = "raise `samples` to 8, or leave `a_b*c` out; a lone ` and <b>"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"warnings": (CODED,)}, {"earlier": CODED}, {**SILENT, "stop_reason": CODED}],
+    ids=["warning", "earlier", "reason"],
+)
+def test_what_a_message_writes_between_backticks_is_code(changes: dict[str, Any]) -> None:
+    audit = sound(**changes) if "verdict" not in changes else violation(**changes)
+    page, text = to_html(RunResult("run", 0.999, [audit])), to_markdown(RunResult("run", 0.999, [audit]))
+    assert "raise <code>samples</code> to 8, or leave <code>a_b*c</code> out; a lone ` and &lt;b&gt;" in page
+    assert page.count("`") == page.count("a lone `")
+    assert "raise `samples` to 8, or leave `a_b*c` out; a lone \\` and \\<b\\>" in text
+
+
+def test_backticks_of_data_stay_as_they_are() -> None:
+    audit = violation(pair=Pair(["`x`"], ["`y`"], Relation.SUBSTITUTE))
+    page, text = to_html(RunResult("run", 0.999, [audit])), to_markdown(RunResult("run", 0.999, [audit]))
+    assert "<code>x</code>" not in page
+    assert "`x`" in Text(page).text
+    assert "\\`x\\`" in text
