@@ -109,7 +109,8 @@ class Plan:
     single audit. If a file made the plan, ``rerun`` holds the arguments of `auditor run` that repeat the audit. With a
     ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps finished work, so that an audit
     can be resumed, or repeated without its mechanism. ``assumptions`` are choices of an adapter that its object does
-    not state. ``earlier`` is a violation to count again first.
+    not state. ``earlier`` is a violation to count again first. If an earlier violation of the same claim cannot be counted
+    again, ``least`` is the number of outputs that showed it (of pairs for a query), and fewer are no pass.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Plan:
     store: AuditStore = field(default_factory=AuditStore)
     assumptions: tuple[str, ...] = ()
     earlier: Earlier | None = None
+    least: int = 0
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):

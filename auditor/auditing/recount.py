@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from auditor.auditing.draw import Draw
 from auditor.auditing.earlier import OF_EARLIER, Earlier
-from auditor.auditing.outcome import Seen, no_answer
+from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence, audit_pairwise, few_failures
 from auditor.auditing.plan import Plan
@@ -19,10 +19,12 @@ from auditor.errors import InvalidInputError
 from auditor.results.reader import fitting
 from auditor.results.result import OutputsSpent
 from auditor.sessions.turns import turns
+from auditor.verdict import Verdict
 
 # In the address of the recount's outputs, BEFORE_ALL stands for the number of the round.
 BEFORE_ALL = 1000
 PROOF_ONLY = "`prove: only` draws no outputs; set `prove: true`, and run again"
+PASS = Verdict.NO_VIOLATION_FOUND
 NAMED = "The violation of the earlier report"
 # What a user can do if the recount gave no answer.
 TO_DO = "raise `seconds` or leave it out, and run again"
@@ -62,6 +64,18 @@ def audit_pairs(plan: Plan, draw: Draw) -> Seen:
 def unsettled(why: str) -> Seen:
     """Return what is seen if an earlier violation is not counted again, for a reason that says what to do."""
     return replace(no_answer(f"{NAMED} was not tried: {why}"), earlier=f"{NAMED} was not tried.")
+
+
+def as_many_as_before(plan: Plan, draw: Draw, seen: Seen) -> Seen:
+    """Return what was seen; nothing, if an earlier violation was sought again in fewer outputs than showed it."""
+    found = seen.found
+    refuted = found.refutes(plan.alpha) if isinstance(found, Evidence) else found.verdict is not PASS
+    is_query = plan.kind == "query"
+    drawn = len(draw.pairs) if is_query else draw.spent.bound
+    if refuted or drawn >= plan.least:
+        return seen
+    what = "pairs" if is_query else "outputs"
+    return unsettled(f"it was shown by {plan.least:,} {what}, and {drawn:,} were drawn; {TO_DO}")
 
 
 def _together(plan: Plan, draw: Draw, recount: Recount, seen: Seen) -> Seen:

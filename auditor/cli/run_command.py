@@ -148,22 +148,23 @@ def _earlier_runs(configuration: Configuration, folder: Path, journal: Store) ->
 
 
 def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
-    """Return the plan with the violation that its audit found before, which is counted again first.
+    """Return the plan with the violation that its audit found before, which is counted again first, if it can be.
 
     The store keeps the violation, since a run that is resumed may have overwritten the earlier report.
     """
-    if plan.kind != "pairwise":
-        return plan
     kept = plan.store.recall("earlier", lambda: as_text(red[plan.name]) if plan.name in red else "")
     if not kept:
         return plan
-    settings = plan.settings
+    settings, found = plan.settings, from_text(kept)
     try:
-        earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, from_text(kept))
+        if plan.kind == "pairwise":
+            earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, found)
+            return replace(plan, earlier=earlier)
     except AuditorError as error:
         warn(f"note: {plan.name}: the violation of the earlier report is not looked at first: {error}")
+    if found.claim != plan.claim:
         return plan
-    return replace(plan, earlier=earlier)
+    return replace(plan, least=found.tried.pairs if plan.kind == "query" else found.outputs.bound)
 
 
 def replay(options: argparse.Namespace) -> int:

@@ -231,6 +231,24 @@ def test_a_proof_alone_does_not_settle_what_was_red(run: Callable[..., Any]) -> 
     assert "set `prove: true`" in audit["stop_reason"]
 
 
+def test_what_cannot_be_counted_again_is_a_pass_only_after_as_many_outputs(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The method of two intervals has no rule that could be counted again."""
+    Path("audit.yaml").write_text(CONFIGURATION.replace("audits:", "method: two-intervals\naudits:"), encoding="utf-8")
+    first = run(0.8, "--samples", "20000", status=1)
+    fixed = run(1.5, "--samples", "20000", out="elsewhere", status=0)
+    red = Path(REPORT).read_bytes()
+    with monkeypatch.context() as limited:
+        limited.setattr(rounds, "outputs_at_first", lambda *_: 100.0)
+        limited.setattr(rounds.Rounds, "_cost", lambda _: (10.0, 1.0))
+        audit = run(0.8, "--seconds", "1", "--samples", "20000", status=3)
+        assert f"it was shown by {first['outputs']['bound']:,} outputs, and " in audit["stop_reason"]
+        assert "raise `seconds`" in audit["stop_reason"]
+    Path(REPORT).write_bytes(red)
+    assert run(1.5, "--samples", "20000", status=0) == fixed
+
+
 def test_a_run_of_another_audit_does_not_wash_a_violation(run: Callable[..., Any]) -> None:
     [audit] = CONFIGURATION.split("audits:\n")[1:]
     Path("audit.yaml").write_text(CONFIGURATION + audit.replace("count", "other"), encoding="utf-8")
