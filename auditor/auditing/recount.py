@@ -26,8 +26,6 @@ BEFORE_ALL = 1000
 PROOF_ONLY = "`prove: only` draws no outputs; set `prove: true`, and run again"
 PASS = Verdict.NO_VIOLATION_FOUND
 NAMED = "The violation of the earlier report"
-# What a user can do if the recount gave no answer.
-TO_DO = "raise `seconds` or leave it out, and run again"
 TO_LOOK = "look at the earlier report; if it is obsolete, remove it or name another folder by --out, and run again"
 
 
@@ -75,7 +73,7 @@ def as_many_as_before(plan: Plan, draw: Draw, seen: Seen) -> Seen:
     if refuted or drawn >= plan.least:
         return seen
     what = "pairs" if is_query else "outputs"
-    return unsettled(f"it was shown by {plan.least:,} {what}, and {drawn:,} were drawn; {TO_DO}")
+    return unsettled(f"it was shown by {plan.least:,} {what}, and {drawn:,} were drawn; {_more(plan)}")
 
 
 def _together(plan: Plan, draw: Draw, recount: Recount, seen: Seen) -> Seen:
@@ -105,13 +103,14 @@ def _seen(plan: Plan, draw: Draw, again: Counted, others: Sequence[Counted]) -> 
 def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
     """Count the event of an earlier violation in fresh outputs on its pair, for a bound at its own share of the level."""
     pair, test, most, seconds = earlier.pair, earlier.test, plan.settings.samples, plan.settings.seconds
-    planned = outputs = min(most, max(FEWEST, earlier.outputs, sharpening(most, searches=False)[1]))
+    planned = max(FEWEST, earlier.outputs, sharpening(most, searches=False)[1])
+    outputs = min(most, planned)
     selection = selection_of(outputs)
     if seconds is not None:
         fits = plan.store.recall("earlier in time", lambda: outputs_at_first(draw, pair, seconds, BEFORE_ALL))
         outputs = min(outputs, int(fits))
         if outputs < LEAST_IN_TIME:
-            return _not_tried("its outputs take too long", TO_DO)
+            return _not_tried("its outputs take too long", _more(plan))
         selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
     sample = draw.draw(draw.batches(pair, selection, Phase.SELECTION, (BEFORE_ALL, 1)))
     if sample.failures:
@@ -122,16 +121,20 @@ def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
             test.count(sample)
             tally, _ = draw.count(draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
             if not tally.batches:
-                return _not_tried("its outputs took too long", TO_DO)
+                return _not_tried("its outputs took too long", _more(plan))
             found, method = FoundPair(pair, earlier.claim), plan.method(outputs)
             again = Counted(0, found, method, test, tally.counts, OF_EARLIER, sample, tally, of_earlier=True)
             refuted = again.refutes(plan)
             if tally.outputs < planned and not refuted and not earlier.fell(tally.counts):
                 why = f"was counted again in {tally.outputs:,} of {planned:,} outputs, too few to see whether it is still there"
-                return Recount(again, f"{NAMED} {why}.", f"{NAMED} {why}; {TO_DO}")
+                return Recount(again, f"{NAMED} {why}.", f"{NAMED} {why}; {_more(plan)}")
             return Recount(again, earlier.compared(tally.counts, refuted=refuted))
     except InvalidInputError as error:
         return _not_tried(str(error), TO_LOOK)
+
+
+def _more(plan: Plan) -> str:
+    return f"raise `{'samples' if plan.settings.seconds is None else 'seconds'}` or leave it out, and run again"
 
 
 def _not_tried(why: str, advice: str) -> Recount:

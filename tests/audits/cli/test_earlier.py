@@ -224,6 +224,13 @@ def test_what_was_red_and_was_not_counted_again_is_no_pass(
     assert "is still there" in run(0.8, "--samples", "20000", status=1)["earlier"]
 
 
+def test_fewer_samples_do_not_settle_what_was_red(run: Callable[..., Any]) -> None:
+    run(0.8, "--samples", "20000", status=1)
+    for _ in range(2):
+        assert "raise `samples`" in run(0.8, "--samples", "100", status=3)["stop_reason"]
+    assert "is gone" in run(3.0, "--samples", "2000", status=0)["earlier"]
+
+
 def test_a_proof_alone_does_not_settle_what_was_red(run: Callable[..., Any]) -> None:
     run(0.3, status=1)
     Path("audit.yaml").write_text(CONFIGURATION.replace("prove: false", "prove: only"), encoding="utf-8")
