@@ -18,6 +18,10 @@ PLANTED = 40
 FEWEST = 100
 # There is a worker for each core, so libraries must not start threads of their own.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+# The least confidence of a run. With a level above one half, chance alone would refute a claim that is kept.
+LEAST_CONFIDENCE = 0.5
+# The largest number of planted faults. More take long, and hardly narrow the share that is found.
+MOST_PLANTED = 10_000
 # The largest number of samples, and of outputs for the search. More would take years and might overflow 64 bits.
 MOST = 10**15
 

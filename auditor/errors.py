@@ -61,6 +61,22 @@ def visible(text: object, most: int | None = None) -> str:
     return shown if most is None or len(whole) <= most else f"{shown}… ({len(whole):,} letters)"
 
 
+# What GitHub removes from the start of a line, and the colours of a terminal.
+BLANK = r"(?:\s|\x1b\[[0-9;]*m?)*"
+_COMMAND = re.compile(rf"((?:^|[\r\n]){BLANK}:):|(##)\[")
+
+
+def without_commands(text: str) -> str:
+    r"""Return text without lines that GitHub obeys: the letter that makes a line a command is written as an escape.
+
+    >>> print(without_commands("a::b\n  ::warning::x\n##[group]c"))
+    a::b
+      :\x3awarning::x
+    ##\x5bgroup]c
+    """
+    return _COMMAND.sub(lambda found: f"{found[1]}\\x3a" if found[1] else f"{found[2]}\\x5b", text)
+
+
 def how_many(number: float, what: str) -> str:
     """Write a number of things.
 

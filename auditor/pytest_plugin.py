@@ -31,8 +31,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from auditor.defaults import CONFIDENCE, SettingsKeywords
-from auditor.errors import AuditorError, InvalidInputError, false_alarms, how_many, require_keywords, require_known
+from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE, SettingsKeywords
+from auditor.errors import (
+    AuditorError,
+    InvalidInputError,
+    false_alarms,
+    how_many,
+    require_keywords,
+    require_known,
+    without_commands,
+)
 
 if TYPE_CHECKING:
     from auditor.results.result import AuditResult
@@ -77,6 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
         confidence = float("nan")
     if not 0 < confidence < 1:
         raise pytest.UsageError(f"dp_confidence is {given!r}; it must be a number strictly between 0 and 1")
+    if confidence < LEAST_CONFIDENCE:
+        raise pytest.UsageError(
+            f"dp_confidence is {given!r}; it must be at least {LEAST_CONFIDENCE}, such as {CONFIDENCE}"
+        )
     config.stash[_CONFIDENCE] = confidence
     config.stash[_LATE] = []
     config.stash[_STRICT] = config.getoption("dp_strict") or config.getini("dp_strict")
@@ -144,9 +156,10 @@ class DPAudit:
         Args:
             mechanism, claim, neighbours: as in :func:`auditor.audit`. An object of a library needs no claim or neighbours.
             options: the keywords of ``audit`` except ``name`` and ``confidence``; ``expect``: "no_violation_found" (the
-                default) or "violation"; and ``strict``: whether a weak pass fails the test, by default as ``--dp-strict``
-                says. Options of the call override those of markers. By default the mechanism runs in the test's process,
-                and the bound counts 200,000 outputs.
+                default) or "violation", if there is a claim: without one the loss is measured, which passes; and
+                ``strict``: whether a weak pass fails the test, by default as ``--dp-strict`` says. Options of the call
+                override those of markers. By default the mechanism runs in the test's process, and the bound counts
+                200,000 outputs.
 
         Returns the result, for further assertions.
         """
@@ -159,26 +172,31 @@ class DPAudit:
         try:
             result = self._audit(k, mechanism, claim, neighbours, **_chosen(self._item, options))
         except AuditorError as error:
-            self._problems[k] = f"dp_audit: {error}"
+            self._problems[k] = _for_the_log(f"dp_audit: {error}")
             raise pytest.fail.Exception(self._problems[k], pytrace=False) from None
         del self._problems[k]
         return result
 
     def _audit(
-        self, k: int, mechanism: Any, claim: Any, neighbours: Any, *, expect: str, strict: bool, **options: Any
+        self, k: int, mechanism: Any, claim: Any, neighbours: Any, *, expect: str | None, strict: bool, **options: Any
     ) -> "AuditResult":
         __tracebackhide__ = True
         from dataclasses import replace
 
         from auditor.auditing import audit
         from auditor.report.phrases import bound_words, failure_text, weak_words
-        from auditor.verdict import Verdict
+        from auditor.verdict import Verdict, expected_of
 
         share = self._item.config.stash[_SHARE]
         name = self._item.stash[_NODE] + ("" if k == 1 else f" #{k}")
         allowed = share / (k * (k + 1))
         result = audit(mechanism, claim, neighbours, name=name, confidence=1 - allowed, **options)
-        result = replace(result, expected=Verdict(expect))
+        if expect is not None and not result.claim.is_stated:
+            raise InvalidInputError(
+                f"expect is {expect!r}, but the audit has no claim and ends as measured; leave out expect, or add a claim"
+            )
+        expected = expected_of(result.claim, Verdict(expect or Verdict.NO_VIOLATION_FOUND))
+        result = replace(result, expected=expected, strict=strict)
         entry = {
             "call": k,
             "claim": str(result.claim),
@@ -192,10 +210,11 @@ class DPAudit:
         self._item.user_properties.append((FIXTURE, json.dumps(entry, ensure_ascii=False)))
         if result.passed and not result.weak:
             return result
+        is_weak = result.weak and result.verdict is result.expected
         weak = f"a weak pass of {result.claim}: {weak_words(result)}"
-        problem = f"dp_audit: {weak if result.passed else failure_text(result, _again(self._item, share))}"
-        self._problems[k] = problem
-        if strict or not result.passed:
+        problem = f"dp_audit: {weak if is_weak else failure_text(result, _again(self._item, share))}"
+        self._problems[k] = problem = _for_the_log(problem)
+        if not result.passed:
             pytest.fail(problem, pytrace=False)
         warnings.warn(problem, WeakPass, stacklevel=3)
         return result
@@ -226,7 +245,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
 def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options. The call overrides markers, inner ones outer ones. Raises InvalidInputError for an unknown option."""
     # The mechanism runs in the test's process, so that fixtures, monkeypatches and debuggers work.
-    chosen: dict[str, Any] = {"workers": 1, "isolate": False, "expect": "no_violation_found"}
+    chosen: dict[str, Any] = {"workers": 1, "isolate": False, "expect": None}
     chosen["strict"] = item.config.stash[_STRICT]
     for marker in reversed(list(item.iter_markers(FIXTURE))):
         if marker.args:
@@ -241,9 +260,15 @@ def _chosen(item: pytest.Item, options: dict[str, Any]) -> dict[str, Any]:
         )
     known = {"expect", "strict", "parameters", *SettingsKeywords.__annotations__}
     require_keywords("there is no option", chosen, known)
-    require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
+    if chosen["expect"] is not None:
+        require_known("expect is", [chosen["expect"]], ("no_violation_found", "violation"))
     # A test should take seconds if an output takes 50 µs, as is usual in libraries.
     return chosen if {"samples", "seconds"} & set(chosen) else {**chosen, "samples": 200_000}
+
+
+def _for_the_log(text: str) -> str:
+    """Return text that pytest prints, on GitHub without lines that GitHub obeys."""
+    return without_commands(text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
 
 
 def _again(item: pytest.Item, share: float) -> str:
@@ -264,7 +289,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.section("differential-privacy audits")
     if config.get_verbosity() > 0:
         for test, audit in audits:
-            terminalreporter.write_line(f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}")
+            line = f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}"
+            terminalreporter.write_line(_for_the_log(line))
     tests = len({test for test, _ in audits})
     told = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
     terminalreporter.write_line(

@@ -1,13 +1,14 @@
 """The error budget of a file, and the verdict on a claim by a bound."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
 from auditor.bounds.bisection import halved
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, PrivacyClaim
+from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE
 from auditor.errors import InvalidInputError
 
 
@@ -20,6 +21,37 @@ class Verdict(StrEnum):
     MEASURED = "measured"
 
 
+class End(StrEnum):
+    """What the end of an audit or of a run means for those who wait for it, from the best to the worst.
+
+    All that says how a run ended is made from this: its exit status, every form of its report, and what it tells GitHub.
+    """
+
+    AS_EXPECTED = "as expected"
+    NO_ANSWER = "no answer"
+    WEAK = "weak"  # a weak pass, where these fail
+    UNEXPECTED = "not as expected"
+
+
+def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: bool) -> End:
+    """Return what the end of an audit means. With ``strict``, a weak pass fails.
+
+    >>> end_of_audit(Verdict.NO_VIOLATION_FOUND, Verdict.NO_VIOLATION_FOUND, weak=True, strict=True)
+    <End.WEAK: 'weak'>
+    """
+    if verdict is Verdict.INCONCLUSIVE:
+        return End.NO_ANSWER
+    if verdict is not expected:
+        return End.UNEXPECTED
+    return End.WEAK if weak and strict else End.AS_EXPECTED
+
+
+def end_of_run(audits: Iterable[End], *, failed_changes: int) -> End:
+    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails."""
+    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes)]
+    return max(ends, key=[*End].index, default=End.AS_EXPECTED)
+
+
 def alpha_for_each(confidence: float, audits: int) -> float:
     """Share the allowed error of a file evenly (Bonferroni).
 
@@ -30,7 +62,9 @@ def alpha_for_each(confidence: float, audits: int) -> float:
     0.0001
     """
     if not 0 < confidence < 1:
-        raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
+        raise InvalidInputError(
+            f"confidence is {confidence!r}; it must lie strictly between 0 and 1, such as {CONFIDENCE}"
+        )
     return (1 - confidence) / max(1, audits)
 
 
@@ -54,6 +88,20 @@ def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
             still_refuting = p_values[i] <= open_level
         levels[i] = open_level
     return levels
+
+
+def level_of(confidence: float, audits: int) -> float:
+    """Return the level of each audit of a run, see ``alpha_for_each``.
+
+    Raises InvalidInputError for a confidence outside [LEAST_CONFIDENCE, 1), which no audit can have.
+    """
+    alpha = alpha_for_each(confidence, audits)
+    if confidence < LEAST_CONFIDENCE:
+        raise InvalidInputError(
+            f"confidence is {confidence!r}; it must be at least {LEAST_CONFIDENCE}, such as {CONFIDENCE}: "
+            "this is the chance that no false alarm is raised"
+        )
+    return alpha
 
 
 def expected_of(claim: Claim, expected: Verdict = Verdict.NO_VIOLATION_FOUND) -> Verdict:

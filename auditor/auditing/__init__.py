@@ -15,7 +15,7 @@ from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
 from auditor.results.result import AuditResult
-from auditor.verdict import alpha_for_each, expected_of
+from auditor.verdict import expected_of, level_of
 
 
 def audit(
@@ -123,7 +123,7 @@ def planned(
         source=as_audited(source, neighbours, settings),
         claim=claim,
         neighbours=Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours,
-        alpha=alpha_for_each(confidence, 1),
+        alpha=level_of(confidence, 1),
         settings=settings,
         expect=expected_of(claim),
         assumptions=assumptions,

@@ -46,7 +46,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 # Time TRIAL outputs, or only one if the two calls took a second or more.
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
-                trial = draw_twice(drawer, plan.settings.seed, plan.stream_name, batch)
+                trial = draw_twice(drawer, plan.settings.seed, plan.name, batch)
                 return FirstOutputs(plan, pair, left, right, trial)
     finally:
         plan.source.close()

@@ -95,6 +95,7 @@ class Draw:
     stages: list[Stage] = field(default_factory=list)  # of the search
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
+    streams: str = ""  # the name from which streams are derived, by default the audit's
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -103,7 +104,11 @@ class Draw:
             # Workers would each get a copy of the mechanism's own generator, and repeat one another's noise.
             execution = replace(execution, workers=1)
         shared = self.guard, plan.store, self.pace
-        return Sampler(plan.source, plan.stream_name, plan.settings.seed, execution, *shared)
+        return Sampler(plan.source, self.streams or plan.name, plan.settings.seed, execution, *shared)
+
+    def on_streams(self, name: str) -> "Draw":
+        """Return a ledger of the same audit that draws from streams of its own, and counts only what it spends itself."""
+        return replace(self, streams=name, spent=OutputsSpent())
 
     def batches(
         self, pair: Pair, outputs: int, phase: Phase, number: tuple[int, ...] = (), like: Sample | None = None

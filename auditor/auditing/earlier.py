@@ -1,9 +1,19 @@
 """The event of an earlier violation is counted again, on its own pair, before the search.
 
-**The error budget.** If an earlier report shows a violation, the audit gives OF_EARLIER of its level to the event of
-that violation, and the rest to its rounds. Both shares are fixed before any output of this audit is drawn. The address
-of each output holds a digest of the earlier pair and counts. So none of these outputs is one from which the event was
-learned or chosen, and all bounds together hold with the same probability as without the report.
+**The error budget.** If an earlier report shows a violation, the audit gives OF_EARLIER of its level α to the event of
+that violation, and the rest to its rounds. Both shares are fixed before any output of this audit is drawn.
+
+- The recount draws from streams of its own. Their address holds a digest of the earlier pair and counts, so no run has
+  drawn these outputs from which the event was learned or chosen: given the report, its bound errs with probability at
+  most OF_EARLIER · α.
+- The rounds draw the outputs that they would draw without a report, and learn nothing from it. So, whatever the report
+  says, all of their bounds hold with probability at least 1 − (1 − OF_EARLIER) · α. If the report came of the same seed
+  and the same code, its counts may be of the same outputs; a bound does not become less valid by being computed twice.
+- By the union bound all bounds together hold with probability at least 1 − α. This needs no independence between the
+  recount and the rounds, so the bound that is shown may be chosen freely among them.
+
+The smaller level of the rounds decides when a refuted claim ends them. So if their p-value lies between the two levels,
+the rounds draw more outputs than without a report, after the same ones.
 
 **A report may be stale, or written by somebody else.** Such a report stops no audit and makes no false alarm: the
 domain decides whether it has the pair, the event counts fresh outputs only, and a violation that does not fit is left
@@ -54,7 +64,7 @@ class Earlier:
 
     def compared(self, counts: GuessCounts | ProfileCounts, *, refuted: bool) -> str:
         """Say whether the violation is still there, by new counts; ``refuted`` if these refute the claim."""
-        before, now = self._loss(self.counts, self.share), self._loss(counts)
+        before, now = self._losses(counts)
         fell = now[1] < before[0]
         state = ("is smaller" if fell else "is still there") if refuted else "is gone" if fell else "was not seen again"
         shown, was = (f"{low:.3f} to {high:.3f}".replace("inf", "∞") for low, high in (now, before))
@@ -62,6 +72,14 @@ class Earlier:
         if isinstance(counts, GuessCounts) and not counts.guesses:
             state, loss = "is gone", f"in {how_many(counts.trials, 'output')} there is none to guess at"
         return f"The violation of the earlier report {state}: on its pair and event, {loss}."
+
+    def fell(self, counts: GuessCounts | ProfileCounts) -> bool:
+        """Whether the loss that the event shows fell beyond chance, by new counts."""
+        before, after = self._losses(counts)
+        return after[1] < before[0]
+
+    def _losses(self, counts: GuessCounts | ProfileCounts) -> tuple[Interval, Interval]:
+        return self._loss(self.counts, self.share), self._loss(counts)
 
     def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Interval:
         found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)

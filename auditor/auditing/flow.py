@@ -13,12 +13,12 @@ from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.draw import Draw, first_look
 from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
-from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.planted import probe
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
+from auditor.auditing.recount import PROOF_ONLY, as_many_as_before, audit_pairs, unsettled
 from auditor.auditing.smallest import find_smallest
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
@@ -132,7 +132,7 @@ FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
     "query": audit_query,
     "canaries": audit_one_run,
     "probability": audit_probability,
-    "pairwise": audit_pairwise,
+    "pairwise": audit_pairs,
 }
 
 
@@ -171,13 +171,15 @@ def _outcome(plan: Plan, draw: Draw, proof: ProofJob) -> Outcome:
     """
     if plan.settings.prove == "only":
         found = proof.result()
-        return Outcome(plan, proof_alone(found), proof=found)
+        # A proof is over the reals, and outputs have refuted the claim.
+        seen = unsettled(PROOF_ONLY) if plan.earlier or plan.least else proof_alone(found)
+        return Outcome(plan, seen, proof=found)
     failure = "" if plan.kind == "query" else first_look(plan, draw)
     proof.begin()
     if failure:
         seen = no_answer(f"the mechanism failed on every call: {failure}", plan.domain.corners()[0])
     else:
-        seen = FLOWS[plan.kind](plan, draw)
+        seen = as_many_as_before(plan, draw, FLOWS[plan.kind](plan, draw))
     outcome = Outcome(plan, seen, warnings=(*plan.assumptions, *drift(seen.tables), *seen.warnings))
     for one in FOLLOW_UPS:
         if one.applies(outcome) and not (one.takes_time and plan.settings.seconds):
@@ -259,6 +261,8 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
         prove=False,
         planted=0,
     )
-    measuring = replace(plan, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None)
+    measuring = replace(
+        plan, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None, least=0
+    )
     with fitting("the earlier rule does not fit the outputs of today"):
         return run(measuring, refuse=True)

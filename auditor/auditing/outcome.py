@@ -33,6 +33,7 @@ class Evidence(ABC):
     """The counts for or against a claim. They can be judged at any level."""
 
     claim: Claim
+    rests_on_report = False  # whether it is that of an event of an earlier report
 
     @abstractmethod
     def bound(self, alpha: float) -> float:
@@ -72,6 +73,11 @@ class Seen:
     warnings: tuple[str, ...] = ()
     looks: Mapping[str, Look] = field(default_factory=dict)
     earlier: str | None = None
+
+    @property
+    def rests_on_report(self) -> bool:
+        """Whether the evidence is that of an event of an earlier report."""
+        return isinstance(self.found, Evidence) and self.found.rests_on_report
 
 
 def no_answer(reason: str, pair: Pair | None = None, drawn_by: str = "") -> Seen:
@@ -172,7 +178,7 @@ class Ended:
             plan.claim,
             plan.expect,
             judgement,
-            replace(self.provenance, reproduce=_command(plan, broken)),
+            replace(self.provenance, reproduce=_command(plan, broken, reads=seen.rests_on_report)),
             seen.pair,
             outcome.exact,
             smallest,
@@ -254,12 +260,18 @@ def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> li
     return [level_of.get(i) for i in range(len(p_values))]
 
 
-def _command(plan: Plan, pair: Pair | None) -> str | None:
+def _command(plan: Plan, pair: Pair | None, *, reads: bool = False) -> str | None:
     """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on
     a pair or data set. Return None if there is neither a command nor a pair.
+
+    A violation of the event of an earlier report is repeated by a command that ``reads`` the report: one without --seed.
     """
     if plan.rerun:
-        return shlex.join(["auditor", "run", *plan.rerun])
+        words = [*plan.rerun]
+        if reads:
+            seed = words.index("--seed")
+            del words[seed : seed + 2]
+        return shlex.join(["auditor", "run", *words])
     if pair is None:
         return None
     confidence = round(1 - plan.alpha, 12)

@@ -16,27 +16,22 @@ from auditor.auditing.health_checks import all_alike, always_fails, commonest
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, Look, affordable_pairs, ends, find_pair, outputs_at_distance
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.rounds import LEAST_IN_TIME, Rounds, outputs_at_first
-from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from, selection_of, sharpening
+from auditor.auditing.rounds import Rounds
+from auditor.auditing.sizes import LEAST_SELECTION, Round, learned_from
 from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.sample import Sample, join_samples
 from auditor.claims import Claim
-from auditor.defaults import FEWEST
-from auditor.errors import InvalidInputError
 from auditor.events.histogram import Histogram
 from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
-from auditor.results.reader import fitting
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.sessions.turns import all_raise, turns
 from auditor.verdict import judge
 
 # The most promising rule of a round has most of the round's level. Each other rule has OF_OTHERS of it.
 OF_OTHERS = 0.05
-# In the address of outputs drawn before the first round, BEFORE_ALL stands for the number of the round.
-BEFORE_ALL = 1000
 
 
 def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
@@ -45,9 +40,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     Raises MechanismError when the mechanism breaks the protocol of a batch.
     """
     rounds, known, note = Rounds(plan, draw), _Known(plan, draw), ""
-    counted, earlier = _counted_again(plan, draw, known) if plan.earlier else ([], None)
-    best = best_of(plan, counted) if counted else None
-    refuted = best is not None and best.refutes(plan)
+    counted, best, refuted = list[Counted](), None, False
     while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
         found = known.search(now, refuted=refuted)
         sample = known.outputs_on(found, now)
@@ -91,40 +84,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
         functools.partial(shrink, plan, draw, pair, cheap=best.tally.in_calls, sample=sample),
         draw.drawn_by(),
         looks=known.looks,
-        earlier=earlier,
     )
-
-
-def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Counted], str]":
-    """Count the event of an earlier violation in fresh outputs on its pair, for a bound at its own share of the level.
-
-    Return the counts, and a sentence on the violation. If the event cannot be counted, return no counts, and the reason.
-    """
-    earlier = plan.earlier
-    assert earlier is not None
-    pair, test, most = earlier.pair, earlier.test, plan.settings.samples
-    outputs = min(most, max(FEWEST, earlier.outputs, sharpening(most, searches=False)[1]))
-    selection = selection_of(outputs)
-    if (seconds := plan.settings.seconds) is not None:
-        fits = plan.store.recall("earlier in time", lambda: outputs_at_first(draw, pair, seconds, BEFORE_ALL))
-        outputs = min(outputs, int(fits))
-        if outputs < LEAST_IN_TIME:
-            return [], "The violation of the earlier report was not tried: its outputs take too long."
-        selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
-    found = FoundPair(pair, earlier.claim)
-    sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection, outputs, OF_EARLIER))
-    if sample.failures:
-        outputs = min(outputs, _few_failures(sample))
-    try:
-        with fitting("its event does not fit the outputs"):
-            test.count(sample)
-            tally, _ = draw.count(draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
-            if not tally.batches:
-                raise InvalidInputError("its outputs took too long")
-            again = Counted(0, found, plan.method(outputs), test, tally.counts, OF_EARLIER, sample, tally)
-            return [again], earlier.compared(tally.counts, refuted=again.refutes(plan))
-    except InvalidInputError as error:
-        return [], f"The violation of the earlier report was not tried: {error}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +102,7 @@ class Counted:
     share: float
     sample: Sample
     tally: Tally
+    of_earlier: bool = False  # whether the rule is that of an earlier report
 
     def at(self, alpha: float) -> AnyMethod:
         """Return the method at this rule's share of a level."""
@@ -257,6 +218,10 @@ class CountEvidence(Evidence):
     reason: str
     dialogue: Sequence[Turn] = ()
 
+    @property
+    def rests_on_report(self) -> bool:  # type: ignore[override]
+        return self.shown.of_earlier
+
     def bound(self, alpha: float) -> float:
         return self.shown.bound(alpha)
 
@@ -279,9 +244,14 @@ class CountEvidence(Evidence):
         )
 
     def _growth(self, alpha: float) -> list[tuple[int, float]]:
-        """Return the outputs and the largest bound of each round; for the shown rule's round, the shown bound."""
+        """Return the outputs and the largest bound of each round; for the shown rule's round, the shown bound.
+
+        The rule of an earlier report was counted in no round. If it is shown, it stands alone.
+        """
         found = dict[int, tuple[int, float]]()
-        for one in self.counted:
+        for one in () if self.shown.of_earlier else self.counted:
+            if one.of_earlier:
+                continue
             before = found.get(one.number, (0, -math.inf))
             found[one.number] = one.tally.outputs, max(before[1], one.bound(alpha))
         return list({**found, self.shown.number: (self.shown.tally.outputs, self.bound(alpha))}.values())
@@ -308,7 +278,7 @@ def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
 MOST_FAILURES = 100
 
 
-def _few_failures(sample: Sample) -> int:
+def few_failures(sample: Sample) -> int:
     """Return the number of outputs with MOST_FAILURES expected failures, by the share of failures in a sample."""
     return max(100, round(MOST_FAILURES * sample.size / sample.failures))
 
@@ -319,7 +289,7 @@ def _affordable(rounds: Rounds, now: Round, sample: Sample) -> tuple[Round, str]
     The number depends on outputs of earlier rounds and of the selection only, so it is independent of the bound's
     outputs.
     """
-    bound = _few_failures(sample) if sample.failures else now.bound
+    bound = few_failures(sample) if sample.failures else now.bound
     if bound >= now.bound:
         return now, ""
     note = f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"

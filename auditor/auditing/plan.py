@@ -20,6 +20,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import (
     FEWEST,
     MOST,
+    MOST_PLANTED,
     PLANTED,
     SAMPLES,
     VALUES,
@@ -81,6 +82,10 @@ class Settings:
                 raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
             if value > MOST and name in ("samples", "search"):
                 raise InvalidInputError(f"{name} is {value:,}; at most {MOST:,} outputs can be counted")
+        if self.planted > MOST_PLANTED:
+            raise InvalidInputError(
+                f"planted is {self.planted:,}; it must be at most {MOST_PLANTED:,}, such as {PLANTED}"
+            )
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Settings":
@@ -104,7 +109,8 @@ class Plan:
     single audit. If a file made the plan, ``rerun`` holds the arguments of `auditor run` that repeat the audit. With a
     ``test``, such as the rule of an earlier report, nothing is learned. ``store`` keeps finished work, so that an audit
     can be resumed, or repeated without its mechanism. ``assumptions`` are choices of an adapter that its object does
-    not state. ``earlier`` is a violation to count again first.
+    not state. ``earlier`` is a violation to count again first. If an earlier violation of the same claim cannot be counted
+    again, ``least`` is the number of outputs that showed it (of pairs for a query), and fewer are no pass.
     """
 
     name: str
@@ -119,6 +125,7 @@ class Plan:
     store: AuditStore = field(default_factory=AuditStore)
     assumptions: tuple[str, ...] = ()
     earlier: Earlier | None = None
+    least: int = 0
 
     def __post_init__(self) -> None:
         if self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
@@ -149,11 +156,6 @@ class Plan:
     def domain(self) -> Domain:
         """The domain of the pairs. For canaries, it holds a pair on which the mechanism can be tried."""
         return self.neighbours.pairs() if isinstance(self.neighbours, Canaries) else self.neighbours
-
-    @property
-    def stream_name(self) -> str:
-        """The name from which streams are derived. An earlier violation changes it, so that outputs are new."""
-        return f"{self.name} after {self.earlier.digest}" if self.earlier else self.name
 
     @property
     def kind(self) -> AuditKind:

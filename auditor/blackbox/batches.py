@@ -1,6 +1,6 @@
 """The task of a worker: draw batches from the streams at their addresses, and observe them.
 
-The address of a batch is a name (the plan's ``stream_name``; for canaries, the audit's name), its phase and its number.
+The address of a batch is a name (the audit's, or that of a recount, see ``Draw.on_streams``), its phase and its number.
 ``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
 the address alone, unless the mechanism has randomness or a memory of its own. Exceptions: health checks have no name in
 the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.

@@ -120,6 +120,12 @@ class Store:
             file.executemany("INSERT INTO inputs VALUES (?, ?)", inputs.items())
             return False
 
+    def reports(self) -> Iterator[str]:
+        """Yield the reports of the runs that ended, the last one first."""
+        for (number,) in self.rows("SELECT number FROM runs WHERE report IS NOT NULL ORDER BY number DESC"):
+            [(report,)] = self.rows("SELECT report FROM runs WHERE number = ?", number)
+            yield str(report)
+
     def end(self, report: str) -> None:
         """Keep the report of the run, and nothing else of it."""
         with self.transaction() as file:

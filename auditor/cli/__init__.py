@@ -20,6 +20,7 @@ from pkgutil import resolve_name
 from typing import Any, NoReturn
 
 from auditor.blackbox.process import keep_memory
+from auditor.cli.log_guard import guarded_log
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.defaults import ONE_THREAD
 from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
@@ -69,6 +70,11 @@ def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser
             stream.reconfigure(errors="replace")  # a result must not be lost if the terminal cannot show ε
     # joblib warns if shared memory is missing. What the auditor uses of joblib then raises an error that says why.
     warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
+    with guarded_log():
+        return _ended(arguments, parser)
+
+
+def _ended(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | None) -> int:
     try:
         try:
             return _run(_parsed(arguments, parser))

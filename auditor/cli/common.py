@@ -12,11 +12,15 @@ from typing import Any
 from rich.console import Console
 
 from auditor.auditing.plan import Plan
-from auditor.cli.options import OPTIONS, STANDARD_OUTPUT
+from auditor.cli.options import AS_EXPECTED, NO_ANSWER, OPTIONS, STANDARD_OUTPUT, UNEXPECTED
 from auditor.config.load import Configuration, load_configuration
 from auditor.door import OF_THE_MACHINE, Door
 from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, fitted, visible
 from auditor.results.files import write_whole
+from auditor.verdict import End
+
+# The exit status of a run, by its end.
+STATUS = {End.AS_EXPECTED: AS_EXPECTED, End.NO_ANSWER: NO_ANSWER, End.WEAK: UNEXPECTED, End.UNEXPECTED: UNEXPECTED}
 
 
 class _Console(Console):

@@ -1,6 +1,7 @@
 """The options of all commands. A command is loaded when it is called, so that ``auditor --help`` answers at once."""
 
 import argparse
+import contextlib
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -76,7 +77,17 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
         else:
             read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
-            parser.add_argument(f"--{name}", type=read, metavar=about.option, help=said)
+            parser.add_argument(f"--{name}", type=_integer if read is int else read, metavar=about.option, help=said)
+
+
+def _integer(text: str) -> int:
+    """Read an integer, which may be written as 1e4."""
+    with contextlib.suppress(ValueError):
+        return int(text)
+    with contextlib.suppress(ValueError):
+        if (number := float(text)).is_integer():
+            return int(number)
+    raise argparse.ArgumentTypeError(f"invalid int value: {text!r}")
 
 
 def add_ending(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +124,11 @@ def _runs(add: _Add) -> None:
     only = "run only the audit NAME, or all audits with NAME in their names (may be repeated)"
     run.add_argument("--only", action="append", metavar="NAME", help=only)
     add_settings(run)
-    run.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
+    run.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue a run that was interrupted; if none was, run from the start, on the same outputs",
+    )
     earlier = "an earlier report.json of the same configuration; fail if something got worse since"
     run.add_argument("--baseline", action="append", default=[], type=Path, metavar="FILE", help=earlier)
     _may_rise(run)

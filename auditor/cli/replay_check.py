@@ -96,13 +96,14 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
         except InvalidInputError as error:
             yield Recount(plan.name, (str(error),))
             continue
+        again = replace(again, strict=reported[plan.name].strict)  # how the run was ended, which no output says
         remade.append(again)
         yield Recount(plan.name, tuple(not_as_reported(entries[plan.name], as_read(again.to_dict()))), unchecked)
     recorded = {plan.name for plan in plans}
     yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)
     if len(reported) < len(report.audits):
         yield Recount("the run", ("two audits have one name",))
-    whole = as_read(RunResult(recording.name, recording.confidence, remade).to_dict())
+    whole = as_read(RunResult(recording.name, recording.confidence, remade, compared=report.compared).to_dict())
     if lines := tuple(not_as_reported({**written, "audits": []}, {**whole, "audits": []})):
         yield Recount("the run", lines)
 

@@ -9,7 +9,7 @@ import os
 import pkgutil
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,18 @@ from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan, journalled
 from auditor.blackbox.store import Store
-from auditor.cli.common import all_to_stderr, load_all, make_folder, naming, open_console, say, selected, warn, write_to
+from auditor.cli.common import (
+    STATUS,
+    all_to_stderr,
+    load_all,
+    make_folder,
+    naming,
+    open_console,
+    say,
+    selected,
+    warn,
+    write_to,
+)
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
@@ -32,18 +43,21 @@ from auditor.config.recordings import code_of, find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.door import Door
 from auditor.errors import AuditorError, InvalidInputError, visible
-from auditor.report.ci import annotations, annotations_of, to_junit
-from auditor.report.compare import Change, ChangeKind, compare, failing
+from auditor.report.ci import annotations, to_junit
+from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
 from auditor.report.markdown import to_markdown
 from auditor.report.phrases import closing_line, closing_line_of_all, weak_words
 from auditor.report.terminal import escaped, print_result
 from auditor.results.files import to_json
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.reader import fitting, run_from_text
+from auditor.results.result import AuditResult, Comparison, RunResult
 from auditor.verdict import Verdict
 
 # The store next to the report: the finished work of a run, and the reports of runs that ended.
 RUNS = "runs.sqlite"
+# What --resume says if there is nothing to resume.
+SAME_AGAIN = "no run was interrupted, so this is the run from its start; the same seed draws the same outputs as before"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,18 +82,21 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         make_folder(options.out / configuration.name)
     # Read now, since the run may overwrite a report that is a baseline.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
-    # With --seed a run is repeated, so its outputs must not depend on an earlier report.
-    reds = [_violations(options.out / one.name, one.name) if options.seed is None else {} for one in configurations]
     with contextlib.ExitStack() as opened:
         if options.record is not None:
             recordings = (record(configuration, options.record) for configuration in configurations)
             configurations = [opened.enter_context(contextlib.closing(recording)) for recording in recordings]
         journals = []
-        for i, (configuration, red) in enumerate(zip(configurations, reds, strict=True)):
-            journal = opened.enter_context(contextlib.closing(Store(options.out / configuration.name / RUNS)))
-            journal.begin(identity(configuration), options.resume, inputs(configuration))
+        for i, configuration in enumerate(configurations):
+            folder = options.out / configuration.name
+            journal = opened.enter_context(contextlib.closing(Store(folder / RUNS)))
+            goes_on = journal.begin(identity(configuration), options.resume, inputs(configuration))
+            if options.resume and not goes_on:
+                warn(f"note: {configuration.name}: {SAME_AGAIN}")
             journals.append(journal)
             if options.record is None:
+                # --seed repeats a run as it was without an earlier report.
+                red = _violations(configuration, folder, journal) if options.seed is None else {}
                 plans = tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans)
                 configurations[i] = replace(configuration, plans=plans)
         gc.freeze()  # otherwise Python's collector goes through all imported objects again and again
@@ -93,35 +110,61 @@ def _load_libraries() -> None:
         pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
-def _violations(folder: Path, name: str) -> dict[str, AuditResult]:
-    """Return the unexpected violations in the earlier report of a configuration, by the name of the audit."""
+def _violations(configuration: Configuration, folder: Path, journal: Store) -> dict[str, AuditResult]:
+    """Return the unexpected violations in the earlier reports of a configuration, by the name of the audit.
+
+    Each audit counts as it last ended with an answer. So a run without an answer, or a run of other audits by --only, does not
+    let a violation be forgotten.
+    """
+    wanted, found = {plan.name for plan in configuration.plans}, dict[str, AuditResult]()
+    for run in _earlier_runs(configuration, folder, journal):
+        answered = [audit for audit in run.audits if audit.name in wanted and audit.verdict is not Verdict.INCONCLUSIVE]
+        found |= {audit.name: audit for audit in answered if audit.verdict is not audit.expected}
+        wanted -= {audit.name for audit in answered}
+        if not wanted:
+            break
+    return {name: audit for name, audit in found.items() if audit.verdict is Verdict.VIOLATION}
+
+
+def _earlier_runs(configuration: Configuration, folder: Path, journal: Store) -> Iterator[RunResult]:
+    """Yield the report in the folder of a configuration, if it can be read, then the reports of earlier runs, the last first."""
     report = folder / "report.json"
     try:
         earlier = read_report(report) if report.exists() else None
     except AuditorError as error:
         warn(f"note: the earlier report is not looked at: {error}")
-        return {}
-    audits = earlier.audits if earlier is not None and earlier.name == name else []
-    return {one.name: one for one in audits if one.verdict is Verdict.VIOLATION and not one.passed}
+        return
+    if earlier is None or earlier.name != configuration.name:
+        return
+    yield earlier
+    for text in journal.reports():
+        try:
+            with fitting("it is spoilt"):
+                run = run_from_text(text)
+        except AuditorError as error:
+            warn(f"note: a report in {journal.path} is not looked at: {error}")
+            continue
+        yield run
 
 
 def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
-    """Return the plan with the violation that its audit found before, which is counted again first.
+    """Return the plan with the violation that its audit found before, which is counted again first, if it can be.
 
     The store keeps the violation, since a run that is resumed may have overwritten the earlier report.
     """
-    if plan.kind != "pairwise":
-        return plan
     kept = plan.store.recall("earlier", lambda: as_text(red[plan.name]) if plan.name in red else "")
     if not kept:
         return plan
-    settings = plan.settings
+    settings, found = plan.settings, from_text(kept)
     try:
-        earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, from_text(kept))
+        if plan.kind == "pairwise":
+            earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, found)
+            return replace(plan, earlier=earlier)
     except AuditorError as error:
         warn(f"note: {plan.name}: the violation of the earlier report is not looked at first: {error}")
+    if found.claim != plan.claim:
         return plan
-    return replace(plan, earlier=earlier)
+    return replace(plan, least=found.tried.pairs if plan.kind == "query" else found.outputs.bound)
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -155,15 +198,21 @@ def _audit(
     _look_at_targets(options, configurations)
     here = Path.cwd()
     statuses, results = list[int](), list[RunResult]()
-    failures: dict[str, list[Change]] = {}
     with contextlib.ExitStack() as opened:
         if options.json == STANDARD_OUTPUT:
             opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
-        found = opened.enter_context(contextlib.closing(_run_files(configurations, console)))
-        for configuration, result in zip(configurations, found, strict=True):
+        found = opened.enter_context(contextlib.closing(_run_files(configurations, console, strict=options.strict)))
+        for configuration, ended in zip(configurations, found, strict=True):
             os.chdir(here)  # a mechanism that runs in this process may have changed the folder
-            report, unwritten = write_reports(result, options.out / configuration.name)
+            result, folder = ended, options.out / configuration.name
+            report, unwritten = write_reports(result, folder)
+            if (
+                baselines
+            ):  # the report is written already, since the comparison draws outputs, which may take long or fail
+                compared = _compared(result, configuration, *baselines[configuration.name], options)
+                result = replace(result, compared=compared)
+                report, unwritten = write_reports(result, folder)
             print_result(result, console)
             console.print(visible(f"report: {report.with_suffix('.html')}"), markup=False, soft_wrap=True)
             if options.quiet:
@@ -172,17 +221,11 @@ def _audit(
             for why in unwritten:
                 warn(why)
                 statuses.append(NO_ANSWER)
+            if result.compared is not None:
+                show_changes(result.compared)
             tell_github(partial(annotations, result, str(configuration.file)), partial(to_markdown, result))
-            changes = []
-            if baselines:
-                file, baseline = baselines[configuration.name]
-                changes = _compared(result, configuration, baseline, options)
-                show_changes(changes, str(file))
-            failed = failing([*_weak_passes(result), *changes], options.strict)
-            tell_github(partial(annotations_of, failed, str(configuration.file)))
-            statuses.append(UNEXPECTED if failed else _status(result))
-            failures[result.name] = failed
-    statuses += _written_to_targets(options, results, failures)
+            statuses.append(STATUS[result.end])
+    statuses += _written_to_targets(options, results)
     if len(results) > 1:
         print()
         say(f"{closing_line_of_all(results)}; reports: {options.out}")
@@ -210,13 +253,11 @@ def _look_at_targets(options: argparse.Namespace, configurations: list[Configura
             taken.add(file)
 
 
-def _written_to_targets(
-    options: argparse.Namespace, results: list[RunResult], failures: "dict[str, list[Change]]"
-) -> list[int]:
+def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -> list[int]:
     """Write --json and --junit. If a file cannot be written, warn and return its status; verdicts stay as they are."""
     forms: dict[str, Callable[[], str]] = {
         "json": lambda: to_json(results[0].to_dict()),
-        "junit": lambda: to_junit(*results, failures=failures),
+        "junit": lambda: to_junit(*results),
     }
     statuses = []
     targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
@@ -233,21 +274,24 @@ def _written_to_targets(
 
 
 def _compared(
-    result: RunResult, configuration: Configuration, baseline: RunResult, options: argparse.Namespace
-) -> list[Change]:
-    """Return the changes since the baseline in the audits that were run."""
+    result: RunResult, configuration: Configuration, file: Path, baseline: RunResult, options: argparse.Namespace
+) -> Comparison:
+    """Return the changes since the baseline, read from a file, in the audits that were run."""
     plans = {plan.name: plan for plan in configuration.plans}
     asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
     with contextlib.chdir("."):
-        return compare(
+        changes = compare(
             replace(baseline, audits=asked),
             result,
             lambda earlier, outputs: remeasured(plans[earlier.name], earlier, outputs),
             options.may_rise,
         )
+    return Comparison(str(file), changes, options.strict)
 
 
-def _run_files(configurations: Sequence[Configuration], console: Console) -> Generator[RunResult, None, None]:
+def _run_files(
+    configurations: Sequence[Configuration], console: Console, *, strict: bool
+) -> Generator[RunResult, None, None]:
     """Yield the result of each file. Workers go on with the next files while the caller writes the report of one."""
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
@@ -263,7 +307,8 @@ def _run_files(configurations: Sequence[Configuration], console: Console) -> Gen
                         line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
                         console.print(line, markup=False)
                     audits.append(one)
-                settled = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+                judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
+                settled = [replace(audit, strict=strict) for audit in judged]
                 now = time.monotonic()
                 yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
                 begun = now
@@ -279,18 +324,5 @@ def _say_in_short(result: RunResult) -> None:
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")
-    for change in _weak_passes(result):
-        warn(f"{change.audit}: weak: {change.what}")
-
-
-def _status(result: RunResult) -> int:
-    wrong = [audit for audit in result.audits if not audit.passed]
-    if not wrong:
-        return AS_EXPECTED
-    return NO_ANSWER if all(audit.verdict == "inconclusive" for audit in wrong) else UNEXPECTED
-
-
-def _weak_passes(result: RunResult) -> list[Change]:
-    return [
-        Change(ChangeKind.WEAK, audit.name, weak_words(audit)) for audit in result.audits if audit.passed and audit.weak
-    ]
+        if audit.weak:
+            warn(f"{audit.name}: weak: {weak_words(audit)}")

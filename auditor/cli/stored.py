@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from auditor.auditing.consistent import read_report
-from auditor.cli.common import open_console, write_to
-from auditor.cli.options import AS_EXPECTED, UNEXPECTED
+from auditor.cli.common import STATUS, open_console, write_to
+from auditor.cli.log_guard import on_github, tell_runner
+from auditor.cli.options import AS_EXPECTED
 from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
-from auditor.report.ci import annotations_of, summary_of
-from auditor.report.compare import FALSE_RISE, Change, compare, failing, in_all, shown
+from auditor.report.ci import annotations_of
+from auditor.report.compare import FALSE_RISE, compare, in_all, shown
 from auditor.report.formats import FORMATS
+from auditor.report.markdown import changes_in_markdown
 from auditor.report.terminal import print_result
-from auditor.results.result import RunResult
+from auditor.results.result import Comparison, RunResult
 from auditor.scores import audit_scores, read_scores
+from auditor.verdict import end_of_run
 
 
 def show(options: argparse.Namespace) -> int:
@@ -56,25 +59,22 @@ def scores(options: argparse.Namespace) -> int:
 def compared(options: argparse.Namespace) -> int:
     """Print what changed between two reports."""
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
-    show_changes(changes, str(options.old))
-    failures = failing(changes, options.strict)
-    tell_github(lambda: annotations_of(failures, str(options.new)))
-    return UNEXPECTED if failures else AS_EXPECTED
+    found = Comparison(str(options.old), changes, options.strict)
+    show_changes(found)
+    tell_github(
+        lambda: annotations_of(found.failures, str(options.new)), lambda: "\n".join([*changes_in_markdown(found), ""])
+    )
+    return STATUS[end_of_run([], failed_changes=len(found.failures))]
 
 
-def show_changes(changes: Sequence[Change], baseline: str) -> None:
-    """Print a line for each change since ``baseline``, and a line with the number of changes of each kind.
-
-    On GitHub, both are added to the summary of the step.
-    """
-    worse = any(change.kind == "worse" for change in changes)
+def show_changes(compared: Comparison) -> None:
+    """Print a line for each change since a baseline, and a line with the number of changes of each kind."""
     styles = {"worse": "bold red", "better": "green", "note": "yellow", "not compared": "yellow"}
-    lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in changes]
-    lines.append((in_all(changes, baseline), "bold red" if worse else "green"))
+    lines = [(f"{change.kind:<6}  {change.audit}: {change.what}", styles[change.kind]) for change in compared.changes]
+    lines.append((in_all(compared), "bold red" if compared.failures else "green"))
     console = open_console()
     for line, style in lines:
         console.print(visible(line), style=style, markup=False, soft_wrap=not console.is_terminal)
-    tell_github(list, lambda: summary_of(changes, baseline))
 
 
 def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Path, RunResult]]:
@@ -100,10 +100,10 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tup
 
 def tell_github(annotations: Callable[[], list[str]], text: Callable[[], str] | None = None) -> None:
     """On GitHub, print annotations to standard output or error, since it reads both, and add a text to the step's summary."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
+    if not on_github():
         return
     for line in annotations():
-        print(line, flush=True)
+        tell_runner(line)
     if text is not None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         with Path(summary).open("a", encoding="utf-8") as lines:
             lines.write(text() + "\n")

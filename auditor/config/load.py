@@ -26,7 +26,7 @@ from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
 from auditor.neighbours.totals import groups
 from auditor.sessions.dialogues import Dialogues
-from auditor.verdict import Verdict, alpha_for_each, expected_of
+from auditor.verdict import Verdict, expected_of, level_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def load_configuration(
     random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
-        alpha = alpha_for_each(confidence, random)
+        alpha = level_of(confidence, random)
     named = dict.fromkeys(name for part in parts for name in part.code())
     return Configuration(
         file.stem,

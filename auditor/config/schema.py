@@ -20,6 +20,7 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -51,18 +52,50 @@ class Strict(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _naming_itself(cls, given: Any, handler: Callable[[Any], Any]) -> Any:
-        """Add to each error the model that raised it, since the model knows the allowed keys."""
+        """Add to each error the model that raised it, since the model knows the allowed keys.
+
+        A whole number written with an exponent, such as 1e4, is an integer where the model wants one.
+        """
         try:
-            return handler(given)
+            return handler(cls._with_integers(given) if isinstance(given, dict) else given)
         except ValidationError as errors:
             found: Any = errors.errors()
             for one in found:
                 one["type"] = PydanticCustomError(one["type"], one["msg"], {"model": cls, **one.get("ctx", {})})
             raise ValidationError.from_exception_data(cls.__name__, found) from None
 
+    @classmethod
+    def _with_integers(cls, given: dict[Any, Any]) -> dict[Any, Any]:
+        return {
+            key: as_integers(value)
+            if (known := cls.model_fields.get(key)) and wants_integers(known.annotation)
+            else value
+            for key, value in given.items()
+        }
+
     def given(self) -> dict[str, Any]:
         """Return the keys that the file sets, with their values. A key with null counts as not set."""
         return {key: value for key, value in self if key in self.model_fields_set and value is not None}
+
+
+def wants_integers(annotation: Any) -> bool:
+    """Whether the numbers of a type are integers, alone or in lists."""
+    inner = get_args(annotation)
+    if annotation is int or not inner or get_origin(annotation) is Literal:
+        return annotation is int
+    kinds = [kind for kind in inner if kind is not type(None)]
+    return float not in kinds and any(map(wants_integers, kinds))
+
+
+def as_integers(value: Any) -> Any:
+    """Return a whole number as an integer, and a list with its whole numbers as integers.
+
+    >>> as_integers(1e4), as_integers([1e2, 0.5]), as_integers(float("inf"))
+    (10000, [100, 0.5], inf)
+    """
+    if isinstance(value, list):
+        return [item if isinstance(item, list) else as_integers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def validated(kind: type[T], data: Any, what: str) -> T:
@@ -105,6 +138,15 @@ class LowHigh(Strict):
     """The least value."""
     high: Number
     """The greatest value."""
+
+
+class Sizes(LowHigh):
+    """A range of whole numbers, which includes both ends."""
+
+    @field_validator("low", "high", mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        return as_integers(given)
 
 
 class NeighbourForm(Strict):
@@ -200,7 +242,7 @@ class ListOfRecords(Apart):
     """A list of records."""
     record: RecordForm | None = None
     """The possible values of each record: {low, high}, or {choices}."""
-    size: LowHigh
+    size: Sizes
     """The least and the greatest number of records."""
     columns: int | list[RecordForm] | None = None
     """How many numbers a record has; or, instead of `record`, the values of each number: [{low, high}, {choices}, ...]."""
@@ -229,7 +271,7 @@ class TotalsKeys(NeighbourForm):
     """A vector of sums over people."""
     contributions: list[list[Number]] | None = None
     """The vectors that one person can add. Each vector is a kind of people."""
-    people: LowHigh | None = None
+    people: Sizes | None = None
     """The least and the greatest number of people of each kind."""
     cells: int | None = None
     """Instead of contributions: the number of sums in the vector."""
@@ -324,11 +366,11 @@ class FrameOfRows(Apart):
     """A table with named columns."""
     columns: dict[str, ColumnOfFrame]
     """The columns by name, such as {age: {type: number, low: 0, high: 99, null: true}}."""
-    size: LowHigh | None = None
+    size: Sizes | None = None
     """The least and the greatest number of rows; {low: 0, high: 20} by default."""
     id: str | None = None
     """The name of a further column, which identifies the person who owns the row."""
-    rows_per_person: LowHigh | None = None
+    rows_per_person: Sizes | None = None
     """With `id`: the least and the greatest number of rows of a person; one row by default."""
     relation: RelationName | None = None
     """How neighbours differ. add_remove (the default): a unit is added or removed; substitute: a unit is replaced."""

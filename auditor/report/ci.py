@@ -5,39 +5,42 @@ characters, halves of surrogate pairs, non-characters. For GitHub, annotations a
 summary of a step is Markdown.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from auditor.errors import visible
-from auditor.report.compare import Change, in_all
-from auditor.report.markdown import escape
 from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words
-from auditor.results.result import AuditResult, RunResult
-from auditor.verdict import Verdict
+from auditor.results.result import AuditResult, Change, RunResult
+from auditor.verdict import End
 
 
-def to_junit(*results: RunResult, failures: Mapping[str, Sequence[Change]] | None = None) -> str:
+def to_junit(*results: RunResult) -> str:
     """Return one document with a suite for each run. An unexpected audit is a failure, and without an answer an error.
 
-    ``failures`` holds changes by the name of their run. Each of these changes is one more failed case.
+    Each change since the baseline that fails the run is one more failed case. No two cases of a suite have one name.
     """
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
-        more = (failures or {}).get(result.name, ())
-        suite = ElementTree.SubElement(root, "testsuite", _numbers(result, len(more)), name=visible(result.name))
+        suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
+        taken = {visible(audit.name) for audit in result.audits}
         for audit in result.audits:
             _add_case(suite, result.name, audit)
-        for change in more:
-            names = {"classname": visible(result.name), "name": visible(f"{change.audit}: {change.kind}")}
+        for change in result.failures:
+            wanted = visible(f"{change.audit}: {change.kind}")
+            numbered = (f"{wanted} {number}" for number in itertools.count(2))
+            name = next(name for name in itertools.chain([wanted], numbered) if name not in taken)
+            taken.add(name)
+            names = {"classname": visible(result.name), "name": name}
             case = ElementTree.SubElement(suite, "testcase", names)
             ElementTree.SubElement(case, "failure", message=visible(change.what), type=str(change.kind))
     ElementTree.indent(root, " ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _numbers(result: RunResult, more: int) -> dict[str, str]:
-    wrong = [audit.verdict for audit in result.audits if not audit.passed]
-    errors = wrong.count(Verdict.INCONCLUSIVE)
+def _numbers(result: RunResult) -> dict[str, str]:
+    wrong, more = [audit.end for audit in result.audits if not audit.passed], len(result.failures)
+    errors = wrong.count(End.NO_ANSWER)
     return {
         "tests": str(len(result.audits) + more),
         "failures": str(len(wrong) - errors + more),
@@ -61,13 +64,15 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
         return
-    kind = "error" if audit.verdict is Verdict.INCONCLUSIVE else "failure"
-    problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=str(audit.verdict))
+    kind = "error" if audit.end is End.NO_ANSWER else "failure"
+    of = str(End.WEAK) if audit.end is End.WEAK else str(audit.verdict)
+    problem = ElementTree.SubElement(case, kind, message=visible(headline(audit)), type=of)
     problem.text = failure_text(audit)
 
 
 def annotations(result: RunResult, file: str) -> list[str]:
-    """Return a workflow command for each audit that did not end as expected, and for each warning of the others.
+    """Return a workflow command for each audit that did not end as expected, for each warning of the others, and for each
+    change since the baseline that fails the run.
 
     They are shown on ``file``, the configuration.
     """
@@ -78,18 +83,12 @@ def annotations(result: RunResult, file: str) -> list[str]:
             lines += [_command("warning", file, title, visible(warning)) for warning in audit.warnings]
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
-    return lines
+    return lines + annotations_of(result.failures, file)
 
 
 def annotations_of(failures: Sequence[Change], file: str) -> list[str]:
     """Return a workflow command for each change that fails the command."""
     return [_command("error", file, f"{change.audit}: {change.kind}", visible(change.what)) for change in failures]
-
-
-def summary_of(changes: Sequence[Change], baseline: str) -> str:
-    """Return a comparison in Markdown: how many changes there are of each kind, and a line for each."""
-    lines = [f"- **{change.kind}**: {escape(change.audit)}: {escape(change.what)}" for change in changes]
-    return "\n".join([f"{escape(in_all(changes, baseline))}", "", *lines, ""])
 
 
 def _command(level: str, file: str, title: str, message: str) -> str:

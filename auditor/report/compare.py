@@ -19,9 +19,8 @@ reported as not compared.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
@@ -32,7 +31,7 @@ from auditor.methods import method_for
 from auditor.neighbours.limits import has_all
 from auditor.report.phrases import bound_words, number, verdict_words
 from auditor.results.files import to_json
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.result import AuditResult, Change, ChangeKind, Comparison, RunResult
 from auditor.verdict import Verdict, refuting_side
 
 # The largest chance, over a whole file, that a rise is reported although no event shows more than before.
@@ -48,25 +47,6 @@ FEWER = 0.5
 Remeasure = Callable[[AuditResult, int], AuditResult]
 
 
-class ChangeKind(StrEnum):
-    """The meaning of a change for a release."""
-
-    WORSE = "worse"
-    BETTER = "better"
-    NOTE = "note"
-    NOT_COMPARED = "not compared"
-    WEAK = "weak"  # of the later report alone
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference between two runs of an audit, in a line."""
-
-    kind: ChangeKind
-    audit: str
-    what: str
-
-
 def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, may_rise: float = 0.0) -> list[Change]:
     """Return the changes of all audits, matched by name: first the audits of the new run in its order, then the audits that
     vanished.
@@ -74,6 +54,8 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     Without ``remeasure`` only the reports are compared. A rise by at most ``may_rise`` times the claim is a note,
     unless the loss is above the claim. Raises InvalidInputError if two audits of a report have one name.
     """
+    # Whether a weak pass fails is a matter of each run, and no change.
+    old, new = (replace(run, audits=[replace(audit, strict=False) for audit in run.audits]) for run in (old, new))
     for report in (old, new):
         names = [audit.name for audit in report.audits]
         if len(set(names)) < len(names):
@@ -93,27 +75,18 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     return changes + [Change(ChangeKind.WORSE, name, "vanished: it is missing from the new report") for name in before]
 
 
-def failing(changes: Sequence[Change], strict: bool = False) -> list[Change]:
-    """Return the changes that fail a release, for exit status, JUnit's XML and GitHub's annotations alike.
-
-    These are the changes for the worse; if ``strict``, also weak passes and what was not compared.
-    """
-    fail = {ChangeKind.WORSE} | ({ChangeKind.NOT_COMPARED, ChangeKind.WEAK} if strict else set())
-    return [change for change in changes if change.kind in fail]
-
-
-def in_all(changes: Sequence[Change], baseline: str) -> str:
+def in_all(compared: Comparison) -> str:
     """Say in one line how many changes there are of each kind that matters.
 
-    >>> in_all([Change(ChangeKind.BETTER, "one", "it is gone")], "old.json")
+    >>> in_all(Comparison("old.json", [Change(ChangeKind.BETTER, "one", "it is gone")]))
     'compared with old.json: nothing worse, 1 better'
-    >>> in_all([Change(ChangeKind.NOT_COMPARED, "one", "the loss: canaries have no event")], "old.json")
+    >>> in_all(Comparison("old.json", [Change(ChangeKind.NOT_COMPARED, "one", "the loss: canaries have no event")]))
     'compared with old.json: nothing worse, nothing better, 1 not compared'
     """
-    number = Counter(change.kind for change in changes)
+    number = Counter(change.kind for change in compared.changes)
     worse, better, unknown = (number[kind] for kind in (ChangeKind.WORSE, ChangeKind.BETTER, ChangeKind.NOT_COMPARED))
     more = f", {unknown} not compared" if unknown else ""
-    return f"compared with {baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better{more}"
+    return f"compared with {compared.baseline}: {worse or 'nothing'} worse, {better or 'nothing'} better{more}"
 
 
 _Found = Iterator[tuple[ChangeKind, str]]

@@ -15,7 +15,7 @@ from auditor.events.histogram import Histogram
 from auditor.events.observed import Observed, ObservedCanaries, ObservedReport, ObservedRule, QueryAnswers
 from auditor.neighbours.pair import Pair, Relation, data_words, plain
 from auditor.report.guess_words import in_words
-from auditor.report.phrases import bound_words, canary_words, finding, number, relation_words
+from auditor.report.phrases import bound_words, canary_words, finding, is_proved, number, relation_words
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
@@ -48,7 +48,10 @@ def first_sentence(audit: AuditResult) -> str:
         return f"{cause}: {proved}."
     caught = (audit.power or {}).get("95%", math.inf) if isinstance(audit.claim, PrivacyClaim) else math.inf
     would = f" There, {audit.claim.symbol} = {number(caught)} would be noticed." if math.isfinite(caught) else ""
-    return f"No violation of {claim} found. Nearest to one: {cause[:1].lower()}{cause[1:]}; {proved}.{would}"
+    seen = f"{cause[:1].lower()}{cause[1:]}; {proved}.{would}"
+    if is_proved(audit):
+        return f"{claim} is proved, over the reals, and no violation was found. Nearest to one: {seen}"
+    return f"No violation of {claim} found. Nearest to one: {seen}"
 
 
 def unit_words(pair: Pair) -> str:

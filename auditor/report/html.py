@@ -19,6 +19,7 @@ from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.report.compare import in_all
 from auditor.report.first_sentence import first_sentence, unit_words
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import DIFFERS, any_table
@@ -26,9 +27,13 @@ from auditor.report.phrases import (
     COLUMNS,
     bound_words,
     canary_words,
+    code_parts,
     confidence_words,
-    finding,
+    ended,
+    expected_words,
+    finding_parts,
     in_columns,
+    is_proved,
     number,
     planted_words,
     proof_words,
@@ -36,7 +41,6 @@ from auditor.report.phrases import (
     smallest_proved,
     spent_words,
     urgent_first,
-    verdict_words,
 )
 from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
 from auditor.results.result import AuditResult, RunResult, Smallest
@@ -73,15 +77,29 @@ def environment() -> jinja2.Environment:
     )
     words = (
         counted_events,
+        ended,
+        expected_words,
         false_alarms,
-        finding,
+        finding_parts,
         first_sentence,
         guess_words,
+        in_all,
         planted_words,
         run_headline,
-        verdict_words,
     )
-    parts = (facts, facts_of_smallest, figures, in_columns, not_tried, pair_or_data_set, share, style, tone, tried)
+    parts = (
+        facts,
+        facts_of_smallest,
+        figures,
+        in_columns,
+        message,
+        not_tried,
+        pair_or_data_set,
+        share,
+        style,
+        tone,
+        tried,
+    )
     made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
@@ -89,6 +107,12 @@ def environment() -> jinja2.Environment:
 
 def _file(name: str) -> str:
     return files("auditor.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def message(text: str) -> Markup:
+    """Return a message of the auditor. What stands between backticks is code."""
+    shapes = {True: Markup("<code>{}</code>"), False: Markup("{}")}
+    return Markup("").join(shapes[is_code].format(visible(part)) for part, is_code in code_parts(text))
 
 
 def style(*names: str) -> Markup:
@@ -233,6 +257,8 @@ def not_tried(audit: AuditResult) -> list[str]:
     """Say where an audit did not look."""
     if isinstance(audit.event, ObservedCanaries):
         return ["Other canaries, other data next to them, and other scores."]
+    if is_proved(audit):  # for all data sets of the domain and all events, but over the reals
+        return ["Floating-point representations of the outputs.", "Data sets outside the domain above."]
     lines = ["Data sets outside the domain above, and pairs that the search did not reach."]
     if BITS not in audit.tried.events and not isinstance(audit.claim, QueryClaim):
         lines.insert(0, "Floating-point representations of the outputs.")

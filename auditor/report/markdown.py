@@ -3,29 +3,40 @@
 import re
 
 from auditor.errors import visible
+from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, pair_tables
 from auditor.report.phrases import (
     COLUMNS,
     OWN_RANDOMNESS,
     closing_line,
-    finding,
+    code_parts,
+    ended,
+    expected_words,
+    finding_parts,
     in_columns,
     spent_words,
     urgent_first,
-    verdict_words,
 )
-from auditor.results.result import AuditResult, RunResult
+from auditor.results.result import AuditResult, Comparison, RunResult
 
 
 def to_markdown(result: RunResult) -> str:
     """Return the summary of a run."""
     lines = [f"# {escape(result.name)}", "", escape(closing_line(result)) + ".", ""]
+    if result.compared is not None:
+        lines += [*changes_in_markdown(result.compared), ""]
     headings = ("", *COLUMNS, "verdict", "expected")
     lines += [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|-" * len(headings) + "|"]
     lines += [_row(audit) for audit in urgent_first(result.audits)]
     for audit in urgent_first(result.audits):
         lines += ["", f"## {escape(audit.name)}", "", *_paragraph(audit)]
     return "\n".join(lines) + "\n"
+
+
+def changes_in_markdown(compared: Comparison) -> list[str]:
+    """Return a comparison: how many changes there are of each kind, and a line for each."""
+    lines = [f"- **{change.kind}**: {escape(change.audit)}: {message(change.what)}" for change in compared.changes]
+    return [escape(in_all(compared)), "", *lines]
 
 
 def escape(text: str) -> str:
@@ -37,21 +48,30 @@ def escape(text: str) -> str:
     return visible(text).translate({ord(c): "\\" + c for c in "\\`*_[]|<>&~$"})
 
 
+def message(text: str) -> str:
+    """Return a message of the auditor. What stands between backticks is code.
+
+    >>> message("raise `max_outputs` to a*b")
+    'raise `max_outputs` to a\\\\*b'
+    """
+    return "".join(_code(part) if is_code else escape(part) for part, is_code in code_parts(text))
+
+
 def _row(audit: AuditResult) -> str:
     mark = "✓" if audit.passed else "✗"
-    cells = (*in_columns(audit).values(), verdict_words(audit.verdict), verdict_words(audit.expected))
+    cells = (*in_columns(audit).values(), ended(audit, expected=False), expected_words(audit))
     return f"| {mark} | " + " | ".join(escape(cell) for cell in cells) + " |"
 
 
 def _paragraph(audit: AuditResult) -> list[str]:
     again = ["", f"Reproduce: {_code(audit.reproduce)}"] if audit.reproduce else []
     return [
-        f"{_code(audit.mechanism)} claims {escape(str(audit.claim))}: **{verdict_words(audit.verdict)}**.",
+        f"{_code(audit.mechanism)} claims {escape(str(audit.claim))}: **{ended(audit, expected=False)}**.",
         "",
-        escape(finding(audit)),
+        " ".join(message(words) if is_message else escape(words) for words, is_message in finding_parts(audit)),
         "",
         *_rows(audit),
-        *(line for warning in audit.warnings for line in (f"**Warning**: {escape(warning)}.", "")),
+        *(line for warning in audit.warnings for line in (f"**Warning**: {message(warning)}.", "")),
         f"Outputs: {spent_words(audit.outputs)}; seed {audit.seed}"
         + ("." if audit.reproducible else f"; {escape(OWN_RANDOMNESS)}."),
         *again,

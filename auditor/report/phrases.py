@@ -88,6 +88,16 @@ def _both_ends(audit: AuditResult) -> str:
     return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
 
 
+def code_parts(text: str) -> list[tuple[str, bool]]:
+    """Cut a message into parts, and say of each whether it is code, which messages write between backticks.
+
+    >>> code_parts("raise `samples` to 800, or leave `search` out")
+    [('raise ', False), ('samples', True), (' to 800, or leave ', False), ('search', True), (' out', False)]
+    """
+    parts = re.split("`([^`]+)`", text)
+    return [(part, bool(place % 2)) for place, part in enumerate(parts) if part]
+
+
 PASS = Verdict.NO_VIOLATION_FOUND
 # The columns of the table of all audits. Each form of a report adds the verdict in its own way.
 COLUMNS: dict[str, Callable[[AuditResult], str]] = {
@@ -124,10 +134,15 @@ def proof_words(audit: AuditResult) -> str | None:
     return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
 
 
-def ended(audit: AuditResult) -> str:
-    """Write the verdict, whether it is weak, and the expected verdict if that differs."""
-    surprise = "" if audit.passed else f" (expected: {verdict_words(audit.expected)})"
+def ended(audit: AuditResult, *, expected: bool = True) -> str:
+    """Write the verdict, whether it is weak, and what was ``expected`` if the audit ended otherwise."""
+    surprise = "" if audit.passed or not expected else f" (expected: {expected_words(audit)})"
     return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
+
+
+def expected_words(audit: AuditResult) -> str:
+    """Write how the audit should have ended."""
+    return f"{verdict_words(audit.expected)}{', not weak' if audit.strict and audit.expected is PASS else ''}"
 
 
 def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
@@ -137,8 +152,19 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 
 def finding(audit: AuditResult) -> str:
     """Say in one or two sentences what the audit found, and what was proved. HTML has ``first_sentence``."""
+    return " ".join(words for words, _ in finding_parts(audit))
+
+
+def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
+    """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
     by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    return " ".join(filter(None, [planted_words(audit), by_outputs, proof_words(audit), audit.earlier]))
+    parts = [
+        (planted_words(audit), True),
+        (by_outputs, audit.bound is None or audit.event is None),
+        (proof_words(audit), True),
+        (audit.earlier, True),
+    ]
+    return [(words, is_message) for words, is_message in parts if words]
 
 
 def weak_words(audit: AuditResult) -> str:
@@ -328,9 +354,16 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
-    what = "every audit ended as expected" if result.passed else not_so
+    what = f"{not_so if wrong else 'every audit ended as expected'}{_failed_changes(result)}"
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
     return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
+
+
+def _failed_changes(result: RunResult) -> str:
+    if not result.failures or result.compared is None:
+        return ""
+    number = len(result.failures)
+    return f", and {how_many(number, 'change')} since {result.compared.baseline} {'fails' if number == 1 else 'fail'}"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -342,6 +375,8 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     audits = [audit for result in results for audit in result.audits]
     wrong = sum(not audit.passed for audit in audits)
     ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
+    if failed := sum(len(result.failures) for result in results):
+        ended += f", and {how_many(failed, 'change')} since the baselines {'fails' if failed == 1 else 'fail'}"
     seconds = sum(result.seconds or 0.0 for result in results)
     return f"all {len(results)} configurations, {how_many(len(audits), 'audit')}: {ended} ({seconds:.0f} s)"
 
@@ -364,13 +399,34 @@ def run_headline(result: RunResult) -> str:
     elif total == 0:
         what = "No claim was tested"
     elif len(silent) < total:
-        what = f"No violation of {answered} was found, which does not prove privacy"
+        proved = [audit.name for audit in result.audits if is_proved(audit)]
+        what = _nothing_found(answered, proved, total, total - len(silent))
     else:
         what = "Nothing is known"
     no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
-    expected = f"Not as expected: {_few(surprising)}." if surprising else "This is what was expected."
+    expected = f"Not as expected: {_few(surprising)}." if surprising else ""
+    if result.failures and result.compared is not None:
+        changed = dict.fromkeys(change.audit for change in result.failures)
+        expected = f"{expected} Failed by a change since {result.compared.baseline}: {_few([*changed])}.".strip()
+    expected = expected or "This is what was expected."
     without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
     return f"{what}{no_answer}{without_claim}. {expected}"
+
+
+def is_proved(audit: AuditResult) -> bool:
+    """Whether the audit passed, and its claim is proved for the whole domain."""
+    return audit.verdict is PASS and audit.proof is not None and audit.proof.proved
+
+
+def _nothing_found(answered: str, proved: list[str], claims: int, with_answer: int) -> str:
+    """Say that no violation was found of those of the claims ``with_answer``, some of which may be proved."""
+    if not proved:
+        return f"No violation of {answered} was found, which does not prove privacy"
+    if len(proved) == claims == with_answer:
+        return f"{'The claim is' if claims == 1 else f'All {claims} claims are'} proved, over the reals"
+    are = f"{len(proved)} of them {'is' if len(proved) == 1 else 'are'} proved, over the reals: {_few(proved)}"
+    others = "; for the others this does not prove privacy" if len(proved) < with_answer else ""
+    return f"No violation of {answered} was found; {are}{others}"
 
 
 def _few(names: list[str], most: int = 4) -> str:

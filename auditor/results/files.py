@@ -24,6 +24,7 @@ def to_json(data: Any) -> str:
     # No string of JSON holds a line break. So in a list without inner lists and objects, breaks stand between values.
     text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
     # A reader of JSON turns escapes back into characters.
+    text = text.replace("##[", "##\\u005b")  # which GitHub obeys wherever it stands in a log
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

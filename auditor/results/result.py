@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 
@@ -13,7 +14,7 @@ from auditor.bounds.digits import with_significant_digits
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
-from auditor.verdict import Verdict, found_too_few, may_miss, saw_nothing
+from auditor.verdict import End, Verdict, end_of_audit, end_of_run, found_too_few, may_miss, saw_nothing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -25,12 +26,13 @@ FORMAT = 1
 AS_CARDS = "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    *("name", "mechanism", "verdict", "weak", "expected", "passed", "claim", "bound", "pair", "event", "smallest"),
+    *("name", "mechanism", "verdict", "weak", "expected", "strict", "passed"),
+    *("claim", "bound", "pair", "event", "smallest"),
     *("reproduce", "exact", "proof", "earlier", "tried", "outputs", "power", "budget", "stop_reason", "warnings"),
     *("reproducible", "seed", "illustration"),
 )
 # The keys that an entry may leave out.
-OPTIONAL = frozenset({"proof", "earlier"})
+OPTIONAL = frozenset({"strict", "proof", "earlier"})
 # Annotates a field that report.json leaves out if the field is empty.
 UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
@@ -246,6 +248,7 @@ class AuditResult:
     and ``exact`` the true value on this pair, if known. ``smallest`` is a smaller pair or a simpler event that refutes
     the claim as well, or None. ``warnings`` do not make the bound wrong. ``proof`` says how an attempt at a proof
     ended, or is None. ``earlier`` says whether the violation of an earlier report is still there, or is None.
+    ``strict`` says whether a weak pass fails.
     """
 
     name: str
@@ -260,6 +263,7 @@ class AuditResult:
     warnings: Sequence[str] = ()
     proof: ProofFound | None = None
     earlier: str | None = None
+    strict: Annotated[bool, Strict()] = False
 
     verdict = _Of[Verdict]("judgement", "The verdict on the claim.")
     stop_reason = _Of[str]("judgement", "Why no more outputs were drawn.")
@@ -303,9 +307,14 @@ class AuditResult:
         return weak and not proved and self.verdict is Verdict.NO_VIOLATION_FOUND
 
     @property
+    def end(self) -> End:
+        """What the end of the audit means: as expected, no answer, a weak pass that fails, or not as expected."""
+        return end_of_audit(self.verdict, self.expected, weak=self.weak, strict=self.strict)
+
+    @property
     def passed(self) -> bool:
-        """Whether the audit ended as expected."""
-        return self.verdict == self.expected
+        """Whether the audit ended as expected. If it is ``strict``, a weak pass did not."""
+        return self.end is End.AS_EXPECTED
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError. Otherwise ``assert auditor.audit(...)`` would pass on a violation."""
@@ -315,6 +324,7 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
+        flat["strict"] = self.strict or None
         # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
         flat |= {key: with_significant_digits(flat[key]) for key in derived}
@@ -365,23 +375,70 @@ def _parts(entry: Any) -> Any:
     return {**entry, "judgement": judged, "provenance": entry}
 
 
+class ChangeKind(StrEnum):
+    """The meaning of a change for a release."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    NOTE = "note"
+    NOT_COMPARED = "not compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two runs of an audit, in a line."""
+
+    kind: ChangeKind
+    audit: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed since a baseline. With ``strict``, what could not be compared fails as well."""
+
+    baseline: str
+    changes: Sequence[Change]
+    strict: Annotated[bool, Strict()] = False
+
+    @property
+    def failures(self) -> list[Change]:
+        """The changes that fail a release."""
+        fail = {ChangeKind.WORSE} | ({ChangeKind.NOT_COMPARED} if self.strict else set())
+        return [change for change in self.changes if change.kind in fail]
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read."""
+    """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read.
+
+    ``compared`` says what changed since a baseline; None if the run has none.
+    """
 
     name: str
     confidence: float
     audits: list[Annotated[AuditResult, BeforeValidator(_parts)]]
     seconds: float | None = None
     auditor: str = __version__  # the version that made it
+    compared: Comparison | None = None
 
     def __post_init__(self) -> None:
         require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
 
     @property
+    def failures(self) -> list[Change]:
+        """The changes since the baseline that fail the run."""
+        return [] if self.compared is None else self.compared.failures
+
+    @property
+    def end(self) -> End:
+        """What the end of the run means: the worst end of its audits, or a change since the baseline that fails it."""
+        return end_of_run([audit.end for audit in self.audits], failed_changes=len(self.failures))
+
+    @property
     def passed(self) -> bool:
-        """Whether every audit ended as expected."""
-        return all(audit.passed for audit in self.audits)
+        """Whether every audit ended as expected, and nothing got worse since the baseline."""
+        return self.end is End.AS_EXPECTED
 
     @property
     def verdict(self) -> Verdict:
@@ -407,6 +464,7 @@ class RunResult:
                 "audits": sum(audit.alpha is not None for audit in self.audits),
                 "shared": "Holm's step-down",
             },
+            **({} if self.compared is None else {"compared": asdict(self.compared)}),
             "audits": [audit.to_dict() for audit in self.audits],
         }
 

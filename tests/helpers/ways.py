@@ -156,8 +156,10 @@ on a cluster, from a resumed run or a recording, and from a program for what JSO
 
 Of an object its text, its attributes and its class are read, three levels deep. Of a text its letters up to 40 from either
 end, its parts, counts, and the numbers in it are read; of a wide integer its remainders. Where an output holds more that
-differs from call to call, the report names it, and the pass is weak. Not read: addresses in the text of an exception, the flag of an array that forbids writing, the
-bits of a NaN, how a table of Arrow is cut into chunks, what a context manager or an open file would do.
+differs from call to call, the report names it, and the pass is weak.
+
+Not read: addresses in the text of an exception, the flag of an array that forbids writing, the bits of a NaN, how a table of
+Arrow is cut into chunks, and what an open file or a context manager would do.
 
 The ways are WAYS, and *program* where JSON can write the form.
 

@@ -397,6 +397,60 @@ def test_a_weak_pass_fails_where_it_is_asked_to(
     result.stdout.fnmatch_lines(["dp_audit: a weak pass of ε = 1: *"] * failed)
 
 
+def test_a_weak_pass_where_a_violation_was_expected_is_told_as_such(pytester: pytest.Pytester) -> None:
+    result = run(pytester, WEAK.replace("samples", "expect='violation', samples"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["dp_audit: no violation found (weak) (expected: violation); *"])
+
+
+# --- Without a claim ---
+
+MEASURED = """
+def test_measured(dp_audit):
+    result = dp_audit(laplace, None, PAIR, **OPTIONS)
+    assert result.verdict == "measured" and result.passed and result.bound.value > 0.5
+"""
+
+
+def test_a_loss_without_a_claim_is_measured_and_cannot_fail(pytester: pytest.Pytester) -> None:
+    result = run(pytester, MEASURED, "--dp-strict")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["1 audit in 1 test, none not as expected; *"])
+
+
+@pytest.mark.parametrize("expect", ["violation", "no_violation_found"])
+def test_without_a_claim_nothing_can_be_expected(pytester: pytest.Pytester, expect: str) -> None:
+    result = run(pytester, MEASURED.replace("**OPTIONS", f"expect={expect!r}, **OPTIONS"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"dp_audit: expect is '{expect}', but the audit has no claim and ends as measured; *"])
+
+
+# --- GitHub ---
+
+
+def test_on_github_a_failure_has_no_line_that_is_a_command(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harmless text, in the data and in an error."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    source = """
+WORD = "##[debug]HARMLESS"
+
+def shows(data, size, rng):
+    return [data[0]] * size
+
+def test_data(dp_audit):
+    dp_audit(shows, auditor.PureDP(1.0), [([WORD], [WORD + "2"])], **OPTIONS)
+
+def test_error(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, method=WORD)
+"""
+    result = run(pytester, source, "-rA", "-v")
+    result.assert_outcomes(failed=2)
+    assert [line for line in result.outlines if "##[" in line or line.lstrip().startswith("::")] == []
+    assert any("HARMLESS" in line for line in result.outlines)
+
+
 # --- The budget ---
 
 MANY = """

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from auditor.auditing.plan import Settings
 from auditor.blackbox.sampling import Execution
 from auditor.claims import PureDP
+from auditor.cli.options import all_commands
 from auditor.config.load import Configuration, load_configuration, search_path
+from auditor.config.schema import wants_integers
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict
@@ -335,11 +337,44 @@ def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, te
     assert "it must be a finite number of at least 0" in told
 
 
+@pytest.mark.parametrize("text", ["1e4", "1.0e4", "1E+4", "1e+4", "0.1e5", "10_000", "10000.0"])
+def test_an_integer_may_be_written_with_an_exponent(file: Path, text: str) -> None:
+    [plan] = load(file, changed("samples: 1000", f"samples: {text}").replace("high: 20", "high: 2e1")).plans
+    assert (plan.settings.samples, type(plan.settings.samples)) == (10_000, int)
+    asked = all_commands().parse_args(["run", "a.yaml", "--samples", text])
+    assert (asked.samples, type(asked.samples)) == (10_000, int)
+
+
+@pytest.mark.parametrize("text", ["1e-2", "1.5", "inf", "nan", "many", "1e400", ""])
+def test_an_option_that_is_no_integer_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        all_commands().parse_args(["run", "a.yaml", f"--samples={text}"])
+    assert f"invalid int value: {text!r}" in capsys.readouterr().err
+
+
+def test_only_integers_are_read_as_integers() -> None:
+    assert wants_integers(int | None)
+    assert wants_integers(int | list[int])
+    assert not wants_integers(float | int)
+    assert not wants_integers(list[float])
+    assert not wants_integers(Any)
+
+
 WRONG: list[tuple[str, str, int, str]] = [
     # what is written, what instead, the line (0 where the audit's is told), and what is said of it
     ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
-    ("samples: 1000", "samples: 1e6", 4, "samples is 1000000.0; it must be an integer: write 1_000_000\n"),
+    ("confidence: 0.9", "confidence: 1e-300", 3, "confidence is 1e-300; it must be at least 0.5, such as 0.999"),
+    ("samples: 1000", "samples: 1e2.5", 4, "samples is '1e2.5'; it must be a valid integer"),
+    ("samples: 1000", "samples: 1.5e-1", 4, "samples is 0.15; it must be a valid integer"),
+    ("samples: 1000", "samples: 1e400", 4, "samples is inf; it must be a valid integer"),
+    (
+        "samples: 1000",
+        "samples: 1e16",
+        0,
+        "samples is 10,000,000,000,000,000; at most 1,000,000,000,000,000 outputs can be",
+    ),
+    ("samples: 1000", "planted: 1000000000", 0, "planted is 1,000,000,000; it must be at most 10,000, such as 40"),
     ("method: fixed", "method: fixd", 5, "method is 'fixd'; did you mean \"fixed\""),
     ("workers: 1", "workers: 0", 0, "workers is 0; it must be at least 1, or −1"),
     ("workers: 1", "backend: lokey", 7, "'lokey'; did you mean \"loky\""),

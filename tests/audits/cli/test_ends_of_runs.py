@@ -1,0 +1,142 @@
+"""The exit status of a run, and what it leaves behind, in situations that only a run brings about."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from auditor.auditing.consistent import read_report
+from auditor.cli import main, run_command
+from auditor.door import Stopped
+
+MECHANISM = "def noisy(data, size, rng, scale=1.0):\n    return rng.laplace(data, scale, size)\n"
+CONFIGURATION = """
+version: 1
+samples: SAMPLES
+execution: {workers: 1, isolate: false}
+audits:
+  - name: noisy
+    mechanism: theirs.py:noisy
+    parameters: {scale: 1.0}
+    claim: {epsilon: 1.0}
+    neighbours: {pairs: [{left: 0, right: 1}]}
+"""
+REPORT = Path("reports/audit/report.json")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Run an audit of so many samples and this scale; return the exit status."""
+    monkeypatch.chdir(tmp_path)
+    Path("theirs.py").write_text(MECHANISM, encoding="utf-8")
+
+    def runs(*options: str, samples: int = 4000, scale: float = 1.0) -> int:
+        text = CONFIGURATION.replace("SAMPLES", str(samples)).replace("scale: 1.0", f"scale: {scale}")
+        Path("audit.yaml").write_text(text, encoding="utf-8")
+        return main(["run", "audit.yaml", *options])
+
+    return runs
+
+
+def report() -> Any:
+    return json.loads(REPORT.read_text(encoding="utf-8"))
+
+
+def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(samples=100) == 0
+    assert (report()["passed"], "strict" in report()["audits"][0]) == (True, False)
+    capsys.readouterr()
+    assert run("--strict", "--junit", "junit.xml", "--record", "kept", samples=100) == 1
+    assert "audit: 1 of 1 audits did NOT end as expected, “noisy”" in capsys.readouterr().out
+    assert (report()["passed"], report()["audits"][0]["passed"], report()["audits"][0]["strict"]) == (
+        False,
+        False,
+        True,
+    )
+    assert not read_report(REPORT).passed
+    assert main(["show", str(REPORT)]) == 0
+    shown = capsys.readouterr().out
+    assert "✗  noisy" in shown
+    assert "no violation found (weak) (expected: no violation found, not weak)" in " ".join(shown.split())
+    [suite] = ElementTree.parse("junit.xml").getroot()
+    assert [case.attrib["name"] for case in suite if case.find("failure") is not None] == ["noisy"]
+    assert "Not as expected: “noisy”" in Path("reports/audit/report.html").read_text(encoding="utf-8")
+    # How a run is ended is no change, and no output says it.
+    Path("strict.json").write_bytes(REPORT.read_bytes())
+    assert main(["replay", "kept", "--check", str(REPORT)]) == 0
+    assert run(samples=100) == 0
+    assert main(["compare", str(REPORT), "strict.json"]) == main(["compare", "strict.json", str(REPORT)]) == 0
+
+
+def test_what_got_worse_is_in_the_report(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--quiet") == 0
+    REPORT.rename("old.json")
+    capsys.readouterr()
+    options = "--baseline", "old.json", "--quiet", "--junit", "junit.xml"
+    assert run(*options, scale=0.3) == 1
+    out = capsys.readouterr().out
+    assert "did NOT end as expected, “noisy”, and 2 changes since old.json fail" in out
+    assert not report()["passed"]
+    assert [change["kind"] for change in report()["compared"]["changes"]].count("worse") == 2
+    for file in ("summary.md", "report.html"):
+        assert "a new violation" in Path("reports/audit", file).read_text(encoding="utf-8")
+    names = [case.attrib["name"] for case in ElementTree.parse("junit.xml").getroot()[0]]
+    assert names == ["noisy", "noisy: worse", "noisy: worse 2"]
+    assert main(["show", str(REPORT)]) == 0
+    assert "2 changes since old.json fail" in " ".join(capsys.readouterr().out.split())
+    # The comparison is no part of the next run, nor of a later comparison with this report.
+    assert run("--quiet") == 0
+    assert "compared" not in report()
+
+
+def test_a_forged_comparison_is_refused(run: Callable[..., int]) -> None:
+    assert run("--quiet") == 0
+    whole = report()
+    for wrong in (
+        {"baseline": "old.json"},
+        {"baseline": "o", "changes": [{"kind": "worst", "audit": "", "what": ""}]},
+        [],
+    ):
+        REPORT.write_text(json.dumps({**whole, "compared": wrong}), encoding="utf-8")
+        assert main(["show", str(REPORT)]) == 2
+    worse = {"baseline": "old.json", "changes": [{"kind": "worse", "audit": "noisy", "what": "x"}], "strict": False}
+    REPORT.write_text(json.dumps({**whole, "compared": worse}), encoding="utf-8")
+    assert main(["show", str(REPORT)]) == 2  # it says that it passed
+    REPORT.write_text(json.dumps({**whole, "compared": worse, "passed": False}), encoding="utf-8")
+    assert main(["show", str(REPORT)]) == 0
+
+
+def test_an_error_before_the_audit_leaves_no_report(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--samples", "1") == 2
+    assert main(["run", "nothing.yaml"]) == 2
+    assert not REPORT.exists()
+    assert "as expected" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("stopped", "status"), [(KeyboardInterrupt(), 130), (Stopped(15), 143)], ids=["SIGINT", "SIGTERM"]
+)
+def test_an_interrupted_run_says_nothing_of_its_end(
+    run: Callable[..., int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stopped: KeyboardInterrupt,
+    status: int,
+) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise stopped
+
+    monkeypatch.setattr(run_command, "run_all", interrupted)
+    assert run("--junit", "junit.xml") == status
+    told = capsys.readouterr()
+    assert "as expected" not in told.out
+    assert "--resume continues from there" in told.err
+    assert not REPORT.exists()
+    assert not Path("junit.xml").exists()
