@@ -55,28 +55,35 @@ class Source(Protocol):
     is_program: ClassVar[bool]
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The mechanism's name in reports."""
 
     @property
+    @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
         """The keywords of each call."""
 
+    @abstractmethod
     def files(self) -> list[Path]:
         """Return the files of the mechanism, and the files that parameters name. Nothing is imported or started."""
 
+    @abstractmethod
     def drawer(self, limit: float | None = None) -> Drawer:
         """Return an object that draws outputs. Raises MechanismError if the mechanism cannot be imported or found.
 
         ``limit`` is the most seconds for a request to a program, by default its own. Python code is not limited.
         """
 
+    @abstractmethod
     def wrapped(self, make: Wrapper) -> Source:
         """Return a source whose callable is wrapped by ``make``. A program is returned as it is."""
 
+    @abstractmethod
     def truth(self, pair: Pair) -> Truth | None:
         """Return the exact privacy loss on a pair, if the mechanism states it."""
 
+    @abstractmethod
     def close(self) -> None:
         """End the processes that wait for requests."""
 
@@ -84,9 +91,11 @@ class Source(Protocol):
 class Values(Protocol):
     """The values that a place of a row may have, or the questions that may be asked in a step."""
 
+    @abstractmethod
     def limits(self) -> dict[str, Any]:
         """Return the limits of the values, as ``Domain.limits`` does."""
 
+    @abstractmethod
     def first(self) -> list[Any]:
         """Return the values to try first, at least one."""
 
@@ -103,12 +112,15 @@ class Values(Protocol):
         first = self.first()
         return [first[0], first[-1], first[len(first) // 2], first[-2:][0], first[:2][-1]]
 
+    @abstractmethod
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value."""
 
+    @abstractmethod
     def near(self, value: Any, rng: np.random.Generator) -> Any:
         """Change a value by a step of any size."""
 
+    @abstractmethod
     def simpler(self, value: Any) -> list[Any]:
         """Return simpler values, the plainest first."""
 
@@ -124,6 +136,7 @@ class Domain(Protocol):
         """Return the limits of the data sets for reports, as auditor.neighbours.limits has them; by default ``str``."""
         return {"data sets": [short(repr(str(self)))]}
 
+    @abstractmethod
     def corners(self) -> list[Pair]:
         """Return the pairs to try first: at least one, each once."""
 
@@ -160,9 +173,11 @@ class Domain(Protocol):
         """
         return None
 
+    @abstractmethod
     def random(self, rng: np.random.Generator) -> Pair:
         """Return a random pair."""
 
+    @abstractmethod
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         """Return a pair near the given one, which came from this domain."""
 
@@ -170,6 +185,7 @@ class Domain(Protocol):
         """Return a pair halfway between two pairs of this domain, or None if there is none."""
         return None
 
+    @abstractmethod
     def simpler(self, pair: Pair) -> Iterator[Pair]:
         """Yield pairs that may be simpler than the given pair of this domain, the boldest changes first."""
 
@@ -178,13 +194,25 @@ class Domain(Protocol):
         return None
 
 
+def require_domain(domain: Any) -> None:
+    """Raise InvalidInputError unless an object has all methods of a Domain. What it lacks would be searched without a word."""
+    methods = (name for name, value in vars(Domain).items() if callable(value) and not name.startswith("_"))
+    if missing := sorted(name for name in methods if not callable(getattr(domain, name, None))):
+        raise InvalidInputError(
+            f"the domain {type(domain).__name__} has no {', '.join(missing)}; derive it from auditor.extending.Domain, which says "
+            "what each method returns"
+        )
+
+
 class Feature(Protocol):
     """A function that computes one number or atom for each output alone. It is fixed before outputs are counted."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The meaning of the values, in words."""
 
+    @abstractmethod
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return a column with a number or atom for each output."""
 
@@ -192,12 +220,15 @@ class Feature(Protocol):
 class Test(Protocol[C]):
     """A test of outputs. It is fixed before the outputs that it counts are drawn. Counts add up over batches."""
 
+    @abstractmethod
     def count(self, sample: Sample) -> C:
         """Count the observations in a batch."""
 
+    @abstractmethod
     def report(self, counts: C) -> Observed:
         """Return the event and its counts, with everything needed to recompute the bound."""
 
+    @abstractmethod
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         """Return a histogram of the outputs along the feature of the test."""
 

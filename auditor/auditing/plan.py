@@ -32,7 +32,7 @@ from auditor.defaults import (
 )
 from auditor.errors import InvalidInputError, MechanismError, require_keywords, require_known
 from auditor.events.selection import ANSWERS
-from auditor.interfaces import AnyMethod, Domain, Source, Test
+from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
@@ -132,6 +132,8 @@ class Plan:
             raise InvalidInputError(f"name is {self.name!r}; it has characters that UTF-8 cannot encode")
         if not isinstance(self.claim, Claim):
             raise InvalidInputError(f"claim is {self.claim!r}; it must be a claim, such as PureDP(1.0)")
+        if not isinstance(self.neighbours, Canaries):
+            require_domain(self.neighbours)
         if isinstance(self.neighbours, Pairs) and not isinstance(self.claim, Probability):
             check_differ(self.neighbours.corners())
         if isinstance(self.claim, PrivacyClaim):

@@ -110,6 +110,12 @@ class Custom(Domain):
     def random(self, rng):
         return self._call("random", rng)
 
+    def mutate(self, pair, rng):
+        return self.inside.mutate(pair, rng)
+
+    def simpler(self, pair):
+        return self.inside.simpler(pair)
+
     def simplest(self):
         return self._call("simplest")
 

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairs_of_domains import made, pairs_of, with_simpler
 
+from auditor.auditing import planned
+from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
@@ -429,3 +431,24 @@ def test_the_ladder_rises_from_one_end_to_the_other(ends: tuple[Number, Number])
     assert 0 in marks or not low < 0 < high
     if integer and high > low + 1:
         assert {low + 1, high - 1} <= set(marks), "the smallest step from either end"
+
+
+def test_a_domain_that_forgets_a_method_is_refused() -> None:
+    """Without `mutate` a search would stay at the corners, and without `random` it would see nothing else."""
+
+    class Forgetful(Domain):
+        def corners(self) -> list[Pair]:
+            return [Pair([0], [1])]
+
+    with pytest.raises(TypeError, match=r"abstract method.* mutate, random, simpler"):
+        Forgetful()  # type: ignore[abstract]
+
+    class Alike:
+        """What a domain has, as far as its author knew."""
+
+        corners = Forgetful.corners
+
+    with pytest.raises(
+        InvalidInputError, match=r"the domain Alike has no .*mutate.*random.*; derive it from auditor\.extending"
+    ):
+        planned(lambda data, rng: 0.0, PureDP(1.0), Alike())  # type: ignore[arg-type]

@@ -145,7 +145,14 @@ def test_texts_are_those_of_another_process_and_of_any_length() -> None:
     assert len(many[0]) == MOST_LISTED + 1
 
 
-class Described(Domain):
+class Described(Pairs):
+    """A domain of somebody, which says nothing of its limits."""
+
+    limits = Domain.limits
+
+    def __init__(self) -> None:
+        super().__init__([(0, 1)])
+
     def __str__(self) -> str:
         return "data sets of somebody"
 
