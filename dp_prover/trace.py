@@ -15,6 +15,7 @@ import numpy as np
 from auditor.blackbox.mechanism import Mechanism
 from dp_prover import generator
 from dp_prover.analyst import analyst_of, interviewed
+from dp_prover.arithmetic import require_hardly_rounded
 from dp_prover.clock import seconds_left
 from dp_prover.evaluator import Evaluator, evaluated
 from dp_prover.form import INPUT, Form
@@ -139,6 +140,8 @@ def path_of_run(run: TracedRun, output: Any) -> Path:
             leaves = [settled_leaf(leaf) for leaf in leaves]
     except NotProvedError as error:
         raise NotProvedError(error.reason, error.place or run.place) from None
+    if run.labels and any(isinstance(leaf, Form) and run.names.finest(leaf) is None for leaf in leaves):
+        require_hardly_rounded(run)
     path = Path(
         tuple(run.conditions),
         dict(run.labels),

@@ -202,7 +202,7 @@ def as_form(value: Any) -> Form | None:
         return value.form
     if isinstance(value, np.number) and value.dtype not in (INT64, FLOAT64):
         raise NotProvedError(f"a {value.dtype} is combined with a number from data or noise; use int64 or float64")
-    if type(value) is int and abs(value) > LARGEST_INTEGER:
+    if isinstance(value, int | np.integer) and abs(int(value)) > LARGEST_INTEGER:
         raise NotProvedError("an integer of more than 53 bits is combined with a number from data or noise")
     number = exact(value)
     return None if number is None else Form.number(number)
