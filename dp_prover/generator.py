@@ -5,6 +5,7 @@ accepts. That call also says the shape and the type of what is drawn.
 """
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -480,3 +481,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "permutation": permutation,
     "shuffle": shuffle,
 }
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a method's parameters, in order."""
+    return list(inspect.signature(METHODS[name]).parameters)[1:]

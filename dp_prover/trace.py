@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from dp_prover import generator
+from dp_prover import batches, generator
 from dp_prover.analyst import analyst_of, interviewed
 from dp_prover.arithmetic import require_hardly_rounded
 from dp_prover.clock import seconds_left
-from dp_prover.evaluator import Evaluator, evaluated
+from dp_prover.evaluator import Evaluator, evaluated, placing
 from dp_prover.form import INPUT, Form
 from dp_prover.laws import require_unused
 from dp_prover.lazy import CURRENT, Lazy, NotProvedError
@@ -111,19 +111,16 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
 def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     """Evaluate the mechanism, and return its output."""
     own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
-    size = {"size": 1} if mechanism.batched else {}
+    size = {"size": batches.SIZE} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
-    evaluator, analyst = Evaluator(run), analyst_of(mechanism)
+    evaluator, analyst = Evaluator(run, mechanism.batched), analyst_of(mechanism)
     if analyst is not None:
         kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
         return interviewed(evaluator, analyst, dataset, kept | keywords)
     output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
     if mechanism.batched and not isinstance(output, RaisesError):
-        count = (
-            len(output) if isinstance(output, list | tuple) else output.shape[:1] if isinstance(output, Array) else ()
-        )
-        if count not in (1, (1,)):
-            raise NotProvedError("a batch of size 1 does not hold one output", run.place)
+        with placing(evaluator):
+            return batches.output_of_batch(output)
     return output
 
 
