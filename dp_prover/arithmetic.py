@@ -270,7 +270,7 @@ def _round(run: TracedRun, form: Form, reach: UnitInterval) -> None:
 
 
 def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> None:
-    """Raise NotProvedError if numbers of the data, among the parts of a form with noise, may be rounded by too much for the noise."""
+    """Raise NotProvedError if data among the parts of a form with noise may be rounded by too much for the noise."""
     finest = run.names.finest(whole)
     of_data = any(part.terms and not run.names.is_noisy(part) for part in parts)
     if finest is not None and of_data and run.rounding > FARTHEST * finest:

@@ -5,14 +5,16 @@ first axis of that length is marked as well: its rows are the outputs. What keep
 operators and functions item by item, reductions along other axes, and slices that keep all rows. Everything else ends the attempt,
 since a marked array shows its items to nothing else (see ``values.Array``).
 
-A loop over the rows is walked once, for one row. It may fill an array at the place of the row, or append one item to a list. Nothing
-else may last from one row to the next: neither a name, nor an object that was there before.
+A loop over the rows is walked once, for one row. It may fill an array at the place of the row, or append one item to a list.
+Nothing else may last from one row to the next: neither a name, nor an object that was there before.
 """
 
 import ast
+import functools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from dp_prover.arrays import as_array, copied, put, taken
 from dp_prover.attributes import UncalledMethod
 from dp_prover.lazy import Lazy, NotProvedError
 from dp_prover.listed import Iterated, Listed, View
-from dp_prover.listed_numpy import REDUCTIONS, UFUNCS
+from dp_prover.listed_numpy import REDUCTIONS, UFUNCS, applied_ufunc
 from dp_prover.objects import Bases, MadeObject, MethodOfMade
 from dp_prover.outside import BoundMethod, Foreign
 from dp_prover.run import TracedRun
@@ -57,6 +59,15 @@ class PlacesOfBatch(Mark):
     words = "the places of the batch's rows"
 
 
+class RowsBeside(Mark):
+    """What ``enumerate`` and ``zip`` give for rows: a tuple for each."""
+
+    words = "the outputs of a batch, counted or beside each other"
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+
+
 class Place(Mark):
     """The number of a row in a loop over the rows."""
 
@@ -72,9 +83,12 @@ EACH_ITEM = {f"np.{name}" for name in UFUNCS} | {"np.divide", "np.where", "np.cl
 ALONG = {f"np.{name}" for name in REDUCTIONS} | {"np.cumsum", "np.sort"}
 SHAPED = {"np.zeros", "np.ones", "np.full", "np.broadcast_to", "np.tile"}
 JOINED = {"np.stack", "np.column_stack", "np.concatenate"}
+OF_SIZE = {"range": RANGE, "np.arange": PLACES}
+Model = Callable[[Sequence[Any], Mapping[str, Any]], Any]  # calls a function or a method as if nothing were of a batch
 # These hand on what a list holds, and look at nothing in it.
 HANDED_ON = {"len", "list", "tuple", "enumerate", "zip", "reversed"}
 METHODS_OF_LISTS = {"append", "insert", "pop", "copy", "get", "setdefault", "update", "keys", "values", "items"}
+OTHER_PARAMETERS = {"dtype", "out", "endpoint", "replace", "axis", "shuffle", "method"}
 DRAWS = frozenset(generator.METHODS) - {"permutation", "shuffle"}
 
 
@@ -127,7 +141,7 @@ def _axes(run: TracedRun, value: Any) -> tuple[int, ...]:
 
 
 def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None = None) -> None:
-    """Raise NotProvedError unless NumPy broadcasts operands so that the first axis of each marked one stays the first of the result.
+    """Raise NotProvedError unless NumPy broadcasts operands so that the axis of rows stays the first of the result.
 
     ``axes`` is the number of axes of the result if it is known.
     """
@@ -142,7 +156,9 @@ def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None =
         if not _is_marked(one):
             shape = _axes(run, one)
             if len(shape) > most or (len(shape) == most and shape[:1] != (1,)):
-                raise refused("an array that has as many axes as the rows of a batch meets them, which depends on its size")
+                raise refused(
+                    "an array that has as many axes as the rows of a batch meets them, which depends on its size"
+                )
 
 
 def item_by_item(run: TracedRun, model: Callable[..., Any], *operands: Any) -> Any:
@@ -180,11 +196,15 @@ def _all_rows(array: Array, key: Any) -> bool:
         return False
     with shown():
         axes = array.index.ndim
-    if parts and isinstance(parts[0], slice):
-        return bool(parts[0] == slice(None))
-    taken_axes = [part for part in parts[1:] if part is not None]
-    single = all(isinstance(part, int | slice | np.integer) for part in taken_axes)
-    return bool(parts) and parts[0] is ... and single and len(taken_axes) < axes and None not in parts
+    if not parts:
+        return False
+    if isinstance(parts[0], slice):
+        # Several lists of places, or one and a number, may come first in the result.
+        listed = sum(isinstance(part, Array | list) for part in parts[1:])
+        placed = sum(isinstance(part, int | np.integer) for part in parts[1:])
+        return bool(parts[0] == slice(None)) and (listed == 0 or (listed == 1 and placed == 0))
+    single = all(isinstance(part, int | slice | np.integer) for part in parts[1:])
+    return parts[0] is ... and single and len(parts) <= axes
 
 
 def _of_one_row(key: Any) -> Any:
@@ -266,54 +286,127 @@ def attribute(array: Array, name: str) -> Any:
 # Functions and methods -------------------------------------------------------------------------------------------------------
 
 
-def called(
-    entry: Listed, run: TracedRun, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
-) -> Any:
+def called(entry: Listed, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function of the list with something of a batch; ``model`` calls it."""
-    name = entry.name
-    given = [*arguments, *keywords.values()]
-    if name in HANDED_ON and not any(map(_is_marked, given)):
+    if entry.name in HANDED_ON and not any(map(_is_marked, (*arguments, *keywords.values()))):
         with shown():
             return model(arguments, keywords)
-    first = arguments[0] if arguments else None
-    if len(given) == 1 and arguments:
-        if name == "len" and (isinstance(first, Array) or isinstance(first, Rows)):
-            return SIZE
-        if name == "range" and first is SIZE:
-            return RANGE
-        if name == "np.arange" and first is SIZE:
-            return PLACES
-    if name == "isinstance" and isinstance(first, Array):
-        with shown():
-            return model(arguments, keywords)
-    if name in EACH_ITEM and all(key in ("decimals", "a_min", "a_max") for key in keywords):
-        if name == "np.where" and len(arguments) != 3:
-            raise refused("np.where gives the places of rows of a batch")
-        _require_aligned(run, [one for one in given if one is not None])
-        with shown():
-            return marked(model(arguments, keywords))
-    if name in ALONG:
-        return _along(name, model, arguments, keywords)
-    if name in SHAPED:
-        return _shaped(name, run, model, arguments, keywords)
-    if name in ("np.array", "np.asarray") and not any(map(is_batched, given[1:])):
-        if isinstance(first, Rows):
-            return marked(model([[first.first], *arguments[1:]], keywords))
-        if isinstance(first, Array):
-            with shown():
-                return marked(model(arguments, keywords))
-    if name == "np.searchsorted" and len(arguments) == 2 and not is_batched(first):
-        with shown():
-            return marked(model(arguments, keywords))
-    if name == "np.reshape" and len(arguments) == 2 and not keywords and isinstance(first, Array):
-        with shown():
-            return marked(model([first, _one_row(arguments[1])], {}))
-    if name in JOINED:
-        return _joined(name, model, arguments, keywords)
-    raise refused(f"{name} has something of a batch")
+    keeps_apart = FUNCTIONS.get(entry.name)
+    if keeps_apart is None:
+        raise refused(f"{entry.name} has something of a batch")
+    return keeps_apart(Call(entry.name, run, model, arguments, keywords))
 
 
-def _along(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function that is listed, with something of a batch among its arguments."""
+
+    name: str
+    run: TracedRun
+    model: Model
+    arguments: Sequence[Any]
+    keywords: Mapping[str, Any]
+
+    @property
+    def only(self) -> Any:
+        """The argument, if there is one alone."""
+        if len(self.arguments) != 1 or self.keywords:
+            raise self.refused()
+        return self.arguments[0]
+
+    @property
+    def first(self) -> Any:
+        """The first argument."""
+        if not self.arguments:
+            raise self.refused()
+        return self.arguments[0]
+
+    @property
+    def rest(self) -> list[Any]:
+        """All arguments but the first."""
+        return [*self.arguments[1:], *self.keywords.values()]
+
+    def refused(self) -> NotProvedError:
+        """Return the end of the attempt for arguments that are not modelled."""
+        return refused(f"{self.name} has something of a batch")
+
+    def marked(self) -> Any:
+        """Return what the function gives, marked as rows."""
+        with shown():
+            return marked(self.model(self.arguments, self.keywords))
+
+
+def _of_size(call: Call) -> Any:
+    """Return the mark that a function makes of the size, or of rows."""
+    value = call.only
+    if call.name == "len" and isinstance(value, Array | Rows):
+        return SIZE
+    if call.name == "list" and isinstance(value, Array):
+        return Rows(first_row(value))
+    if call.name == "enumerate" and is_rows(value):
+        return RowsBeside((RANGE, value))
+    if call.name in OF_SIZE and value is SIZE:
+        return OF_SIZE[call.name]
+    raise call.refused()
+
+
+def _zipped(call: Call) -> Any:
+    if call.keywords.keys() - {"strict"} or not all(map(is_rows, call.arguments)):
+        raise call.refused()
+    return RowsBeside(call.arguments)
+
+
+def _of_type(call: Call) -> Any:
+    if not isinstance(call.first, Array):
+        raise call.refused()
+    with shown():
+        return call.model(call.arguments, call.keywords)
+
+
+def _items(call: Call) -> Any:
+    if call.keywords.keys() - {"decimals", "a_min", "a_max"} or (call.name == "np.where" and len(call.arguments) != 3):
+        raise call.refused()
+    _require_aligned(call.run, [one for one in (*call.arguments, *call.keywords.values()) if one is not None])
+    return call.marked()
+
+
+def _array(call: Call) -> Any:
+    if any(map(is_batched, call.rest)) or not isinstance(call.first, Array | Rows):
+        raise call.refused()
+    if isinstance(call.first, Rows):
+        return marked(call.model([[call.first.first], *call.arguments[1:]], call.keywords))
+    return call.marked()
+
+
+def _searched(call: Call) -> Any:
+    if len(call.arguments) != 2 or call.keywords or is_batched(call.first):
+        raise call.refused()
+    return call.marked()
+
+
+def _reshaped(call: Call) -> Any:
+    array = call.first
+    if len(call.arguments) != 2 or call.keywords or not (isinstance(array, Array) and array.batched):
+        raise call.refused()
+    with shown():
+        return marked(call.model([array, _one_row(call.arguments[1])], {}))
+
+
+def _added(call: Call) -> Any:
+    if not isinstance(call.only, list | tuple):
+        raise call.refused()
+    return functools.reduce(functools.partial(item_by_item, call.run, _plus(call.run)), call.only)
+
+
+def _plus(run: TracedRun) -> Callable[..., Any]:
+    return functools.partial(applied_ufunc, run, "+")
+
+
+def _reduced(call: Call) -> Any:
+    return _along(call.name, call.model, call.arguments, call.keywords)
+
+
+def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function along an axis of an array of rows, which must be another axis than that of the rows."""
     array = arguments[0] if arguments else None
     axis = arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name == "np.sort" else None)
@@ -326,11 +419,12 @@ def _along(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywo
         return marked(model(arguments, keywords))
 
 
-def _shaped(
-    name: str, run: TracedRun, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
-) -> Any:
+def _shaped(call: Call) -> Any:
     """Call a function that makes an array with a row for each output."""
-    where, key = (1, "reps" if name == "np.tile" else "shape") if name in ("np.broadcast_to", "np.tile") else (0, "shape")
+    name, run, model, arguments, keywords = call.name, call.run, call.model, call.arguments, call.keywords
+    where, key = (
+        (1, "reps" if name == "np.tile" else "shape") if name in ("np.broadcast_to", "np.tile") else (0, "shape")
+    )
     places, named = list(arguments), dict(keywords)
     shape = _one_row(places[where] if len(places) > where else named.get(key))
     if len(places) > where:
@@ -345,9 +439,9 @@ def _shaped(
     return marked(model(places, named))
 
 
-def _joined(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def _joined(call: Call) -> Any:
     """Put arrays of rows beside each other."""
-    parts = arguments[0] if arguments else None
+    name, model, arguments, keywords, parts = call.name, call.model, call.arguments, call.keywords, call.first
     axis = arguments[1] if len(arguments) > 1 else keywords.get("axis", 1 if name == "np.column_stack" else 0)
     every = isinstance(parts, list | tuple) and all(isinstance(part, Array) and part.batched for part in parts)
     with shown():
@@ -360,8 +454,29 @@ def _joined(name: str, model: Callable[..., Any], arguments: Sequence[Any], keyw
         return marked(model(arguments, keywords))
 
 
+FUNCTIONS: dict[str, Callable[[Call], Any]] = {
+    **dict.fromkeys(EACH_ITEM, _items),
+    **dict.fromkeys(ALONG, _reduced),
+    **dict.fromkeys(SHAPED, _shaped),
+    **dict.fromkeys(JOINED, _joined),
+    **dict.fromkeys(("len", "list", "enumerate", *OF_SIZE), _of_size),
+    **{"zip": _zipped, "isinstance": _of_type, "np.searchsorted": _searched, "np.reshape": _reshaped, "sum": _added},
+    **{"np.array": _array, "np.asarray": _array},
+}
+
+
+def require_independent(found: UncalledMethod) -> None:
+    """Raise NotProvedError for a draw that the outputs of a batch would share."""
+    if isinstance(found.owner, generator.Generator):
+        raise refused("a draw is not of the batch's size, so that all outputs share it")
+
+
 def method(
-    found: UncalledMethod, run: TracedRun, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+    found: UncalledMethod,
+    run: TracedRun,
+    model: Model,
+    arguments: Sequence[Any],
+    keywords: Mapping[str, Any],
 ) -> Any:
     """Call a method where the owner or an argument is of a batch."""
     owner, name = found.owner, found.name
@@ -375,14 +490,9 @@ def method(
     if not owner.batched:
         raise refused(f"the method {name} of an array has something of a batch")
     if f"np.{name}" in ALONG:
-        def along(places: Sequence[Any], named: Mapping[str, Any]) -> Any:
-            return model(places[1:], named)
-
-        with shown():
-            axis_of_sort = not given and name == "sort"
         if name == "sort":
-            raise refused("sort() of rows of a batch is in place; use np.sort" if not axis_of_sort else "use np.sort")
-        return _along(f"np.{name}", along, [owner, *arguments], keywords)
+            raise refused("sort() puts rows of a batch in order; use np.sort with an axis")
+        return _along(f"np.{name}", lambda places, named: model(places[1:], named), [owner, *arguments], keywords)
     if name in ("astype", "round", "copy", "clip"):
         if name == "clip":
             _require_aligned(run, [owner, *(one for one in given if one is not None)])
@@ -400,27 +510,29 @@ def method(
     raise refused(f"the method {name} of rows of a batch")
 
 
-def _drawn(
-    name: str, run: TracedRun, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
-) -> Any:
+def _drawn(name: str, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Draw independent numbers, some for each row."""
     if name not in DRAWS:
         raise refused(f"rng.{name} has something of a batch")
-    named = dict(zip(generator.parameters_of(name), arguments, strict=False)) | dict(keywords)
+    known = generator.parameters_of(name)
+    named = dict(zip(known, arguments, strict=False)) | dict(keywords)
+    if len(arguments) > len(known) or len(named) < len(arguments) + len(keywords):
+        raise refused(f"rng.{name} has more arguments than parameters")
     size = named.pop("size", None)
-    if len(named) + ("size" in keywords or size is not None) < len(arguments) + len(keywords) - 1:
-        raise refused(f"rng.{name} has an argument twice")
+    if any(is_batched(value) for key, value in named.items() if key in OTHER_PARAMETERS):
+        raise refused(f"rng.{name} has something of a batch other than locations, scales and chances")
+    numbers = [value for key, value in named.items() if key not in OTHER_PARAMETERS]
     if name == "choice" and (any(map(is_batched, named.values())) or named.get("replace", True) is not True):
         raise refused("rng.choice has rows of a batch, or draws without replacement")
     if size is not None and not is_batched(size):
         raise refused(f"rng.{name} has rows of a batch and another size")
     if size is None:
-        _require_aligned(run, list(named.values()))
+        _require_aligned(run, numbers)
         with shown():
             return marked(model([], named))
     shape = _one_row(size)
     if name != "choice":
-        _require_aligned(run, list(named.values()), axes=len(shape))
+        _require_aligned(run, numbers, axes=len(shape))
     with shown():
         return marked(model([], named | {"size": shape}))
 
@@ -430,13 +542,15 @@ def _drawn(
 
 def is_rows(value: Any) -> bool:
     """Whether a loop over a value is one over the rows of a batch."""
-    return value is RANGE or (isinstance(value, Array) and value.batched)
+    return value is RANGE or isinstance(value, RowsBeside) or (isinstance(value, Array) and value.batched)
 
 
 def first_row(value: Any) -> Any:
     """Return what a loop over the rows has first."""
     if value is RANGE:
         return PLACE
+    if isinstance(value, RowsBeside):
+        return tuple(map(first_row, value.parts))
     with shown():
         return taken(value, 0)
 
@@ -490,7 +604,7 @@ class State:
         self._lists = lists
         self._met: dict[int, Any] = {}  # what was met, which stays alive so that no other object gets its id
         self._held: dict[int, list[Any]] = {}
-        self._reached = {name: 0 for name in lists}
+        self._reached = dict.fromkeys(lists, 0)
         self._frames(frame)
         if any(times > 1 for times in self._reached.values()):
             raise refused("a list that a loop over the batch fills has two names")
@@ -517,7 +631,7 @@ class State:
         for value in inner:
             self._walk(value)
 
-    def _walk(self, value: Any) -> None:  # noqa: PLR0912 - a case each
+    def _walk(self, value: Any) -> None:
         for name, filled in self._lists.items():
             if value is filled:
                 self._reached[name] += 1
@@ -546,12 +660,8 @@ class State:
 
 def _is_still(value: Any) -> bool:
     """Whether a value never changes."""
-    return (
-        isinstance(value, Term | Lazy | Mark | Foreign | BoundMethod | type | types.ModuleType | types.FunctionType)
-        or isinstance(value, generator.Generator | types.BuiltinFunctionType | np.ufunc)
-        or is_constant(value)
-        or callable(value)
-    )
+    still = Term | Lazy | Mark | Foreign | BoundMethod | generator.Generator | types.ModuleType
+    return isinstance(value, still) or is_constant(value) or callable(value)
 
 
 def output_of_batch(output: Any) -> Any:

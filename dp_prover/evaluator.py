@@ -20,7 +20,7 @@ from dp_prover.listed import iterate, listed
 from dp_prover.listed_numpy import applied_ufunc
 from dp_prover.objects import is_plain_exception, set_attribute
 from dp_prover.scope import CallScope
-from dp_prover.values import Array, RaisesError, is_constant
+from dp_prover.values import Array, Mark, RaisesError, is_constant
 
 EXCEPTIONS = frozenset(
     kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
@@ -93,7 +93,7 @@ class Evaluator(Expressions):
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``: lists and arrays are changed in place."""
-        if isinstance(old, batches.Mark) or isinstance(value, batches.Mark):
+        if isinstance(old, Mark) or isinstance(value, Mark):
             raise batches.refused("something of a batch is changed in place, or changes something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
@@ -130,9 +130,13 @@ class Evaluator(Expressions):
         if node.orelse:
             raise batches.refused("a loop over the batch has an else")
         bound = batches.bound_in([node.target, *node.body])
-        lists = {name: frame.values.get(name) for name in batches.filled_lists(node.body) - bound}
+        lists: dict[str, Any] = {name: frame.values.get(name) for name in batches.filled_lists(node.body) - bound}
         for name, items in lists.items():
-            if type(items) is not list or items or batches.mentions(node.body, name) != batches.appends(node.body, name):
+            if (
+                type(items) is not list
+                or items
+                or batches.mentions(node.body, name) != batches.appends(node.body, name)
+            ):
                 raise batches.refused("a loop over the batch does more with a list than to append each output")
         for name in bound:  # what a row leaves, no other row may see
             frame.values.pop(name, None)

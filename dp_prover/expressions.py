@@ -44,7 +44,7 @@ from dp_prover.outside import MODULES, BoundMethod, Foreign, attribute_of, descr
 from dp_prover.run import TracedRun
 from dp_prover.scope import CallScope, Closure, bound_arguments
 from dp_prover.source import bound_names, is_super, read_source
-from dp_prover.values import Array, Term, is_constant, kind_of
+from dp_prover.values import Array, Mark, Term, is_constant, kind_of
 
 MOST_CALLS = 40  # inside of each other
 OPERATORS: dict[type[ast.operator], str] = {
@@ -180,7 +180,7 @@ class Expressions:
     def operate(self, operation: str, a: Any, b: Any) -> Any:
         """Return ``a operation b``."""
         if self.has_rows(a, b):
-            self._require_outside()
+            self._require_outside(a, b)
             if operation == "@":
                 return batches.multiplied(self.run, functools.partial(applied_ufunc, self.run, "@"), a, b)
             return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
@@ -203,10 +203,13 @@ class Expressions:
         """Whether one of some values is of a batch of outputs."""
         return self.batched and any(map(batches.is_batched, values))
 
-    def _require_outside(self) -> None:
+    def _require_outside(self, *values: Any) -> None:
         """Raise NotProvedError in a loop over the outputs of a batch, which has the row of one output only."""
         if self.inside_batch:
-            raise batches.refused("a loop over the batch computes with all rows")
+            marks = [value.words for value in values if isinstance(value, Mark)]
+            raise batches.refused(
+                f"{marks[0]} is computed with" if marks else "a loop over the batch computes with all rows"
+            )
 
     def _of_sequences(self, operation: str, a: Any, b: Any) -> Any:
         if operation == "+" and type(a) is type(b):
@@ -223,7 +226,7 @@ class Expressions:
     def _unary(self, node: ast.UnaryOp, frame: CallScope) -> Any:
         value = self.value(node.operand, frame)
         if self.has_rows(value) and not isinstance(node.op, ast.Not):
-            self._require_outside()
+            self._require_outside(value)
             return batches.item_by_item(
                 self.run, functools.partial(applied_unary, self.run, UNARY[type(node.op)]), value
             )
@@ -269,7 +272,7 @@ class Expressions:
             return found if isinstance(op, ast.In) else not found
         operation = COMPARED[type(op)]
         if self.has_rows(a, b):
-            self._require_outside()
+            self._require_outside(a, b)
             return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
             if not all(
@@ -443,10 +446,12 @@ class Expressions:
 
     def _rows(self, node: Any, frame: CallScope) -> Iterator[CallScope]:
         """Yield a frame for each row of a comprehension; the first thing gone over is evaluated at once."""
+        return self._rows_over(node, self.value(node.generators[0].iter, frame), frame)
+
+    def _rows_over(self, node: Any, values: Any, frame: CallScope) -> Iterator[CallScope]:
         targets = [one.id for part in node.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
-        first = iterate(self.value(node.generators[0].iter, frame))
         inner = CallScope(frozenset(targets), frame.file, frame)
-        return self._nested(node.generators, first, inner)
+        return self._nested(node.generators, iterate(values), inner)
 
     def _nested(
         self, parts: Sequence[ast.comprehension], values: Iterator[Any], frame: CallScope
@@ -464,34 +469,16 @@ class Expressions:
                     yield frame
 
     def _list_of(self, node: ast.ListComp, frame: CallScope) -> Any:
-        first = node.generators[0]
-        if self.batched and len(node.generators) == 1 and not first.ifs and not first.is_async and self.is_of_batch(first.iter, frame):
-            return self._rows_of_batch(node, self.value(first.iter, frame), frame)
-        return [self.value(node.elt, row) for row in self._rows(node, frame)]
-
-    def is_of_batch(self, node: ast.expr, frame: CallScope) -> bool:
-        """Whether code names the rows of a batch: ``range(size)``, or an array of them, by its name."""
-        if isinstance(node, ast.Name):
-            return batches.is_rows(self._known(node, frame))
-        return (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and len(node.args) == 1
-            and not node.keywords
-            and isinstance(node.args[0], ast.Name)
-            and self._known(node.args[0], frame) is batches.SIZE
-            and self.value(node.func, frame) is range
-        )
-
-    def _known(self, node: ast.Name, frame: CallScope) -> Any:
-        try:
-            return frame.look_up(node.id)
-        except NotProvedError:
-            return None
+        values = self.value(node.generators[0].iter, frame)
+        if batches.is_rows(values):
+            return self._rows_of_batch(node, values, frame)
+        return [self.value(node.elt, row) for row in self._rows_over(node, values, frame)]
 
     def _rows_of_batch(self, node: ast.ListComp, values: Any, frame: CallScope) -> Any:
         """Return the list of the outputs of a batch, of which one is made."""
         self._require_outside()
+        if len(node.generators) > 1 or node.generators[0].ifs or node.generators[0].is_async:
+            raise batches.refused("a list has more or fewer items than the batch has outputs")
         target = node.generators[0].target
         names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
         inner = CallScope(frozenset(names), frame.file, frame)
@@ -529,6 +516,8 @@ class Expressions:
     def _formatted(self, node: ast.FormattedValue, frame: CallScope) -> Any:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
+        if isinstance(value, Mark):
+            raise batches.refused(f"{value.words} is written as text")
         if not is_constant(value):
             raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
@@ -619,9 +608,11 @@ class Expressions:
             return self._entered(function.node, frame)
         of_batch = self.has_rows(*arguments, *keywords.values())
         if isinstance(function, UncalledMethod) and (of_batch or self.has_rows(function.owner)):
-            self._require_outside()
+            self._require_outside(*arguments, *keywords.values())
             model = functools.partial(call_method, self, function)
             return batches.method(function, self.run, model, arguments, keywords)
+        if isinstance(function, UncalledMethod) and self.batched and not self.inside_batch:
+            batches.require_independent(function)
         if isinstance(function, UncalledMethod):
             if isinstance(function.owner, type):
                 return called_of_type(function, arguments, keywords)
@@ -632,7 +623,7 @@ class Expressions:
             return self.call(special_method(function, "__call__"), arguments, keywords)
         entry = entry_of(function)
         if entry is not None and of_batch:
-            self._require_outside()
+            self._require_outside(*arguments, *keywords.values())
             return batches.called(entry, self.run, functools.partial(called, entry, self), arguments, keywords)
         if entry is not None:
             return called(entry, self, arguments, keywords)

@@ -26,7 +26,6 @@ from dp_prover.run import Names, Path, TracedRun, UnitInterval
 from dp_prover.values import (
     FLOAT64,
     INT64,
-    Array,
     RaisesError,
     Term,
     array_of,

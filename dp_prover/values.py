@@ -89,7 +89,9 @@ class Mark:
     words = "something of a batch"
 
 
-ROWS_SHOWN: ContextVar[bool] = ContextVar("ROWS_SHOWN", default=False)  # to an operation that keeps the rows of a batch apart
+ROWS_SHOWN: ContextVar[bool] = ContextVar(
+    "ROWS_SHOWN", default=False
+)  # to an operation that keeps the rows of a batch apart
 
 
 class Array:

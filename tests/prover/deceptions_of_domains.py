@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-# ruff: noqa: E731, PLR0913
+# ruff: noqa
 """Mechanisms that are not private, and look so to whoever takes the data, the batch or the numbers for something else.
 
 Four kinds of 25: the data set is not of the type that a reader has in mind; an output depends on the size of its batch or on its
@@ -124,9 +124,7 @@ batch = functools.partial(leaks, "batches", ONE, PURE)
 
 batch("the scale falls with the size")(lambda x, size, rng: x[0] + rng.laplace(0, 1 / size, size))
 batch("the size decides")(lambda x, size, rng: x[0] + rng.laplace(0, 1.0 if size == 1 else 0.01, size))
-batch("the scale falls with the place")(
-    lambda x, size, rng: [x[0] + rng.laplace(0, 1 / (1 + i)) for i in range(size)]
-)
+batch("the scale falls with the place")(lambda x, size, rng: [x[0] + rng.laplace(0, 1 / (1 + i)) for i in range(size)])
 batch("the length of the noise")(lambda x, size, rng: x[0] + (n := rng.laplace(0, 1, size)) / len(n))
 batch("the shape of the noise")(lambda x, size, rng: x[0] + (n := rng.laplace(0, 1, size)) / n.shape[0])
 batch("the number of numbers")(lambda x, size, rng: x[0] + (n := rng.laplace(0, 1, size)) / n.size)
@@ -247,9 +245,9 @@ floats(THOUSAND, PURE, "an integer of 2**53 and the total")(lambda x, rng: x[0] 
 floats(THOUSAND, PURE, "a sum of products of 2**50")(
     lambda x, rng: (x[0] * 2**50 + x[1] * 2**50) // 2**50 + x[0] * 2.0**53 - x[0] * 2.0**53 + FAR + rng.laplace(0, 1)
 )
-floats(
-    Totals(contributions=[[1], [2**50]], people=(0, 2**12)), PURE, "people who add much, and those who add 1"
-)(lambda x, rng: x[0] + rng.laplace(0, 1) if x[0] >= 0 else 0.0)
+floats(Totals(contributions=[[1], [2**50]], people=(0, 2**12)), PURE, "people who add much, and those who add 1")(
+    lambda x, rng: x[0] + rng.laplace(0, 1) if x[0] >= 0 else 0.0
+)
 floats(Value(values=[2**60 + 128, 2**60 + 129]), PURE, "two integers far apart as floats")(
     lambda v, rng: v + rng.laplace(0, 1)
 )
