@@ -179,6 +179,8 @@ class Expressions:
 
     def operate(self, operation: str, a: Any, b: Any) -> Any:
         """Return ``a operation b``."""
+        if type(a) is type(b) and type(a) in (list, tuple) and operation == "+":
+            return self._of_sequences(operation, a, b)
         if self.has_rows(a, b):
             self._require_outside(a, b)
             if operation == "@":

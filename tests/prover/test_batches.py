@@ -81,6 +81,9 @@ PROVED = [
     lambda x, size, rng: np.broadcast_to(x, (size, 2)) + rng.laplace(0, 1, (size, 2)),
     lambda x, size, rng: np.tile(x, (size, 1)) + rng.laplace(0, 1, (size, 2)),
     lambda x, size, rng: rng.laplace(np.full(size, x[0]), 1.0),
+    lambda x, size, rng: x + rng.laplace(0, 1, (size, *x.shape)),
+    lambda x, size, rng: rng.laplace(x, 1, (size,) + x.shape),  # noqa: RUF005
+    lambda x, size, rng: rng.laplace(x, np.full((size, 2), 1.0)),
     lambda x, size, rng: [tuple(row) for row in x + rng.laplace(0, 1, (size, 2))],
     lambda x, size, rng: list(x[0] + rng.laplace(0, 1, size)),
     lambda x, size, rng: [a + b for a, b in zip(rng.laplace(x[0], 1, size), np.zeros(size), strict=True)],
