@@ -5,7 +5,9 @@ from typing import Any
 
 from dp_prover.checked_numbers import Q, need
 
-LARGEST_INTEGER, COARSEST = 2**53, 2**43  # of a float that holds all integers up to it, and in scales of its noise
+LARGEST_INTEGER = 2**53  # up to which a float holds all integers
+# How large a number is at most in scales of its noise: in general, and if it is a sum of floats, whose rounding makes steps longer.
+LARGEST, LARGEST_SUM = 2**43, 2**30
 
 
 def held_by_floats(proof: Any) -> None:
@@ -17,12 +19,16 @@ def held_by_floats(proof: Any) -> None:
     }
     if domain.get("integer"):
         need(max(sizes.values()) <= LARGEST_INTEGER, "integers of 53 bits, which floats hold")
+    summed = "low" in domain and "steps" in domain["relation"] and not domain["integer"]
     scales = {name: Q(number) if law != "geometric" else Fraction(1) for name, (law, number) in proof["noise"].items()}
     uniform = {name for name, (law, _) in proof["noise"].items() if law == "uniform"}
     for form in (form for trace in proof.get("traces", ()) for form in _forms(trace)):
         noise = [abs(Q(by)) * scales[name] for name, by in form.items() if name in scales and name not in uniform]
         size = sum((abs(Q(by)) * sizes.get(name, 1 if name == "" else 0) for name, by in form.items()), Fraction(0))
-        need(size <= COARSEST * min((one for one in noise if one), default=size), "noise above the last bit of floats")
+        need(
+            size <= (LARGEST_SUM if summed else LARGEST) * min((one for one in noise if one), default=size),
+            "noise above the last bit of floats",
+        )
 
 
 def _forms(trace: Any) -> list[Any]:

@@ -65,6 +65,19 @@ def test_an_output_that_rounds_the_noise_away_is_refused(change: dict[str, str])
         check_certificate(signed({**proof, "traces": [{**trace, "outputs": outputs}]}))
 
 
+def test_sums_of_fractions_do_not_move_by_exact_steps() -> None:
+    """Of 1e17 people who add 0.1 each, one more moves a float by 2 or not at all."""
+    proofs = [
+        dp_prover.prove(
+            lambda x, rng: x[0] + rng.laplace(0, 0.1),
+            auditor.PureDP(1.0),
+            auditor.Totals(contributions=[[0.1]], people=(0, people)),
+        )
+        for people in (1000, 10**12, 10**17)
+    ]
+    assert [proof.proved for proof in proofs] == [True, False, False]
+
+
 def test_tuples_are_no_lists() -> None:
     proof = certificate(total_of_list, LISTS)
     check_certificate(proof)
