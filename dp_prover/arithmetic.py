@@ -56,6 +56,9 @@ UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, 
 # Squares and quotients of numbers between these ends are floats too.
 LARGEST_FLOAT, SMALLEST_DIVISOR = Fraction(10**100), Fraction(1, 10**100)
 MOST_BITS = 100_000  # of an integer of Python
+LAST_BIT = Fraction(1, 2**53)  # of a float, relative to its size
+# How coarse a float with noise may be, and how far off the data may be before noise is added, relative to the noise's scale.
+COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
 
 
 SCALARS = (
@@ -184,6 +187,8 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         return opaque(run, operation, OF_FLOATS.get(operation, BINARY[operation]), (a, b), kind)
     if x is None or y is None:
         return _with_infinity(run, operation, a, b, kind)
+    if operation in ("+", "-"):
+        require_noise_above_rounding(run, x.plus(y), x, y)
     match operation:
         case "+":
             return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
@@ -245,9 +250,39 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     run.require_unused(form)
     reach = run.names.reach(form)
     _require_room(kind, reach)
-    if reach is not None and is_float(kind) and max(-reach[0], reach[1]) > LARGEST_FLOAT:
-        raise NotProvedError("a number may be too large for a float; scale it down")
+    if reach is not None and is_float(kind):
+        if max(-reach[0], reach[1]) > LARGEST_FLOAT:
+            raise NotProvedError("a number may be too large for a float; scale it down")
+        _round(run, form, reach)
     return term
+
+
+def _round(run: TracedRun, form: Form, reach: UnitInterval) -> None:
+    """Note the rounding of a float of the data. Raises NotProvedError if that of a float with noise is too coarse for the noise."""
+    bit = max(-reach[0], reach[1]) * LAST_BIT
+    finest = run.names.finest(form)
+    if finest is not None and bit > COARSEST * finest:
+        raise NotProvedError(
+            "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale down"
+        )
+    if finest is None and not run.names.is_noisy(form):
+        run.rounding += bit
+
+
+def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> None:
+    """Raise NotProvedError if data among the parts of a form with noise may be rounded by too much for the noise."""
+    finest = run.names.finest(whole)
+    of_data = any(part.terms and not run.names.is_noisy(part) for part in parts)
+    if finest is not None and of_data and run.rounding > FARTHEST * finest:
+        raise NotProvedError(
+            "the data may be rounded before noise is added, by too much for the scale of the noise; compute with smaller numbers"
+        )
+
+
+def require_hardly_rounded(run: TracedRun) -> None:
+    """Raise NotProvedError if numbers of the data may be rounded by too much for finite noise, which moves by integers."""
+    if run.rounding > FARTHEST:
+        raise NotProvedError("the data may be rounded by too much for random integers; compute with smaller numbers")
 
 
 def _require_room(kind: Kind, reach: UnitInterval | None) -> None:
@@ -283,6 +318,8 @@ def opaque(
         run.require_unused(form)
         forms.append(form)
     _require_room(kind, reach)
+    if is_float(kind) and reach is not None and not any(map(run.names.is_noisy, forms)):
+        run.rounding += max(-reach[0], reach[1]) * LAST_BIT
     finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
@@ -487,6 +524,9 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
+    require_noise_above_rounding(run, gap, x, y)
+    if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
+        _round(run, gap, reach)
     match operation:
         case ">" | ">=":
             found: Any = run.is_above(gap, operation == ">")

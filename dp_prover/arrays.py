@@ -17,6 +17,7 @@ from dp_prover.values import (
     INT64,
     Array,
     Kind,
+    Mark,
     RaisesError,
     Term,
     Typed,
@@ -56,7 +57,8 @@ def real(value: Any) -> Any:
         return constant(value)
     if is_constant(value) or isinstance(value, type):
         return value
-    raise NotProvedError(f"a {type(value).__name__} is used where a number, a text or an array is needed")
+    shown = value.words if isinstance(value, Mark) else f"a {type(value).__name__}"
+    raise NotProvedError(f"{shown} is used where a number, a text or an array is needed")
 
 
 def ours(value: Any) -> Any:

@@ -15,7 +15,7 @@ from dp_prover.path_cells import Multipliers, bound_conditions, contradiction
 from dp_prover.run import SIGNS, Compared, Condition, Drawn, Names, Path
 from dp_prover.trace import Trace
 
-FORMAT = 3
+FORMAT = 4
 Json = Any
 MISSING = {-1: "<", 0: "=", 1: ">"}
 

@@ -61,5 +61,6 @@ def _domain_words(proof: Any) -> str:
         each = " or ".join(f"{low} to {high}" for low, high in ends)
         how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
         shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
-    arrays = " or ".join(f"an {one}" for one in domain.get("forms", ()) if one != "value")
-    return f"all data sets of the domain: {shown}{f'; each as {arrays}' if arrays else ''}"
+    alone = {"value": "a list"} if "records" in domain else {"value": ""}
+    forms = " or ".join(filter(None, (alone.get(one, f"an {one}") for one in domain.get("forms", ()))))
+    return f"all data sets of the domain: {shown}{f'; each as {forms}' if forms else ''}"

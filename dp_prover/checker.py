@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dp_prover.checked_domain import bounds, data, differences, texts_of
+from dp_prover.checked_floats import held_by_floats
 from dp_prover.checked_numbers import ROUNDED, Q, exp_at_least, exp_at_most, log_beyond, need, says
 from dp_prover.checked_paths import combined, differ, follows, paths, symbols_of_path
 from dp_prover.checked_scripts import scripts_apart
@@ -151,11 +152,12 @@ def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
     """Raise ValueError if a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
-    need(proof["format"] == 3, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
+    need(proof["format"] == 4, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
     rule, claim, bound, domain = proof["rule"], proof["claim"], Q(proof["bound"]), proof["domain"]
     shape(proof)
+    held_by_floats(proof)
     if proof["listed"]:
         sets, wanted = data(domain)
         named = sorted((*entry["sides"],) for entry in proof["pairs"])

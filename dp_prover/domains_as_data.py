@@ -3,25 +3,33 @@
 A certificate holds this data, and its checker derives from it what a proof must cover.
 """
 
+import contextlib
 import itertools
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
+
+from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Number
-from auditor.neighbours.pair import Pair, Relation, plain
+from auditor.neighbours.pair import Pair, Relation, Side, plain
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import TotalsInCells, TotalsOfPeople
+from dp_prover.data_sets import bare, written_data
+from dp_prover.lazy import NotProvedError
 from dp_prover.moves import Box, Hull, hull, unit_vectors
 
 MOST_PAIRS = 2_000  # of a domain whose pairs are listed one by one
 MOST_SETS = 400  # of which each is compared with each
 MOST_STEPS = 729  # differences of integers
+RANDOM = 24  # pairs that a domain draws, to see of which types its data sets are
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,9 @@ def vectors_of(domain: Domain) -> Vectors | None:
 
 
 @vectors_of.register
-def _(domain: TotalsOfPeople) -> Vectors:
+def _(domain: TotalsOfPeople) -> Vectors | None:
+    if type(domain) is not TotalsOfPeople:  # a class derived from it may hold other data sets
+        return None
     # Each kind of people adds to a total between its least and its largest number of people.
     fewest, most = Fraction(domain.people.low), Fraction(domain.people.high)
     cells = [
@@ -120,7 +130,7 @@ def _steps(domain: TotalsOfPeople) -> list[tuple[Fraction, ...]]:
 
 @vectors_of.register
 def _(domain: TotalsInCells) -> Vectors | None:
-    if domain.norm == "l2":
+    if domain.norm == "l2" or type(domain) is not TotalsInCells:
         return None
     low, high = ((Fraction(end),) * domain.cells for end in (domain.values.low, domain.values.high))
     return Vectors(low, high, domain.values.integer, {domain.norm: str(Fraction(domain.reach))})
@@ -138,13 +148,39 @@ def _(domain: TotalsInCells, data: Sequence[Number], by: Sequence[Number]) -> Pa
 
 
 def listing_of(domain: Domain) -> Listing:
-    """Return all data sets of a domain one by one if they are few. Otherwise return the pairs to try first."""
+    """Return all data sets of a domain one by one if they are few. Otherwise return the pairs to try first.
+
+    The data sets are those that the domain itself makes, as it hands them to a mechanism.
+    """
     found = _every(domain)
     if found is not None and 0 < len(found.pairs) <= MOST_PAIRS:
+        _require_all(domain, found)
         return found
     some = domain.corners()
-    data = {"pairs": [[plain(pair.left), plain(pair.right)] for pair in some]}
+    data = {"pairs": [[bare(written_data(pair.dataset(side))) for side in get_args(Side)] for pair in some]}
     return Listing(data, 2 * len(some), [(2 * at, 2 * at + 1, pair) for at, pair in enumerate(some)])
+
+
+def _require_all(domain: Domain, listing: Listing) -> None:
+    """Raise NotProvedError if a data set that the domain hands to a mechanism is not listed with its types."""
+    known = {text for _, _, pair in listing.pairs for text in texts_of_pair(pair)}
+    if any(text not in known for pair in some_pairs(domain) for text in texts_of_pair(pair)):
+        raise NotProvedError("the domain has data sets of other types than its description says; give a list of pairs")
+
+
+def some_pairs(domain: Domain) -> list[Pair]:
+    """Return the corners of a domain, and random pairs of it."""
+    rng = np.random.default_rng(0)
+    found = list(domain.corners())
+    with contextlib.suppress(InvalidInputError):  # hardly any pair fits into the ranges
+        found += [domain.random(rng) for _ in range(RANDOM)]
+    return found
+
+
+def texts_of_pair(pair: Pair) -> tuple[str, str]:
+    """Return both data sets of a pair, as mechanisms receive them, as texts that tell all types."""
+    one, other = (json.dumps(written_data(pair.dataset(side))) for side in get_args(Side))
+    return one, other
 
 
 @singledispatch
@@ -159,15 +195,17 @@ def _(domain: Pairs) -> None:
 
 @_every.register
 def _(domain: Value) -> Listing | None:
-    if not domain.is_complete or math.comb(len(domain.values), 2) > MOST_PAIRS:
+    if type(domain) is not Value or not domain.is_complete or math.comb(len(domain.values), 2) > MOST_PAIRS:
         return None
     pairs = itertools.combinations(enumerate(domain.values), 2)
-    data = {"values": [plain(value) for value in domain.values]}
+    data = {"values": [bare(written_data(value)) for value in domain.values]}
     return Listing(data, len(domain.values), [(i, j, Pair(a, b, Relation.SUBSTITUTE)) for (i, a), (j, b) in pairs])
 
 
 @_every.register
 def _(domain: Records) -> Listing | None:
+    if type(domain) is not Records:
+        return None
     records = domain.all_records(MOST_SETS)
     low, high = map(int, domain.size)
     if domain.distance > 1 or not records or sum(len(records) ** n for n in range(low, high + 1)) > MOST_SETS:
@@ -175,9 +213,8 @@ def _(domain: Records) -> Listing | None:
     sets = [one for n in range(low, high + 1) for one in itertools.product(records, repeat=n)]
     if len({repr(record) for record in records}) != len(records):
         return None
-    first = domain.corners()[0]
     pairs = [
-        (i, j, Pair(one, other, first.relation, first.form))
+        (i, j, domain.as_received(one, other))
         for (i, one), (j, other) in itertools.combinations(enumerate(sets), 2)
         if _are_neighbours(one, other, Relation(domain.relation))
     ]
@@ -197,7 +234,8 @@ def _are_neighbours(one: Sequence[Any], other: Sequence[Any], relation: Relation
 def _(domain: TotalsInCells) -> Listing | None:
     values = domain.values
     if (
-        domain.norm == "l2"
+        type(domain) is not TotalsInCells
+        or domain.norm == "l2"
         or not values.integer
         or (int(values.high) - int(values.low) + 1) ** domain.cells > MOST_SETS
     ):
@@ -205,13 +243,13 @@ def _(domain: TotalsInCells) -> Listing | None:
     sets: list[tuple[Number, ...]] = list(
         itertools.product(range(int(values.low), int(values.high) + 1), repeat=domain.cells)
     )
-    first = domain.corners()[0]
     size = sum if domain.norm == "l1" else max
-    pairs = [
-        (i, j, Pair(one, other, first.relation, first.form))
+    steps = (
+        (i, j, one, tuple(b - a for a, b in zip(one, other, strict=True)))
         for (i, one), (j, other) in itertools.combinations(enumerate(sets), 2)
-        if size(abs(a - b) for a, b in zip(one, other, strict=True)) <= domain.reach
-    ]
+    )
+    moves = ((i, j, domain.moved(one, by)) for i, j, one, by in steps if size(map(abs, by)) <= domain.reach)
+    pairs = [(i, j, pair) for i, j, pair in moves if pair is not None]
     vectors = vectors_of(domain)
     assert vectors is not None
     return Listing(vectors.data(), len(sets), pairs)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from dp_prover import batches
 from dp_prover.arrays import require_few
 from dp_prover.expressions import Expressions
 from dp_prover.lazy import NotProvedError, unmodelled
@@ -19,7 +20,7 @@ from dp_prover.listed import iterate, listed
 from dp_prover.listed_numpy import applied_ufunc
 from dp_prover.objects import is_plain_exception, set_attribute
 from dp_prover.scope import CallScope
-from dp_prover.values import Array, RaisesError, is_constant
+from dp_prover.values import Array, Mark, RaisesError, is_constant
 
 EXCEPTIONS = frozenset(
     kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
@@ -92,6 +93,8 @@ class Evaluator(Expressions):
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``: lists and arrays are changed in place."""
+        if isinstance(old, Mark) or isinstance(value, Mark):
+            raise batches.refused("something of a batch is changed in place, or changes something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
@@ -107,6 +110,8 @@ class Evaluator(Expressions):
         if isinstance(old, dict | set):
             raise NotProvedError("a dict or a set is changed by an operator; use its methods")
         if isinstance(old, Array):
+            if old.batched or self.has_rows(value):
+                return self.changed_array(old, self.operate(operation, old, value))
             return self.changed_array(old, applied_ufunc(self.run, operation, old, value))
         try:
             return self.operate(operation, old, value)
@@ -114,7 +119,44 @@ class Evaluator(Expressions):
             raise unmodelled(error.error) from None
 
     def _for(self, node: ast.For, frame: CallScope) -> Signal:
-        return self._rounds(self._assigned(node, iterate(self.value(node.iter, frame)), frame), node, frame)
+        values = self.value(node.iter, frame)
+        if batches.is_rows(values):
+            return self._over_batch(node, values, frame)
+        return self._rounds(self._assigned(node, iterate(values), frame), node, frame)
+
+    def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
+        """Carry out a loop over the outputs of a batch, for one of them. See ``batches``."""
+        self._require_outside()
+        if node.orelse:
+            raise batches.refused("a loop over the batch has an else")
+        bound = batches.bound_in([node.target, *node.body])
+        lists: dict[str, Any] = {name: frame.values.get(name) for name in batches.filled_lists(node.body) - bound}
+        for name, items in lists.items():
+            if (
+                type(items) is not list
+                or items
+                or batches.mentions(node.body, name) != batches.appends(node.body, name)
+            ):
+                raise batches.refused("a loop over the batch does more with a list than to append each output")
+        for name in bound:  # what a row leaves, no other row may see
+            frame.values.pop(name, None)
+        before = batches.State(frame, lists)
+        self.assign(node.target, batches.first_row(values), frame)
+        self.inside_batch = True
+        try:
+            signal = self.block(node.body, frame)
+        finally:
+            self.inside_batch = False
+        if signal is not None and signal[0] != "continue":
+            raise batches.refused("a loop over the batch ends before its end")
+        for name in bound:
+            frame.values.pop(name, None)
+        before.require_same(batches.State(frame, lists))
+        for name, items in lists.items():
+            if len(items) != 1 or batches.is_batched(items):
+                raise batches.refused("a loop over the batch appends other than one output for each")
+            frame.values[name] = batches.Rows(items[0])
+        return None
 
     def _assigned(self, node: ast.For, values: Iterator[Any], frame: CallScope) -> Iterator[None]:
         for value in values:

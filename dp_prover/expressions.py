@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dp_prover import batches
 from dp_prover.arithmetic import (
     COMPARISONS,
     binary,
@@ -43,7 +44,7 @@ from dp_prover.outside import MODULES, BoundMethod, Foreign, attribute_of, descr
 from dp_prover.run import TracedRun
 from dp_prover.scope import CallScope, Closure, bound_arguments
 from dp_prover.source import bound_names, is_super, read_source
-from dp_prover.values import Array, Term, is_constant, kind_of
+from dp_prover.values import Array, Mark, Term, is_constant, kind_of
 
 MOST_CALLS = 40  # inside of each other
 OPERATORS: dict[type[ast.operator], str] = {
@@ -76,10 +77,12 @@ CONSTANTS = (bool, int, float, str, bytes, type(None), type(...))
 class Expressions:
     """Evaluates expressions for one run."""
 
-    def __init__(self, run: TracedRun) -> None:
+    def __init__(self, run: TracedRun, batched: bool = False) -> None:
         self.run = run
+        self.batched = batched  # whether the mechanism returns a batch of outputs
         self._file = ""
         self._depth = 0
+        self.inside_batch = False  # in a loop over the outputs of a batch
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""
@@ -99,6 +102,8 @@ class Expressions:
 
     def truth(self, value: Any) -> bool:
         """Return whether a value is true, after a fork if that is not known."""
+        if self.has_rows(value) and not isinstance(value, list | tuple | dict):
+            raise batches.refused("a condition has something of a batch")
         if isinstance(value, Array):
             if value.index.size != 1:
                 raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))
@@ -149,6 +154,8 @@ class Expressions:
                 if value in (int, dict)
                 else self._refuse(f"{value.__name__}.{name} is not modelled")
             )
+        if isinstance(value, Array) and value.batched:
+            return batches.attribute(value, name)
         return attribute(value, name)
 
     def _refuse(self, reason: str) -> Any:
@@ -172,6 +179,13 @@ class Expressions:
 
     def operate(self, operation: str, a: Any, b: Any) -> Any:
         """Return ``a operation b``."""
+        if type(a) is type(b) and type(a) in (list, tuple) and operation == "+":
+            return self._of_sequences(operation, a, b)
+        if self.has_rows(a, b):
+            self._require_outside(a, b)
+            if operation == "@":
+                return batches.multiplied(self.run, functools.partial(applied_ufunc, self.run, "@"), a, b)
+            return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
             if any(isinstance(one, str | Foreign | dict | set) or one is None for one in (a, b)):
                 raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
@@ -187,6 +201,18 @@ class Expressions:
             raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         return binary(self.run, operation, a, b)
 
+    def has_rows(self, *values: Any) -> bool:
+        """Whether one of some values is of a batch of outputs."""
+        return self.batched and any(map(batches.is_batched, values))
+
+    def _require_outside(self, *values: Any) -> None:
+        """Raise NotProvedError in a loop over the outputs of a batch, which has the row of one output only."""
+        if self.inside_batch:
+            marks = [value.words for value in values if isinstance(value, Mark)]
+            raise batches.refused(
+                f"{marks[0]} is computed with" if marks else "a loop over the batch computes with all rows"
+            )
+
     def _of_sequences(self, operation: str, a: Any, b: Any) -> Any:
         if operation == "+" and type(a) is type(b):
             require_few(len(a) + len(b))
@@ -201,6 +227,11 @@ class Expressions:
 
     def _unary(self, node: ast.UnaryOp, frame: CallScope) -> Any:
         value = self.value(node.operand, frame)
+        if self.has_rows(value) and not isinstance(node.op, ast.Not):
+            self._require_outside(value)
+            return batches.item_by_item(
+                self.run, functools.partial(applied_unary, self.run, UNARY[type(node.op)]), value
+            )
         if isinstance(node.op, ast.Not):
             return lazily(operator.not_, value) if isinstance(value, Lazy) else not self.truth(value)
         if isinstance(value, Array):
@@ -242,6 +273,9 @@ class Expressions:
             found = self._contains(b, a)
             return found if isinstance(op, ast.In) else not found
         operation = COMPARED[type(op)]
+        if self.has_rows(a, b):
+            self._require_outside(a, b)
+            return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
             if not all(
                 isinstance(one, Array | Term | Lazy | list | tuple | int | float | np.generic) for one in (a, b)
@@ -327,6 +361,8 @@ class Expressions:
 
     def item(self, owner: Any, key: Any) -> Any:
         """Return ``owner[key]``."""
+        if self.has_rows(key) or (isinstance(owner, Array) and owner.batched):
+            return batches.item(owner, key, self.inside_batch)
         if isinstance(owner, Array):
             return taken(owner, key)
         if type(owner) is dict:
@@ -344,7 +380,11 @@ class Expressions:
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
         """Carry out ``owner[key] = value``."""
-        if isinstance(owner, Array):
+        if isinstance(owner, Array) and owner.batched:
+            batches.set_item(self.run, owner, key, value, self.inside_batch)
+        elif self.has_rows(key) or (isinstance(owner, Array) and self.has_rows(value)):
+            raise batches.refused("rows of a batch are written into something else")
+        elif isinstance(owner, Array):
             put(self.run, owner, key, value)
         elif type(owner) is dict:
             owner[key_of(key)] = value
@@ -358,6 +398,16 @@ class Expressions:
 
     def changed_array(self, array: Array, value: Any) -> Array:
         """Return an array after an operator changed it in place."""
+        if array.batched or self.has_rows(value):
+            self._require_outside()
+            if not (isinstance(value, Array) and array.batched and value.batched):
+                raise batches.refused("rows of a batch change another array")
+            with batches.shown():
+                self._changed_array(array, value)
+            return array
+        return self._changed_array(array, value)
+
+    def _changed_array(self, array: Array, value: Any) -> Array:
         kind = value.dtype if isinstance(value, Array) else np.dtype(kind_of(value))
         if not np.can_cast(kind, array.dtype, "same_kind"):
             raise unmodelled(TypeError(f"Cannot cast the result from {kind} to {array.dtype}"))
@@ -398,10 +448,12 @@ class Expressions:
 
     def _rows(self, node: Any, frame: CallScope) -> Iterator[CallScope]:
         """Yield a frame for each row of a comprehension; the first thing gone over is evaluated at once."""
+        return self._rows_over(node, self.value(node.generators[0].iter, frame), frame)
+
+    def _rows_over(self, node: Any, values: Any, frame: CallScope) -> Iterator[CallScope]:
         targets = [one.id for part in node.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
-        first = iterate(self.value(node.generators[0].iter, frame))
         inner = CallScope(frozenset(targets), frame.file, frame)
-        return self._nested(node.generators, first, inner)
+        return self._nested(node.generators, iterate(values), inner)
 
     def _nested(
         self, parts: Sequence[ast.comprehension], values: Iterator[Any], frame: CallScope
@@ -419,7 +471,30 @@ class Expressions:
                     yield frame
 
     def _list_of(self, node: ast.ListComp, frame: CallScope) -> Any:
-        return [self.value(node.elt, row) for row in self._rows(node, frame)]
+        values = self.value(node.generators[0].iter, frame)
+        if batches.is_rows(values):
+            return self._rows_of_batch(node, values, frame)
+        return [self.value(node.elt, row) for row in self._rows_over(node, values, frame)]
+
+    def _rows_of_batch(self, node: ast.ListComp, values: Any, frame: CallScope) -> Any:
+        """Return the list of the outputs of a batch, of which one is made."""
+        self._require_outside()
+        if len(node.generators) > 1 or node.generators[0].ifs or node.generators[0].is_async:
+            raise batches.refused("a list has more or fewer items than the batch has outputs")
+        target = node.generators[0].target
+        names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+        inner = CallScope(frozenset(names), frame.file, frame)
+        before = batches.State(frame, {})
+        self.inside_batch = True
+        try:
+            self.assign(target, batches.first_row(values), inner)
+            found = self.value(node.elt, inner)
+        finally:
+            self.inside_batch = False
+        before.require_same(batches.State(frame, {}))
+        if batches.is_batched(found):
+            raise batches.refused("an output of a batch holds other outputs")
+        return batches.Rows(found)
 
     def _set_of(self, node: ast.SetComp, frame: CallScope) -> Any:
         return {key_of(self.value(node.elt, row)) for row in self._rows(node, frame)}
@@ -443,6 +518,8 @@ class Expressions:
     def _formatted(self, node: ast.FormattedValue, frame: CallScope) -> Any:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
+        if isinstance(value, Mark):
+            raise batches.refused(f"{value.words} is written as text")
         if not is_constant(value):
             raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
@@ -531,6 +608,13 @@ class Expressions:
             values = bound_arguments(function.node, list(arguments), keywords, function.defaults)
             frame = CallScope(function.names, function.frame.file, function.frame, values=values)
             return self._entered(function.node, frame)
+        of_batch = self.has_rows(*arguments, *keywords.values())
+        if isinstance(function, UncalledMethod) and (of_batch or self.has_rows(function.owner)):
+            self._require_outside(*arguments, *keywords.values())
+            model = functools.partial(call_method, self, function)
+            return batches.method(function, self.run, model, arguments, keywords)
+        if isinstance(function, UncalledMethod) and self.batched and not self.inside_batch:
+            batches.require_independent(function)
         if isinstance(function, UncalledMethod):
             if isinstance(function.owner, type):
                 return called_of_type(function, arguments, keywords)
@@ -540,6 +624,9 @@ class Expressions:
         if isinstance(function, MadeObject):
             return self.call(special_method(function, "__call__"), arguments, keywords)
         entry = entry_of(function)
+        if entry is not None and of_batch:
+            self._require_outside(*arguments, *keywords.values())
+            return batches.called(entry, self.run, functools.partial(called, entry, self), arguments, keywords)
         if entry is not None:
             return called(entry, self, arguments, keywords)
         if type(function) is types.FunctionType:

@@ -5,6 +5,7 @@ accepts. That call also says the shape and the type of what is drawn.
 """
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -22,6 +23,7 @@ from dp_prover.arithmetic import (
     multiplied,
     native,
     raised,
+    require_noise_above_rounding,
 )
 from dp_prover.arrays import as_array, real, require_few
 from dp_prover.form import Form, Law, exact
@@ -176,7 +178,9 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
     name = run.draw((law, number))
     scale = float(number)
     run.drew(NoiseDraw(method, name, lambda drawn: drawn - run.value(form), lambda: (run.value(form), scale)))
-    return made(run, form.plus(Form.symbol(name)), float, plus)
+    whole = form.plus(Form.symbol(name))
+    require_noise_above_rounding(run, whole, form)
+    return made(run, whole, float, plus)
 
 
 def _laplace(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -477,3 +481,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "permutation": permutation,
     "shuffle": shuffle,
 }
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a method's parameters, in order."""
+    return list(inspect.signature(METHODS[name]).parameters)[1:]

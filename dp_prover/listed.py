@@ -16,7 +16,7 @@ from dp_prover.arithmetic import native
 from dp_prover.arrays import is_known, ours, real, require_few
 from dp_prover.lazy import Lazy, NotProvedError, Numbered, unmodelled
 from dp_prover.run import TracedRun
-from dp_prover.values import Array, RaisesError, Term, is_constant, typed
+from dp_prover.values import Array, Mark, RaisesError, Term, is_constant, typed
 
 MOST_STEPS = 100_000  # of what a loop goes over
 LONG, MOST_FOR_LONG = ("math.factorial", "math.comb", "math.perm"), 2_000
@@ -101,6 +101,7 @@ def iterate(value: Any) -> Iterator[Any]:
     if type(value) is set:
         raise NotProvedError("the order of a set is not modelled; use sorted()")
     shown = "a number from data or noise" if isinstance(value, Term) else f"a {type(value).__name__}"
+    shown = value.words if isinstance(value, Mark) else shown
     raise NotProvedError(f"{shown} is iterated over, which is not modelled")
 
 

@@ -15,7 +15,7 @@ from dp_prover.arrays import Scalars, elementwise, is_known, real
 from dp_prover.lazy import Lazy, NotProvedError, unmodelled
 from dp_prover.listed import MOST_STEPS, Caller, Iterated, Listed, View, is_type, iterate, listed
 from dp_prover.run import TracedRun
-from dp_prover.values import Array, RaisesError, Term, is_constant, kind_of, typed
+from dp_prover.values import Array, Mark, RaisesError, Term, is_constant, kind_of, typed
 
 
 def one_number(name: str, function: Scalars) -> Callable[..., Any]:
@@ -224,6 +224,8 @@ def key_of(value: Any) -> Any:
     """Return the constant that is a key of a dict or an item of a set."""
     if isinstance(value, Lazy):
         value = value.settled()
+    if isinstance(value, Mark):
+        raise NotProvedError(f"{value.words} is a key, or an item of a set")
     if not is_known(value) or isinstance(value, Array | list | dict | set):
         raise NotProvedError("a number from data or noise is a key, or an item of a set")
     if may_be_nan(value):

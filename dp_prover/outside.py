@@ -13,7 +13,7 @@ from dp_prover.lazy import NotProvedError
 from dp_prover.listed import Listed
 from dp_prover.listed_numpy import NUMPY
 from dp_prover.listed_python import BUILTINS, MATH
-from dp_prover.values import Array, from_numpy, is_constant
+from dp_prover.values import Array, Mark, from_numpy, is_constant
 
 NUMPY_FILES = str(pathlib.Path(np.__file__).parent)
 
@@ -145,6 +145,8 @@ def _own_attributes(owner: Any) -> dict[str, Any]:
 
 def described(value: Any) -> str:
     """Describe a value whose use is not modelled."""
+    if isinstance(value, Mark):
+        return value.words
     if isinstance(value, Foreign):
         more = " (write it as a tuple)" if type(value.value) is list else ""
         return f"a {type(value.value).__name__} from outside of the call{more}"

@@ -4,14 +4,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.bounds.digits import shown_above
 from auditor.claims import ApproximateDP, Claim
-from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.prover import Scope
@@ -21,8 +20,9 @@ from dp_prover.analyst import analyst_of
 from dp_prover.checker import check_certificate
 from dp_prover.clock import check_time, seconds_left
 from dp_prover.confirm import Noting, compared_numbers, confirmed
+from dp_prover.data_sets import form_of, written_data
 from dp_prover.directed import confirm_each
-from dp_prover.domains_as_data import Listing, Vectors, listing_of, vectors_of
+from dp_prover.domains_as_data import Listing, Vectors, listing_of, some_pairs, vectors_of
 from dp_prover.explain import DATA, event_of, outputs_of, pair_inside
 from dp_prover.gaussian import Moved, least_shift
 from dp_prover.lazy import NotProvedError
@@ -32,10 +32,10 @@ from dp_prover.moves import Box, Hull
 from dp_prover.pairing import Matched, NotMatchedError, Pairing
 from dp_prover.path_cells import Cell
 from dp_prover.proof import Proof, within
-from dp_prover.retrace import form_of, plain_data
 from dp_prover.run import Names, Path
 from dp_prover.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from dp_prover.trace import Trace, bounds_of, numbers, symbols, trace
+from dp_prover.values import LARGEST_INTEGER
 
 RANDOM, MOST_COMPARED = (
     12,
@@ -132,19 +132,10 @@ class Attempt:
     def _symbolic(self, vectors: Vectors) -> Trace:
         self.names = Names(bounds_of(vectors.low, vectors.high))
         dataset = symbols(self.names.bounds, vectors.integer)
-        corners = self.domain.corners()
-        shown = {
-            (type(one), one.dtype, one.shape) for one in (corners[0].dataset("left"), corners[-1].dataset("right"))
-        }
-        wanted = (np.ndarray, np.dtype(np.int64 if vectors.integer else np.float64), (len(vectors.low),))
-        if shown != {wanted}:
-            raise NotProvedError("the data arrive in another form than an array of int64 or float64")
+        some = some_pairs(self.domain)
+        _require_vectors(vectors, [pair.dataset(side) for pair in some for side in get_args(Side)])
         found = trace(self.mechanism, dataset, self.names)
-        rng = np.random.default_rng(0)
-        try:
-            pairs = [self.domain.random(rng) for _ in range(RANDOM // 2)] + corners[: RANDOM // 2]
-        except InvalidInputError:  # hardly any pair fits into the ranges
-            pairs = corners[:RANDOM]
+        pairs = [*some[-RANDOM // 2 :], *some[: RANDOM // 2]]
         tried = [[float(value) for value in side] for pair in pairs for side in (pair.left, pair.right)]
         constants = sorted(self.names.compared, key=abs)
         tried += compared_numbers(constants, vectors.low, vectors.high, vectors.integer)[:MOST_COMPARED]
@@ -197,7 +188,7 @@ class Attempt:
             key = _spelled(pair.dataset(side))
             if key not in seen:
                 traces.append(self._numeric(pair, side))
-                self._data.append(plain_data(pair.dataset(side)))
+                self._data.append(written_data(pair.dataset(side)))
                 seen[key] = len(traces) - 1
             return seen[key]
 
@@ -393,6 +384,22 @@ class Attempt:
             outputs=None if error.path is None else outputs_of(error.path),
             pairs=about.pairs,
         )
+
+
+def _require_vectors(vectors: Vectors, shown: Sequence[Any]) -> None:
+    """Raise NotProvedError unless data sets that a domain makes are of the one type and in the ranges of its vectors."""
+    if vectors.integer and max(map(abs, (*vectors.low, *vectors.high))) > LARGEST_INTEGER:
+        raise NotProvedError(
+            "the integers of the data have more than 53 bits, which floats do not hold exactly; limit the values of the domain"
+        )
+    wanted = (np.ndarray, np.dtype(np.int64 if vectors.integer else np.float64), (len(vectors.low),))
+    if any((type(one), getattr(one, "dtype", None), np.shape(one)) != wanted for one in shown):
+        raise NotProvedError("the data arrive in another form than an array of int64 or float64")
+    for one in shown:
+        if np.any((one == 0) & np.signbit(one)):
+            raise NotProvedError("the data hold −0.0, which equals 0.0 and is another number; write 0.0 in the domain")
+        if not all(a <= Fraction(x) <= b for a, x, b in zip(vectors.low, one.tolist(), vectors.high, strict=True)):
+            raise NotProvedError("the data go beyond the ranges that the domain describes")
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:

@@ -4,39 +4,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from auditor.blackbox.mechanism import PythonSource
 from auditor.errors import MechanismError
 from auditor.sessions.played import Played
 from dp_prover import certificate as written
 from dp_prover.analyst import RandomAnalyst, asking
+from dp_prover.data_sets import made_again
 from dp_prover.lazy import NotProvedError
 from dp_prover.masses import law_of
 from dp_prover.run import Names
 from dp_prover.trace import Trace, bounds_of, numbers, symbols, trace
-
-
-def plain_data(dataset: Any) -> Any:
-    """Return a data set as JSON, so that it can be made again."""
-    if isinstance(dataset, np.ndarray):
-        kind = "str" if dataset.dtype.kind == "U" else str(dataset.dtype)
-        if kind not in ("int64", "float64", "bool", "str"):
-            raise NotProvedError(f"the data are arrays of {kind}; use int64 or float64")
-        return {"array": dataset.tolist(), "dtype": kind, "shape": list(dataset.shape)}
-    return {"value": dataset}
-
-
-def form_of(data: Any) -> str:
-    """Describe the form of a data set that was written as JSON."""
-    return f"array of {data['dtype']}" if "array" in data else "value"
-
-
-def made_again(data: Any) -> Any:
-    """Return the data set that was written as JSON."""
-    if "array" in data:
-        return np.array(data["array"], dtype=np.dtype(data["dtype"])).reshape(data["shape"])
-    return data["value"]
 
 
 def retraced(proof: Any) -> str | None:

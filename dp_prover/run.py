@@ -200,6 +200,12 @@ class Names:
             high += max(value * ends[0], value * ends[1])
         return low, high
 
+    def finest(self, form: Form) -> Fraction | None:
+        """Return the smallest scale of noise in a form, outside of its opaque terms; None without noise that has a scale."""
+        laws = ((factor, self.laws[name]) for name, factor in form.terms.items() if name[0] == NOISE)
+        scales = (abs(factor) * _scale_of(law) for factor, law in laws if law[0] in LIKELY or law[0] == "geometric")
+        return min(scales, default=None)
+
     def _ends(self, name: str) -> UnitInterval | None:
         if name[0] == INPUT:
             return self.bounds[name]
@@ -236,6 +242,11 @@ class Names:
         return text, [number.constant for number in numbers], numbers
 
 
+def _scale_of(law: Law) -> Fraction:
+    """Return the scale of noise; geometric noise moves by integers."""
+    return Fraction(law[1]) if law[0] in LIKELY else Fraction(1)
+
+
 def affine(form: Form) -> Form:
     """Return a form without its opaque terms."""
     return Form({name: value for name, value in form.terms.items() if name[0] != OPAQUE}, form.constant)
@@ -244,7 +255,8 @@ def affine(form: Form) -> Form:
 class TracedRun:
     """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one.
 
-    ``line`` is the file and the line that is evaluated.
+    ``line`` is the file and the line that is evaluated. ``rounding`` bounds how far floats of the data without noise are from their
+    exact values, in all.
     """
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
@@ -259,6 +271,7 @@ class TracedRun:
         self.labels: dict[str, tuple[str, Fraction]] = {}
         self.outcomes: dict[str, list[State]] = {}
         self._intervals: dict[str, UnitInterval] = {}
+        self.rounding = Fraction(0)
         self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:

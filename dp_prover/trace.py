@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from dp_prover import generator
+from dp_prover import batches, generator
 from dp_prover.analyst import analyst_of, interviewed
+from dp_prover.arithmetic import require_hardly_rounded
 from dp_prover.clock import seconds_left
-from dp_prover.evaluator import Evaluator, evaluated
+from dp_prover.evaluator import Evaluator, evaluated, placing
 from dp_prover.form import INPUT, Form
 from dp_prover.laws import require_unused
 from dp_prover.lazy import CURRENT, Lazy, NotProvedError
@@ -25,7 +26,6 @@ from dp_prover.run import Names, Path, TracedRun, UnitInterval
 from dp_prover.values import (
     FLOAT64,
     INT64,
-    Array,
     RaisesError,
     Term,
     array_of,
@@ -110,19 +110,16 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
 def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     """Evaluate the mechanism, and return its output."""
     own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
-    size = {"size": 1} if mechanism.batched else {}
+    size = {"size": batches.SIZE} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
-    evaluator, analyst = Evaluator(run), analyst_of(mechanism)
+    evaluator, analyst = Evaluator(run, mechanism.batched), analyst_of(mechanism)
     if analyst is not None:
         kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
         return interviewed(evaluator, analyst, dataset, kept | keywords)
     output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
     if mechanism.batched and not isinstance(output, RaisesError):
-        count = (
-            len(output) if isinstance(output, list | tuple) else output.shape[:1] if isinstance(output, Array) else ()
-        )
-        if count not in (1, (1,)):
-            raise NotProvedError("a batch of size 1 does not hold one output", run.place)
+        with placing(evaluator):
+            return batches.output_of_batch(output)
     return output
 
 
@@ -139,6 +136,8 @@ def path_of_run(run: TracedRun, output: Any) -> Path:
             leaves = [settled_leaf(leaf) for leaf in leaves]
     except NotProvedError as error:
         raise NotProvedError(error.reason, error.place or run.place) from None
+    if run.labels and any(isinstance(leaf, Form) and run.names.finest(leaf) is None for leaf in leaves):
+        require_hardly_rounded(run)
     path = Path(
         tuple(run.conditions),
         dict(run.labels),

@@ -6,6 +6,7 @@ item is where. So NumPy itself decides what a slice or a transpose is, and never
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -82,13 +83,43 @@ class Items:
         self.unsure = True
 
 
+class Mark:
+    """Something of a batch that is no value: nothing computes with it, or looks at it. See ``batches``."""
+
+    words = "something of a batch"
+
+
+ROWS_SHOWN: ContextVar[bool] = ContextVar(
+    "ROWS_SHOWN", default=False
+)  # to an operation that keeps the rows of a batch apart
+
+
 class Array:
-    """An array of NumPy with its type. Items are numbers of Python, terms or lazy values of such numbers."""
+    """An array of NumPy with its type. Items are numbers of Python, terms or lazy values of such numbers.
 
-    __slots__ = ("dtype", "index", "store")
+    The first axis of a ``batched`` array are the outputs of a batch. It shows its items to operations alone that keep these apart.
+    """
 
-    def __init__(self, store: Items, index: np.ndarray[Any, np.dtype[np.intp]], dtype: np.dtype[Any]) -> None:
-        self.store, self.index, self.dtype = store, index, dtype
+    __slots__ = ("_places", "batched", "dtype", "store")
+
+    def __init__(
+        self, store: Items, index: np.ndarray[Any, np.dtype[np.intp]], dtype: np.dtype[Any], *, batched: bool = False
+    ) -> None:
+        self.store, self._places, self.dtype, self.batched = store, index, dtype, batched
+
+    @property
+    def index(self) -> np.ndarray[Any, np.dtype[np.intp]]:
+        """Which item is where. Raises NotProvedError for the rows of a batch, unless they are kept apart."""
+        if self.batched and not ROWS_SHOWN.get():
+            raise NotProvedError(
+                "the outputs of a batch are looked at together, or counted; compute each output from its own row alone"
+            )
+        return self._places
+
+    @classmethod
+    def of_numpy(cls, array: np.ndarray[Any, Any]) -> "Array":
+        """Return an array of constants."""
+        return array_of(array.ravel().tolist(), array.shape, array.dtype)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -202,7 +233,7 @@ def as_form(value: Any) -> Form | None:
         return value.form
     if isinstance(value, np.number) and value.dtype not in (INT64, FLOAT64):
         raise NotProvedError(f"a {value.dtype} is combined with a number from data or noise; use int64 or float64")
-    if type(value) is int and abs(value) > LARGEST_INTEGER:
+    if isinstance(value, int | np.integer) and abs(int(value)) > LARGEST_INTEGER:
         raise NotProvedError("an integer of more than 53 bits is combined with a number from data or noise")
     number = exact(value)
     return None if number is None else Form.number(number)

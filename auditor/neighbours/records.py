@@ -210,6 +210,10 @@ class Records(Table):
         form = Arrays(() if self._is_single else (len(self._columns),), "" if numbers else "object")
         return Pair(left, right, self._relation, form)
 
+    def as_received(self, left: Rows, right: Rows) -> Pair:
+        """Return the pair of these records, in the container in which mechanisms receive them."""
+        return self._shown(left, right)
+
     def contained_otherwise(self, pair: Pair) -> Pair:
         """Return the same pair in the other container: as arrays instead of lists, or as lists instead of arrays."""
         return self._shown(pair.left, pair.right, "array" if self.container == "list" else "list")

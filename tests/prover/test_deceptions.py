@@ -221,7 +221,7 @@ def test_readers_of_certificates_rename_draws_and_no_words() -> None:
         for sides, renamed in (([0, 1], {"n1": "n0"}), ([1, 0], {"n0": "n1"}))
     ]
     content = {
-        **{"format": 3, "rule": "alignment", "mechanism": "m.py:f", "parameters": {}, "functions": dict(names.read)},
+        **{"format": 4, "rule": "alignment", "mechanism": "m.py:f", "parameters": {}, "functions": dict(names.read)},
         **{"data": [{"value": 0}, {"value": 1}], "claim": {"epsilon": 0.1}, "bound": "0", "listed": True},
         **{"domain": {"values": [0, 1], "forms": ["value"]}, "noise": written.noise(names)},
         **{"traces": traces, "pairs": pairs},

@@ -15,8 +15,9 @@ from dp_prover import checker
 from dp_prover.checked_numbers import exp_at_least, exp_at_most, log_beyond
 from dp_prover.checked_paths import follows, paths
 from dp_prover.checker import check_certificate
+from dp_prover.data_sets import form_of, written_data
 from dp_prover.masses import law_of
-from dp_prover.retrace import form_of, plain_data, retraced
+from dp_prover.retrace import retraced
 from dp_prover.run import Names
 from dp_prover.trace import bounds_of, numbers, symbols, trace
 
@@ -49,7 +50,7 @@ class Forged:
         self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
         starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
         self.traces = [trace(self.mechanism, one, self.names) for one in starts]
-        listed = [plain_data(one) for one in data or []]
+        listed = [written_data(one) for one in data or []]
         values = [plain(one) for one in data or []]
         sides = [(0, 1), (1, 0)] if data else [(0, 0)]
         box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
@@ -133,7 +134,7 @@ def test_laws_are_those_of_all_data_sets() -> None:
     assert law_of(forged.traces[0]) is None
     law = written.law(found)
     pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": dict.fromkeys(law, "0")} for i, j in ((0, 1), (1, 0))]
-    data = [plain_data(one) for one in (0, 1, 1)]
+    data = [written_data(one) for one in (0, 1, 1)]
     changes = {"rule": "masses", "noise": {}, "traces": None, "pairs": pairs}
     assert not forged.stands(**changes, laws=[law, law], data=data)
     assert not forged.stands(**changes, laws=[None, law])
