@@ -137,13 +137,15 @@ def _array_leaves(place: str, value: Any) -> Leaves:
 
 
 def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
-    """Return the length of a dict, and the positions of its keys unless they are sorted (by number, or by text)."""
+    """Return the length of a dict, its keys that are fractions, and the positions of its keys unless they are sorted
+    (by number, or by text).
+    """
     keys = list(value)
     words = [spelled(key) for key in keys]
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
-    made = {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
+    made: Leaves = {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
     return {
         **_length(place, value),
         **made,

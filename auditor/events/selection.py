@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
+from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.defaults import BITS, VALUES
@@ -284,7 +284,7 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
         yield from (LowestBit(column.name) for column in fractions)
     if VALUES not in kinds:
         return
-    places = [column.name for column in fit.columns if varies(column)]
+    places = [column.name for column in fit.columns if varies(column) and _is_shared(column)]
     yield from map(Place, places)
     yield from (decimals for decimals in map(Decimals, places) if decimals.varies(fit))
     yield from features_of_texts(fit, places)
@@ -292,6 +292,13 @@ def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
         yield from vector_features(fit, places)
         if _distinct_at_most(fit, places, MOST_JOINT_ATOMS):
             yield Whole(tuple(places))
+
+
+def _is_shared(column: OutputColumn) -> bool:
+    """Whether more than one output has the place. Thousands of places of one output each would hide the others by luck."""
+    if column.codes is None or ABSENT not in column.atoms:
+        return True
+    return bool(np.count_nonzero(column.codes != column.atoms.index(ABSENT)) > 1)
 
 
 def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:

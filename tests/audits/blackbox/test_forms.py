@@ -1,0 +1,71 @@
+"""A leak in every form of an output is found, and its sound twin passes; or the form is refused in words.
+
+A sound twin is refuted with a probability of at most 1e-9, so all of them together with less than 1e-7.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import forms
+import hidden_kinds
+import numpy as np
+import pytest
+
+import auditor
+from auditor.errors import MechanismError
+from auditor.neighbours.domains import Pairs
+from auditor.verdict import Verdict
+
+REFUSED = {"masked array"}
+# A form that cannot hold the number: what it holds of it is too coarse, or cut.
+WRITTEN_COARSELY = {"date": 20.0}
+# These kinds are audited every time; tests/long audits all of them.
+EVERY_TIME = (
+    "suffix after random letters",
+    "letter never used",
+    "number in a log line",
+    "parity of an integer",
+    "dtype of a Series",
+    "attribute of a text",
+)
+
+
+def audited(mechanism: Callable[..., Any]) -> auditor.AuditResult:
+    settings: dict[str, Any] = {"samples": 2_000, "shrink": False, "planted": 0, "prove": False, "confidence": 1 - 1e-9}
+    return auditor.audit(mechanism, auditor.PureDP(1.0), Pairs([(1, 0)]), **settings)
+
+
+def mechanism_of(form: Callable[[float], Any], moves: float, scale: float) -> Callable[..., Any]:
+    """Return the form in a list: a mechanism that returns nothing but exceptions counts as one that always fails."""
+    return lambda side, rng: [form(scale * (moves * side + rng.laplace()))]
+
+
+@pytest.mark.parametrize("name", sorted(forms.OF_A_NUMBER))
+def test_a_leak_in_a_form_is_found_and_its_twin_passes(name: str) -> None:
+    form, scale = forms.OF_A_NUMBER[name], WRITTEN_COARSELY.get(name, 1.0)
+    if name in REFUSED:
+        with pytest.raises(MechanismError, match="masked array"):
+            audited(mechanism_of(form, 10.0, scale))
+        return
+    assert audited(mechanism_of(form, 10.0, scale)).verdict is Verdict.VIOLATION
+    assert audited(mechanism_of(form, 0.0, scale)).verdict is Verdict.NO_VIOLATION_FOUND
+
+
+@pytest.mark.parametrize("part", [np.float64, lambda v: np.array([v, v])], ids=["float64", "array"])
+@pytest.mark.parametrize(
+    "name", sorted(forms.CONTAINERS.keys() - {"Counter", "frozenset"})
+)  # these hold no part as it is
+def test_a_leak_in_a_container_is_found(name: str, part: Callable[[float], Any]) -> None:
+    """The number is NumPy's, as that of most mechanisms."""
+    make = forms.CONTAINERS[name]
+    assert audited(lambda side, rng: [make(part(10.0 * side + rng.laplace()), 1)]).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize("name", EVERY_TIME)
+def test_a_hidden_leak_is_found_or_the_part_is_named(name: str) -> None:
+    kind = hidden_kinds.KINDS[name]
+    faulty, sound = (
+        hidden_kinds.audit(kind, is_sound, samples=5_000, confidence=1 - 1e-9) for is_sound in (False, True)
+    )
+    assert faulty.verdict is Verdict.VIOLATION or any("differs from call to call" in text for text in faulty.warnings)
+    assert sound.verdict is Verdict.NO_VIOLATION_FOUND
