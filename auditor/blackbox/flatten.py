@@ -145,7 +145,11 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
-    made: Leaves = {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
+    made: Leaves = (
+        {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
+    )
+    fractions = sorted(key for key in keys if isinstance(key, float | np.floating) and not math.isnan(key))
+    made.update({f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)})
     return {
         **_length(place, value),
         **made,
