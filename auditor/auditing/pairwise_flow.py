@@ -4,13 +4,14 @@ Later rounds also learn from the outputs that a round counted. The pair and the 
 outputs are drawn. So search and learning cannot bias what is proved.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from auditor.auditing.draw import Draw, Tally
+from auditor.auditing.draw import Draw, OutOfTimeError, Tally
 from auditor.auditing.earlier import OF_EARLIER
 from auditor.auditing.health_checks import all_alike, always_fails, commonest
 from auditor.auditing.outcome import Evidence, Seen, no_answer
@@ -48,35 +49,36 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     counted, earlier = _counted_again(plan, draw, known) if plan.earlier else ([], None)
     best = best_of(plan, counted) if counted else None
     refuted = best is not None and best.refutes(plan)
-    while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
-        found = known.search(now, refuted=refuted)
-        sample = known.outputs_on(found, now)
-        failure = sample.left.failure() and sample.right.failure()
-        if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
-            return no_answer(always_fails(plan, found.pair, failure), found.pair)
-        if rounds.ended and (raised := all_raise(found.pair, sample)):
-            return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
-        alike = commonest(sample) == 1
-        learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
-        for other in known.others(found, now, best.found if best and (refuted or alike) else None):
-            of_other = known.outputs_on(other, now)
-            again = known.learn(other, of_other, now)
-            if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
-                found, sample, learned, alike = other, of_other, again, False
-        if rounds.ended and alike:
-            return no_answer(all_alike(sample), found.pair)
-        now, note = _affordable(rounds, now, sample)
-        of_round = known.count(found, learned, sample, now, last=rounds.ended)
-        if not of_round:
-            break
-        counted += of_round
-        tally = of_round[-1].tally
-        if tally.lost > tally.outputs / 2:
-            raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
-            reason = always_fails(plan, found.pair, failure) if failure else raised
-            return no_answer(reason, found.pair, draw.drawn_by())
-        best = best_of(plan, counted)
-        refuted = best.refutes(plan)
+    with contextlib.suppress(OutOfTimeError):
+        while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
+            found = known.search(now, refuted=refuted)
+            sample = known.outputs_on(found, now)
+            failure = sample.left.failure() and sample.right.failure()
+            if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
+                return no_answer(always_fails(plan, found.pair, failure), found.pair)
+            if rounds.ended and (raised := all_raise(found.pair, sample)):
+                return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
+            alike = commonest(sample) == 1
+            learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
+            for other in known.others(found, now, best.found if best and (refuted or alike) else None):
+                of_other = known.outputs_on(other, now)
+                again = known.learn(other, of_other, now)
+                if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
+                    found, sample, learned, alike = other, of_other, again, False
+            if rounds.ended and alike:
+                return no_answer(all_alike(sample), found.pair)
+            now, note = _affordable(rounds, now, sample)
+            of_round = known.count(found, learned, sample, now, last=rounds.ended)
+            if not of_round:
+                break
+            counted += of_round
+            tally = of_round[-1].tally
+            if tally.lost > tally.outputs / 2:
+                raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
+                reason = always_fails(plan, found.pair, failure) if failure else raised
+                return no_answer(reason, found.pair, draw.drawn_by())
+            best = best_of(plan, counted)
+            refuted = best.refutes(plan)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
     pair, sample, last = best.found.pair, best.sample, counted[-1].tally
@@ -112,7 +114,10 @@ def _counted_again(plan: Plan, draw: Draw, known: "_Known") -> "tuple[list[Count
             return [], "The violation of the earlier report was not tried: its outputs take too long."
         selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
     found = FoundPair(pair, earlier.claim)
-    sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection, outputs, OF_EARLIER))
+    try:
+        sample = known.outputs_on(found, Round(BEFORE_ALL, 0, selection, outputs, OF_EARLIER))
+    except OutOfTimeError:
+        return [], "The violation of the earlier report was not tried: its outputs take too long."
     if sample.failures:
         outputs = min(outputs, _few_failures(sample))
     try:
@@ -298,7 +303,7 @@ def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
     settings, last = rounds.plan.settings, rounds.done[-1].bound if rounds.done else 0
     if refuted and last < settings.samples:
         return f"refuted after {outputs:,} outputs"
-    if settings.seconds is not None and last < settings.samples:
+    if settings.seconds is not None and (last < settings.samples or rounds.draw.out_of_time):
         return f"{settings.seconds:g} seconds were over: {outputs:,} of {settings.samples:,} outputs drawn"
     return f"all {last:,} outputs drawn"
 
