@@ -1,6 +1,7 @@
 """Health checks: likely mistakes in how an audit was written, and noise that looks smaller than promised.
 
-Warnings only: no verdict and no number depends on them.
+No number depends on them. The warnings change no verdict. Two checks say why there is no answer: that every call failed
+(``always_fails``), and that all outputs are equal, of which ``commonest`` decides.
 """
 
 import math
@@ -66,9 +67,10 @@ def _failures(plan: Plan, pair: Pair) -> list[BaseException]:
     return [output for output in outputs if isinstance(output, BaseException)]
 
 
-def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
-    """Return why there is no answer if every output was an exception."""
-    return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
+def always_fails(plan: Plan, pair: Pair, failure: str, pairs: int = 1) -> str:
+    """Return why there is no answer if every output was an exception, on so many ``pairs``."""
+    where = f", on both data sets of {pairs} pairs" if pairs > 1 else ""
+    return f"the mechanism failed on every call{where}: {failure}{_arrive(plan, pair)}"
 
 
 def exceptions(end: Outcome, _: Draw) -> Outcome:
