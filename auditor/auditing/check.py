@@ -20,6 +20,14 @@ CHECK_SECONDS, ALIKE_SECONDS = 30.0, 3.0
 ALL_EQUAL = (
     "every call gives the same output: if the mechanism adds noise, draw all of it from `rng`, and seed nothing inside"
 )
+ONE_CALL_SHARES = (
+    "all outputs of one call are equal: if the mechanism adds noise, draw it anew for each of the `size` outputs, such as by "
+    "`rng.laplace(size=size)`; one noise for a whole call makes no independent outputs"
+)
+IGNORES_RNG = (
+    "two calls with the same `rng` (a program: the same seed) give different outputs: not all randomness is drawn from it. One "
+    "worker then runs the mechanism, and another run gives other numbers; draw all of it from `rng`"
+)
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -103,8 +111,11 @@ class FirstOutputs:
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             asks = is_dialogue(self.pair.left)
             return f"{same}: {'check what `ask` asks of the session' if asks else NO_EFFECT}"
-        if not raised and self.trial and self.trial.constant and self.plan.kind not in ("query", "canaries"):
-            return ALL_EQUAL
+        if not raised and self.trial and self.plan.kind not in ("query", "canaries"):
+            if self.trial.constant:
+                return ONE_CALL_SHARES if not plan.source.is_program and plan.drawer().batched else ALL_EQUAL
+            if not self.trial.same and (plan.source.is_program or plan.drawer().takes_rng):
+                return IGNORES_RNG
         if not raised:
             return ""
         hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, self.pair)

@@ -20,6 +20,7 @@ from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import ApproximateDP, GaussianDP
+from auditor.door import text_of
 from auditor.errors import MechanismError
 from auditor.events.features import varies
 from auditor.methods.guessing import GaussianGuesses
@@ -54,10 +55,36 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         return f'{arrive} (as data frames by `as: pandas`, in Python `form="pandas"`)'
     if not isinstance(plan.domain, Records):
         return arrive
+    if arrays and any(map(_looks_for_columns, failures)):
+        return f"{arrive}, and it looks for columns; for data frames write `domain: frame` with `as: pandas`"
     if works_else and failures:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
         return f"{arrive}, on which it fails; on {instead}"
     return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
+
+
+# Attributes of data frames that arrays lack.
+_OF_FRAMES = (
+    "groupby",
+    "columns",
+    "iloc",
+    "loc",
+    "merge",
+    "query",
+    "apply",
+    "value_counts",
+    "fillna",
+    "dropna",
+    "assign",
+)
+
+
+def _looks_for_columns(failure: BaseException) -> bool:
+    """Whether an exception is that of code for data frames which was given an array."""
+    text = text_of(failure)
+    if isinstance(failure, AttributeError):
+        return any(f"no attribute '{name}'" in text for name in _OF_FRAMES)
+    return isinstance(failure, IndexError) and "only integers, slices" in text  # data["column"]
 
 
 def _failures(plan: Plan, pair: Pair) -> list[BaseException]:
