@@ -51,10 +51,9 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         failures, works_else = [], False
     if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file or import
         return ""
-    if isinstance(plan.domain, Frame) and plan.domain.form == "rows":
-        return f'{arrive} (as data frames by `as: pandas`, in Python `form="pandas"`)'
     if not isinstance(plan.domain, Records):
-        return arrive
+        is_rows = isinstance(plan.domain, Frame) and plan.domain.form == "rows"
+        return arrive + (' (as data frames by `as: pandas`, in Python `form="pandas"`)' if is_rows else "")
     if arrays and any(map(_looks_for_columns, failures)):
         return f"{arrive}, and it looks for columns; for data frames write `domain: frame` with `as: pandas`"
     if works_else and failures:
