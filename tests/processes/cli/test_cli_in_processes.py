@@ -207,6 +207,11 @@ def test_check_says_what_arrives_and_doubts_exceptions(
         ),
         ("def f(records, size, rng):\n    return len(records) + rng.laplace(size=size)\n", ""),
         ("def f(records, rng):\n    return len(records) + 0.5\n", "every call gives the same output"),
+        (
+            "def f(records, rng):\n    records.sort()\n    records += 1\n    return records.sum() + rng.laplace()\n",
+            "in place",
+        ),
+        ("def f(records, rng):\n    return np.sort(records).sum() + rng.laplace()\n", ""),
         ("def f(records, rng):\n    return records['x'].sum() + rng.laplace()\n", "`domain: frame` with `as: pandas`"),
         (
             "def f(records, rng):\n    return records.groupby('x').sum() + rng.laplace()\n",
