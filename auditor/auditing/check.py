@@ -7,10 +7,11 @@ from typing import Any
 from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
-from auditor.blackbox.host import isolated
+from auditor.blackbox.host import Hosted, isolated
+from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL
-from auditor.door import text_of
+from auditor.door import outcome, text_of
 from auditor.errors import duration, how_many
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
@@ -19,6 +20,18 @@ from auditor.neighbours.scripts import is_dialogue
 CHECK_SECONDS, ALIKE_SECONDS = 30.0, 3.0
 ALL_EQUAL = (
     "every call gives the same output: if the mechanism adds noise, draw all of it from `rng`, and seed nothing inside"
+)
+ONE_CALL_SHARES = (
+    "all outputs of one call are equal: if the mechanism adds noise, draw it anew for each of the `size` outputs, such as by "
+    "`rng.laplace(size=size)`; one noise for a whole call makes no independent outputs"
+)
+IGNORES_RNG = (
+    "two calls with the same `rng` (a program: the same seed) give different outputs: not all randomness is drawn from it. One "
+    "worker then runs the mechanism, and another run gives other numbers; draw all of it from `rng`"
+)
+CHANGES_DATA = (
+    "a call changes the data set that it is given, in place. The audit gives each call a copy of its own, so it does not see what "
+    "that does to later calls; copy the data set before changing it"
 )
 
 
@@ -43,15 +56,26 @@ def draw_once(plan: Plan) -> "FirstOutputs":
             if any(isinstance(o, ProcessFailure) for o in (left, right)):
                 return FirstOutputs(plan, pair, left, right)
             if not all(isinstance(o, BaseException) for o in (left, right)):
-                # Time TRIAL outputs, or only one if the two calls took a second or more.
+                # Time TRIAL outputs, or only one if two more calls take a second: the first may compile, or start a machine.
+                if time.monotonic() - began >= 1:
+                    began = time.monotonic()
+                    for side in SIDES:
+                        drawer.call_once(pair, side, rng)
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
                 trial = draw_twice(drawer, plan.settings.seed, plan.name, batch)
-                return FirstOutputs(plan, pair, left, right, trial)
+                changes: object = False
+                if size > 1 and isinstance(drawer, Hosted) and not is_dialogue(pair.left):
+                    changes = outcome(drawer.apply, _changes, pair)
+                return FirstOutputs(plan, pair, left, right, trial, changes is True)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
+
+
+def _changes(mechanism: Mechanism, pair: Pair) -> bool:
+    return mechanism.changes(pair, rng_at(0, Phase.CHECK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,7 @@ class FirstOutputs:
     left: Any
     right: Any
     trial: Trial | None = None
+    changes: bool = False  # whether a call changes the data set that it is given
 
     @property
     def failures(self) -> list[BaseException]:
@@ -88,6 +113,16 @@ class FirstOutputs:
         form = None if self.plan.source.is_program else self.pair.form
         return f"{form.mark if form else ''}{data_words(plain(data))}"
 
+    def _mistake(self) -> str:
+        """Return a warning about how outputs are drawn; an empty text if there is none."""
+        plan, trial = self.plan, self.trial
+        if trial and plan.kind not in ("query", "canaries"):
+            if trial.constant:
+                return ONE_CALL_SHARES if not plan.source.is_program and plan.drawer().batched else ALL_EQUAL
+            if not trial.same and (plan.source.is_program or plan.drawer().takes_rng):
+                return IGNORES_RNG
+        return CHANGES_DATA if self.changes else ""
+
     def doubt(self) -> str:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""
         raised, plan = self.failures, self.plan
@@ -99,10 +134,8 @@ class FirstOutputs:
         if not raised and pairs and repr(plain(self.left)) == repr(plain(self.right)) and (same := alike(plan, pairs)):
             asks = is_dialogue(self.pair.left)
             return f"{same}: {'check what `ask` asks of the session' if asks else NO_EFFECT}"
-        if not raised and self.trial and self.trial.constant and self.plan.kind not in ("query", "canaries"):
-            return ALL_EQUAL
         if not raised:
-            return ""
+            return self._mistake()
         hint = "" if isinstance(raised[0], ProcessFailure) else data_arrive(plan, self.pair)
         if any(isinstance(output, TimedOut) for output in raised):
             limit = plan.settings.execution.timeout or CHECK_SECONDS

@@ -14,7 +14,7 @@ from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, r
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Sample, join_samples
-from auditor.blackbox.sampling import Pace, Sampler
+from auditor.blackbox.sampling import LEAST, Pace, Sampler
 from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError
 from auditor.interfaces import Test
@@ -30,6 +30,13 @@ STATE = (
     "a state does no harm"
 )
 
+
+class OutOfTimeError(Exception):
+    """The time limit of an audit has passed while outputs were drawn to search or to learn: what was counted remains."""
+
+
+# So many batches of the usual size are few: one of them would take a large part of a limited time.
+FEW_FOR_BATCHES = 2
 
 # Neighbouring spans are compared, and early spans with late ones. At this number of spans, neighbours are joined.
 MOST_SPANS = 512
@@ -96,6 +103,7 @@ class Draw:
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     pace: Pace = field(default_factory=Pace)
     streams: str = ""  # the name from which streams are derived, by default the audit's
+    out_of_time: bool = False  # whether a time limit ended the drawing
 
     def sampler(self) -> Sampler:
         """Return the sampler of this audit."""
@@ -119,22 +127,47 @@ class Draw:
         outputs raise.
         """
         one_by_one = like is not None and (like.redrawn or like.raised())
-        return self.sampler().batches(pair, outputs, phase, one_by_one, like.form if like else "", number)
+        least = 1 if self._is_cut_small(outputs) else LEAST
+        return self.sampler().batches(pair, outputs, phase, one_by_one, like.form if like else "", number, least)
+
+    def _is_cut_small(self, outputs: int) -> bool:
+        """Whether a batch may have a single output, so that a time limit can end the batches, and all workers draw.
+
+        Few outputs under a limit come from slow calls. If a call gives many outputs, small batches would need more calls.
+        """
+        plan = self.plan
+        if plan.settings.seconds is None or outputs > FEW_FOR_BATCHES * LEAST:
+            return False
+        return not plan.store.recall(
+            "many in a call", lambda: not plan.source.is_program and plan.drawer().batched, True
+        )
 
     def draw(self, batches: Batches) -> Sample:
-        """Draw outputs on one pair and return them, joined."""
+        """Draw outputs on one pair and return them, joined. Raises OutOfTimeError."""
         phase, done, samples = batches.first.phase, 0, list[Sample]()
-        for sample in self.sampler().map(batches, as_drawn):
-            samples.append(sample)
-            done += sample.size
-            self.report(phase, done, batches.outputs)
+        with contextlib.closing(self.sampler().map(batches, as_drawn)) as drawn:
+            for sample in drawn:
+                samples.append(sample)
+                done += sample.size
+                self.report(phase, done, batches.outputs)
+                if done < batches.outputs and self.time_is_up(batches.first, done):
+                    self.spend(phase, done)
+                    raise OutOfTimeError
         self.spend(phase, batches.outputs)
         return join_samples(samples)
 
     def draw_each(self, batches: Sequence[Batch], observe: Callable[[Sample], T], planned: int) -> list[T]:
-        """Draw the batches of one round of the search or of shrinking. All rounds together have ``planned`` outputs."""
-        phase = batches[0].phase
-        seen = list(self.sampler().map(batches, observe))
+        """Draw the batches of one round of the search or of shrinking. All rounds together have ``planned`` outputs.
+
+        Raises OutOfTimeError.
+        """
+        phase, seen = batches[0].phase, list[T]()
+        with contextlib.closing(self.sampler().map(batches, observe)) as drawn:
+            for one in drawn:
+                seen.append(one)
+                if len(seen) < len(batches) and self.time_is_up(batches[0], len(seen)):
+                    self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
+                    raise OutOfTimeError
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen
@@ -142,17 +175,29 @@ class Draw:
     def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return the distance between ``size`` outputs of the two sides of each pair, with the same noise on all sides.
 
-        Distances at the same ``size`` that were computed before are remembered.
+        Distances at the same ``size`` that were computed before are remembered. Raises OutOfTimeError.
         """
         keys = [(pair.key(), size) for pair in pairs]
         new = [pair for pair, key in zip(pairs, keys, strict=True) if key not in self.distances]
         name = f"distances {len(self.distances)}"
-        found = self.plan.store.recall(name, lambda: self.sampler().compare(new, size)) if new else []
+        found = self.plan.store.recall(name, lambda: self._compared(new, size)) if new else []
         self.distances.update(zip([key for key in keys if key not in self.distances], found, strict=True))
         self.compared.update(zip((key for key, _ in keys), pairs, strict=True))
         self.pairs.update(key for key, _ in keys)
         self.spend(Phase.SEARCH, 2 * size * len(new))
+        if new and self._is_over(f"time of {name}", len(found)):
+            raise OutOfTimeError
         return [self.distances[key] for key in keys]
+
+    def _compared(self, pairs: Sequence[Pair], size: int) -> list[float]:
+        """Return the distances of pairs: 0 for pairs that a time limit leaves out, after which the search ends."""
+        limit, found = self.plan.settings.seconds, list[float]()
+        with contextlib.closing(self.sampler().compare(pairs, size, *([] if limit is None else [4]))) as distances:
+            for distance in distances:
+                found.append(distance)
+                if limit is not None and self.elapsed() > limit:
+                    break
+        return [*found, *[0.0] * (len(pairs) - len(found))]
 
     def count(self, batches: Batches, test: Test[Any], kept: int = 0) -> tuple[Tally, list[Sample]]:
         """Draw outputs on one pair and count a test; return the tally and about ``kept`` of the first outputs.
@@ -238,9 +283,13 @@ class Draw:
         """Whether the time is over after this number of outputs of the bound whose first batch is ``first``; of runs if
         that is None. In a replay, whether the time was over in the recorded run.
         """
+        return self._is_over("time" if first is None else f"time of {first.name}", outputs)
+
+    def _is_over(self, name: str, outputs: int) -> bool:
         seconds = self.plan.settings.seconds
-        name = "time" if first is None else f"time of {first.name}"
-        return seconds is not None and self.plan.store.happens(name, outputs, lambda: self.elapsed() > seconds)
+        if seconds is not None and self.plan.store.happens(name, outputs, lambda: self.elapsed() > seconds):
+            self.out_of_time = True
+        return self.out_of_time
 
 
 def as_drawn(sample: Sample) -> Sample:

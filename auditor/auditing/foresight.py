@@ -40,15 +40,11 @@ def foresee(plan: Plan) -> list[Foresight]:
     if plan.kind == "query" or not plan.claim.is_stated:
         return []
     if isinstance(canaries := plan.neighbours, Canaries):
-        return [
-            Foresight(
-                1.0,
-                chance,
-                _canaries_caught(plan, canaries, canaries.runs * len(canaries.canaries), chance, apart=canaries.apart),
-                canaries_needed(plan, canaries, chance, plan.claim.broken_by(EXCESS), apart=canaries.apart),
-            )
-            for _, chance in CHANCES
-        ]
+        rows, most, needed = list[Foresight](), plan.claim.broken_by(EXCESS), 0.0
+        for _, chance in sorted(CHANCES, key=lambda each: each[1]):  # a larger chance needs as many canaries or more
+            needed = canaries_needed(plan, canaries, chance, most, apart=canaries.apart, least=needed)
+            rows.append(Foresight(1.0, chance, _canaries_caught(plan, canaries, chance), needed))
+        return rows
     shares = SHARES if plan.method(plan.settings.samples).may_abstain else SHARES[:1]
     return [
         Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
@@ -57,31 +53,41 @@ def foresee(plan: Plan) -> list[Foresight]:
     ]
 
 
-def _canaries_caught(plan: Plan, canaries: Canaries, number: int, chance: float, *, apart: bool) -> float:
-    """Return the smallest privacy loss on each canary that is detected with this probability, if no canary affects another.
-
-    With ``number`` canaries instead of the plan's, the guesses are the same share of the canaries.
-    """
-    assert isinstance(plan.claim, PrivacyClaim)
+def _looks(plan: Plan, canaries: Canaries, number: int, *, apart: bool) -> tuple[GuessLooks, float]:
+    """Return the numbers of guesses on ``number`` canaries, and the level. The guesses are the plan's share of them."""
     planned = canaries.runs * len(canaries.canaries)
     scaled = {max(1, guesses * number // planned) for guesses in canaries.guesses}
     usual = canaries.guesses == usual_guesses(planned)
     seen = tuple(RightGuesses(number, guesses, 0) for guesses in (usual_guesses(number) if usual else scaled))
     share = OF_LAST if canaries.runs > 1 and not plan.settings.sharpen else 1.0
-    return GuessLooks(seen, apart).detectable(plan.claim, share * plan.alpha, chance)
+    return GuessLooks(seen, apart), share * plan.alpha
 
 
-def canaries_needed(plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool) -> float:
+def _canaries_caught(plan: Plan, canaries: Canaries, chance: float) -> float:
+    """Return the smallest loss on each canary that is detected with this probability, if no canary affects another."""
+    assert isinstance(plan.claim, PrivacyClaim)
+    looks, alpha = _looks(plan, canaries, canaries.runs * len(canaries.canaries), apart=canaries.apart)
+    return looks.detectable(plan.claim, alpha, chance)
+
+
+def canaries_needed(
+    plan: Plan, canaries: Canaries, chance: float, most: float = math.inf, *, apart: bool, least: float = 0
+) -> float:
     """Return the number of canaries, of all runs together, that detects a loss of ``most`` or less; by default, any loss at all.
 
-    The number is right to 1 %, and infinite if it would exceed 10⁷.
+    The number is right to 1 %, and infinite if it would exceed 10⁷. It is known that it is not below ``least``.
     """
+    claim = plan.claim
+    assert isinstance(claim, PrivacyClaim)
 
     def catches(number: int) -> bool:
-        caught = _canaries_caught(plan, canaries, number, chance, apart=apart)
-        return caught <= most and math.isfinite(caught)
+        looks, alpha = _looks(plan, canaries, number, apart=apart)
+        return looks.detects(claim, alpha, chance, most)
 
-    return beginning(catches, 0, 1, lambda low, high: high - low <= low // 100 + 1, 10**7)[1]
+    if math.isinf(least):
+        return math.inf
+    low = int(least)
+    return beginning(catches, low, max(1, 2 * low), lambda low, high: high - low <= low // 100 + 1, 10**7)[1]
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:

@@ -1,6 +1,7 @@
 """Health checks: likely mistakes in how an audit was written, and noise that looks smaller than promised.
 
-Warnings only: no verdict and no number depends on them.
+No number depends on them. The warnings change no verdict. Two checks say why there is no answer: that every call failed
+(``always_fails``), and that all outputs are equal, of which ``commonest`` decides.
 """
 
 import math
@@ -19,6 +20,7 @@ from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import ApproximateDP, GaussianDP
+from auditor.door import text_of
 from auditor.errors import MechanismError
 from auditor.events.features import varies
 from auditor.events.text import unread
@@ -50,14 +52,39 @@ def data_arrive(plan: Plan, pair: Pair) -> str:
         failures, works_else = [], False
     if any(isinstance(failure, OSError | ImportError) for failure in failures):  # of a file or import
         return ""
-    if isinstance(plan.domain, Frame) and plan.domain.form == "rows":
-        return f'{arrive} (as data frames by `as: pandas`, in Python `form="pandas"`)'
     if not isinstance(plan.domain, Records):
-        return arrive
+        is_rows = isinstance(plan.domain, Frame) and plan.domain.form == "rows"
+        return arrive + (' (as data frames by `as: pandas`, in Python `form="pandas"`)' if is_rows else "")
+    if arrays and any(map(_looks_for_columns, failures)):
+        return f"{arrive}, and it looks for columns; for data frames write `domain: frame` with `as: pandas`"
     if works_else and failures:
         instead = "lists it works: write `container: list`" if arrays else "arrays it works: leave `container` out"
         return f"{arrive}, on which it fails; on {instead}"
     return f"{arrive}{' (as lists by `container: list`)' if arrays else ''}"
+
+
+# Attributes of data frames that arrays lack.
+_OF_FRAMES = (
+    "groupby",
+    "columns",
+    "iloc",
+    "loc",
+    "merge",
+    "query",
+    "apply",
+    "value_counts",
+    "fillna",
+    "dropna",
+    "assign",
+)
+
+
+def _looks_for_columns(failure: BaseException) -> bool:
+    """Whether an exception is that of code for data frames which was given an array."""
+    text = text_of(failure)
+    if isinstance(failure, AttributeError):
+        return any(f"no attribute '{name}'" in text for name in _OF_FRAMES)
+    return isinstance(failure, IndexError) and "only integers, slices" in text  # data["column"]
 
 
 def _failures(plan: Plan, pair: Pair) -> list[BaseException]:
@@ -67,9 +94,10 @@ def _failures(plan: Plan, pair: Pair) -> list[BaseException]:
     return [output for output in outputs if isinstance(output, BaseException)]
 
 
-def always_fails(plan: Plan, pair: Pair, failure: str) -> str:
-    """Return why there is no answer if every output was an exception."""
-    return f"the mechanism failed on every call: {failure}{_arrive(plan, pair)}"
+def always_fails(plan: Plan, pair: Pair, failure: str, pairs: int = 1) -> str:
+    """Return why there is no answer if every output was an exception, on so many ``pairs``."""
+    where = f", on both data sets of {pairs} pairs" if pairs > 1 else ""
+    return f"the mechanism failed on every call{where}: {failure}{_arrive(plan, pair)}"
 
 
 def exceptions(end: Outcome, _: Draw) -> Outcome:

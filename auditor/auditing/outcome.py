@@ -13,6 +13,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import with_significant_digits
 from auditor.claims import ApproximateDP, Claim
 from auditor.defaults import CONFIDENCE, VALUES
+from auditor.errors import how_many
 from auditor.events.observed import ObservedCanaries
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
@@ -161,7 +162,7 @@ class Ended:
         if violated:
             warnings = (*outcome.warnings, *outcome.if_violated)
         else:
-            weak = (*outcome.if_passed, *_weaknesses(plan, judgement, outcome.planted))
+            weak = (*outcome.if_passed, *_weaknesses(plan, judgement, self.provenance))
             # If the claim is proved for the whole domain, it does not matter what outputs may have missed.
             warnings = (*(() if is_proved else weak), *outcome.warnings)
         if violated and is_proved:
@@ -188,8 +189,10 @@ class Ended:
         )
 
 
-def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iterator[str]:
+def _weaknesses(plan: Plan, judgement: Judgement, provenance: Provenance) -> Iterator[str]:
     """Yield why a pass is weak: it may miss WEAK times the claim, saw no loss, or missed planted faults."""
+    tried, outputs = provenance.tried, provenance.outputs
+    planted = tried.planted
     claim, power, is_pass = plan.claim, judgement.power, judgement.verdict is Verdict.NO_VIOLATION_FOUND
     if is_pass and power is not None and may_miss(claim, power):
         more = _to_catch_more(plan, judgement)
@@ -201,9 +204,10 @@ def _weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Ite
                 f"probability is {power['95%']:.3g}; {more}"
             )
     elif is_pass and saw_nothing(claim, judgement.bound):
+        where = f"the most promising of {tried.pairs:,} pairs" if tried.pairs > 1 else "the pair"
         yield (
-            "weak: no loss was seen on any data sets, as if the mechanism did not read them. Check that they have the form and the "
-            f"content that it reads, or {plan.with_more()}"
+            f"weak: no loss above noise was seen: {how_many(outputs.bound, 'output')} for the bound, on {where}, prove none. "
+            f"A small or rare loss needs more: {plan.with_more()}, or write a smaller domain"
         )
     if planted is not None and planted.too_few:
         times, found = planted.with_more or (1, 0)

@@ -4,15 +4,16 @@ Later rounds also learn from the outputs that a round counted. The pair and the 
 outputs are drawn. So search and learning cannot bias what is proved.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from auditor.auditing.draw import Draw, Tally
+from auditor.auditing.draw import Draw, OutOfTimeError, Tally
 from auditor.auditing.earlier import OF_EARLIER
-from auditor.auditing.health_checks import all_alike, always_fails, commonest
+from auditor.auditing.health_checks import all_alike, always_fails, commonest, some_pairs
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, Look, affordable_pairs, ends, find_pair, outputs_at_distance
 from auditor.auditing.plan import CHANCES, Plan
@@ -41,35 +42,36 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     """
     rounds, known, note = Rounds(plan, draw), _Known(plan, draw), ""
     counted, best, refuted = list[Counted](), None, False
-    while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
-        found = known.search(now, refuted=refuted)
-        sample = known.outputs_on(found, now)
-        failure = sample.left.failure() and sample.right.failure()
-        if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
-            return no_answer(always_fails(plan, found.pair, failure), found.pair)
-        if rounds.ended and (raised := all_raise(found.pair, sample)):
-            return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
-        alike = commonest(sample) == 1
-        learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
-        for other in known.others(found, now, best.found if best and (refuted or alike) else None):
-            of_other = known.outputs_on(other, now)
-            again = known.learn(other, of_other, now)
-            if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
-                found, sample, learned, alike = other, of_other, again, False
-        if rounds.ended and alike:
-            return no_answer(all_alike(sample), found.pair)
-        now, note = _affordable(rounds, now, sample)
-        of_round = known.count(found, learned, sample, now, last=rounds.ended)
-        if not of_round:
-            break
-        counted += of_round
-        tally = of_round[-1].tally
-        if tally.lost > tally.outputs / 2:
-            raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
-            reason = always_fails(plan, found.pair, failure) if failure else raised
-            return no_answer(reason, found.pair, draw.drawn_by())
-        best = best_of(plan, counted)
-        refuted = best.refutes(plan)
+    with contextlib.suppress(OutOfTimeError):
+        while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
+            found = known.search(now, refuted=refuted)
+            found, sample = known.answering(found, now)
+            failure = sample.left.failure() and sample.right.failure()
+            if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
+                return no_answer(always_fails(plan, found.pair, failure, known.failing), found.pair)
+            if rounds.ended and (raised := all_raise(found.pair, sample)):
+                return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
+            alike = commonest(sample) == 1
+            learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
+            for other in known.others(found, now, best.found if best and (refuted or alike) else None):
+                of_other = known.outputs_on(other, now)
+                again = known.learn(other, of_other, now)
+                if again.forecast > learned.forecast or (alike and commonest(of_other) < 1):
+                    found, sample, learned, alike = other, of_other, again, False
+            if rounds.ended and alike:
+                return no_answer(all_alike(sample), found.pair)
+            now, note = _affordable(rounds, now, sample)
+            of_round = known.count(found, learned, sample, now, last=rounds.ended)
+            if not of_round:
+                break
+            counted += of_round
+            tally = of_round[-1].tally
+            if tally.lost > tally.outputs / 2:
+                raised = f"batches with {tally.lost:,} of {tally.outputs:,} outputs raised"
+                reason = always_fails(plan, found.pair, failure, known.failing) if failure else raised
+                return no_answer(reason, found.pair, draw.drawn_by())
+            best = best_of(plan, counted)
+            refuted = best.refutes(plan)
     if best is None:
         return no_answer(drawn(rounds, 0), plan.domain.corners()[0], draw.drawn_by())
     pair, sample, last = best.found.pair, best.sample, counted[-1].tally
@@ -132,6 +134,7 @@ class _Known:
     outputs: dict[str, Sample] = field(default_factory=dict)
     found: FoundPair | None = None
     times: int = 0  # how often outputs were drawn to learn from
+    failing: int = 1  # the pairs on which every output was an exception, when ``answering`` found no other
 
     def search(self, now: Round, *, refuted: bool) -> FoundPair:
         """Search for a pair, with the looks of earlier searches. A round without a search keeps the last pair."""
@@ -160,6 +163,24 @@ class _Known:
             self.outputs[found.pair.key()] = sample
         assert sample is not None
         return sample
+
+    def answering(self, found: FoundPair, now: Round) -> tuple[FoundPair, Sample]:
+        """Return the pair and the outputs to learn from. If every output on it is an exception, try other pairs of the
+        domain, and return the first on which the mechanism answers. A process that ends or hangs costs too much time.
+        """
+        sample = self.outputs_on(found, now)
+        if not _fails(sample) or sample.failures or self.plan.test:
+            return found, sample
+        tried = {found.pair.key()}
+        for pair in some_pairs(self.plan.domain.corners()):
+            other = replace(found, pair=pair, path=(), rival=None)
+            drawn = self.outputs_on(other, now)
+            tried.add(pair.key())
+            if not _fails(drawn):
+                self.found = other
+                return other, drawn
+        self.failing = len(tried)
+        return found, sample
 
     def learn(self, found: FoundPair, sample: Sample, now: Round) -> Learned[Any]:
         """Learn rules on the pair, or on the ends of its path, which show effects that are too weak on neighbours."""
@@ -263,12 +284,17 @@ class CountEvidence(Evidence):
         return on_event or planned.foreseen(1.0, CHANCES[0][1]) < math.inf
 
 
+def _fails(sample: Sample) -> bool:
+    """Whether every output of both sides is an exception."""
+    return bool(sample.left.failure() and sample.right.failure())
+
+
 def drawn(rounds: Rounds, outputs: int, *, refuted: bool = False) -> str:
     """Return the reason to stop: the number of outputs drawn for the bounds, and the number asked for."""
     settings, last = rounds.plan.settings, rounds.done[-1].bound if rounds.done else 0
     if refuted and last < settings.samples:
         return f"refuted after {outputs:,} outputs"
-    if settings.seconds is not None and last < settings.samples:
+    if settings.seconds is not None and (last < settings.samples or rounds.draw.out_of_time):
         return f"{settings.seconds:g} seconds were over: {outputs:,} of {settings.samples:,} outputs drawn"
     return f"all {last:,} outputs drawn"
 

@@ -3,13 +3,14 @@
 On a data set, such a claim can be refuted or confirmed. Only one of the two can be wrong, so each may use all of alpha.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, OutOfTimeError
 from auditor.auditing.outcome import Seen, no_answer
 from auditor.auditing.pair_search import FoundPair
 from auditor.auditing.pairwise_flow import Counted, CountEvidence, best_of, drawn
@@ -35,18 +36,19 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
     claim, on_one = plan.claim, replace(plan, neighbours=DataSets(plan.domain))
     assert isinstance(claim, Probability)
     rounds, counted, best, refuted = Rounds(on_one, draw), list[Counted](), None, False
-    while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
-        alone = best.found.pair if best and refuted else _worst(on_one, now, draw, counted)
-        batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
-        test, method = Reported(claim, now.share * plan.alpha), on_one.method(now.bound)
-        tally, _ = draw.count(batches, test)
-        if not tally.batches:
-            break
-        nothing: Any = None  # FoundPair.claim and Counted.sample, which have no use in this flow
-        found = FoundPair(alone, nothing)
-        counted.append(Counted(now.number, found, method, test, tally.counts, now.share, nothing, tally))
-        best = best_of(plan, counted)
-        refuted = best.refutes(plan)
+    with contextlib.suppress(OutOfTimeError):
+        while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
+            alone = best.found.pair if best and refuted else _worst(on_one, now, draw, counted)
+            batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
+            test, method = Reported(claim, now.share * plan.alpha), on_one.method(now.bound)
+            tally, _ = draw.count(batches, test)
+            if not tally.batches:
+                break
+            nothing: Any = None  # FoundPair.claim and Counted.sample, which have no use in this flow
+            found = FoundPair(alone, nothing)
+            counted.append(Counted(now.number, found, method, test, tally.counts, now.share, nothing, tally))
+            best = best_of(plan, counted)
+            refuted = best.refutes(plan)
     reason = drawn(rounds, draw.spent.bound, refuted=refuted)
     if best is None:
         return no_answer(reason, on_one.domain.corners()[0], draw.drawn_by())

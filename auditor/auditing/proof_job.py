@@ -10,7 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim
-from auditor.door import outcome, told
+from auditor.door import Stopped, outcome, told
 from auditor.errors import how_many
 from auditor.interfaces import Domain
 from auditor.prover import Attempted, Scope, Status, prover
@@ -28,13 +28,15 @@ _ONE_AT_A_TIME = threading.Lock()
 class ProofJob:
     """An attempt at a proof, which goes on while the audit draws.
 
-    ``result`` waits for the attempt to end. It raises no error of the attempt, so that the audit keeps its verdict.
+    ``result`` waits for the attempt to end. It raises no error of the attempt, so that the audit keeps its verdict, but
+    Stopped if a signal ended the attempt.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._found = plan, dict[str, Any]()
         self._thread: threading.Thread | None = None
         self._begun = self._closed = False
+        self._stopped: Stopped | None = None
 
     def close(self) -> None:
         """Let no attempt begin from now on, since nobody waits for the result."""
@@ -54,9 +56,14 @@ class ProofJob:
 
     def _run(self, attempt: Callable[[], dict[str, Any]]) -> None:
         with _ONE_AT_A_TIME:
-            if not self._closed:
+            if self._closed:
+                return
+            try:
                 found = outcome(attempt)  # or the error that the mechanism, its process or the prover raised
-                self._found = _failed(found) if isinstance(found, BaseException) else found
+            except Stopped as stopped:  # the thread that waits raises it
+                self._stopped = stopped
+                return
+            self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def result(self) -> ProofFound | None:
         """Return how the attempt ended. Return None without an attempt, or if a brief attempt did not prove the claim.
@@ -72,6 +79,8 @@ class ProofJob:
     def _waited(self) -> dict[str, Any]:
         if self._thread is not None:
             self._thread.join()
+        if self._stopped is not None:
+            raise self._stopped
         is_brief, proved = self._plan.settings.prove == "briefly", self._found.get("status") == Status.PROVED
         return {} if is_brief and not proved else self._found
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.draw import Draw, OutOfTimeError
 from auditor.auditing.earlier import OF_EARLIER, Earlier
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair
@@ -112,7 +112,10 @@ def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
         if outputs < LEAST_IN_TIME:
             return _not_tried("its outputs take too long", _more(plan))
         selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
-    sample = draw.draw(draw.batches(pair, selection, Phase.SELECTION, (BEFORE_ALL, 1)))
+    try:
+        sample = draw.draw(draw.batches(pair, selection, Phase.SELECTION, (BEFORE_ALL, 1)))
+    except OutOfTimeError:
+        return _not_tried("its outputs take too long", _more(plan))
     if sample.failures:
         planned = min(planned, few_failures(sample))
         outputs = min(outputs, planned)

@@ -22,6 +22,8 @@ TRIAL, OF_FIRST, PLANNED = 0.05, 0.25, 0.85
 WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 # Under a time limit, a round learns from at least this many outputs, and the first bound counts at least as many.
 LEAST_IN_TIME = 40
+# With fewer outputs to learn from, there is no answer in time.
+LEAST_OF_ALL = 4
 # An output is taken to cost at least this share of its mean in the last round: the fixed cost may be overestimated.
 LEAST_OF_MEAN = 0.3
 
@@ -97,18 +99,20 @@ class Rounds:
         """
         name = f"round {one.number} in time"
         times, self.ended = self.plan.store.recall(name, lambda: self._fitting(one, seconds))
-        return replace(
-            one,
-            search=int(times * one.search),
-            selection=max(LEAST_IN_TIME, int(times * one.selection)),
-            bound=int(times * one.bound),
-        )
+        bound = int(times * one.bound)
+        # If not even the least of both fits, a round learns from as many outputs as it counts, and does not search.
+        least, searches = min(LEAST_IN_TIME, bound), bound >= LEAST_IN_TIME
+        selection = max(least, int(times * one.selection)) if searches else bound
+        return replace(one, search=int(times * one.search) if searches else 0, selection=selection, bound=bound)
 
     def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
         """Return the factor for the round's planned outputs, and whether the round is the last one."""
         if not self.done:
             fits = outputs_at_first(self.draw, self.plan.domain.corners()[0], seconds)
             self.began.append(self.draw.elapsed())
+            most = PLANNED / OF_FIRST * fits / 2  # of the bound, if all of the time goes to it and to as much learning
+            if most < LEAST_IN_TIME:
+                return (most if most >= LEAST_OF_ALL else 0.0) / one.bound, True
             return min(1.0, max(LEAST_IN_TIME / one.bound, fits / one.planned)), self.ended
         self.began.append(self.draw.elapsed())
         fixed, each = self._cost()

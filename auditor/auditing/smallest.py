@@ -49,6 +49,8 @@ KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # A candidate is screened with MARGIN times the fewest outputs that show the violation on the pair found. The fewest are
 # at least LEAST, since an event learned from less is mostly luck; LEAST_GIVEN if the event is given.
 LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
+# The smallest pair costs this share of the samples, or LEAST_SPENT outputs if that is more, and never more than all.
+SHARE_SPENT, LEAST_SPENT = 0.06, 80_000
 
 
 def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
@@ -60,7 +62,7 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
     If outputs are not ``cheap`` (a call gives only one), at most four times what the audit spent.
     """
     claim, domain = plan.claim, plan.domain
-    outputs = min(plan.settings.samples, max(80_000, round(0.06 * plan.settings.samples)))
+    outputs = min(plan.settings.samples, max(LEAST_SPENT, round(SHARE_SPENT * plan.settings.samples)))
     if not cheap:
         outputs = min(outputs, 4 * draw.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):

@@ -19,11 +19,11 @@ import numpy as np
 
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
 from auditor.blackbox.outputs import concatenate
-from auditor.blackbox.sample import Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
+from auditor.blackbox.sample import SIDES, Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
 from auditor.interfaces import Truth, Wrapper
-from auditor.neighbours.pair import Pair
+from auditor.neighbours.pair import Pair, plain, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +291,16 @@ class Mechanism(Drawer):
         if _is_constant(dataset):
             return lambda: function(dataset, rng=rng)
         return lambda: function(copy_of(), rng=rng)
+
+    def changes(self, pair: Pair, rng: Stream) -> bool:
+        """Whether a call changes the data set that it is given, in place. An audit gives each call a copy of its own."""
+        for side in SIDES:
+            data = pair.dataset(side)
+            before = repr(plain(rows_of(data)))
+            outcome(self.function, data, **self._given(rng, 1))
+            if repr(plain(rows_of(data))) != before:
+                return True
+        return False
 
     def _given(self, rng: Stream, size: int) -> dict[str, Any]:
         """Return the keywords of a call for a number of outputs."""

@@ -210,6 +210,27 @@ def lead_a_group() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
+@contextlib.contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Block SIGINT in this thread, and in processes and threads that the block starts.
+
+    A key of the terminal interrupts every process of its group. A worker that starts is still in the group, and would
+    print a traceback. It is ended by its parent.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def hear_interrupts_again() -> None:
+    """Let this process receive SIGINT. One that came while it was blocked is dropped."""
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, usual)
+
+
 def keep_memory() -> None:
     """Keep the memory of a batch for the next, since getting memory again takes a tenth of a fast mechanism's time."""
     with contextlib.suppress(AttributeError, OSError):  # only glibc has mallopt

@@ -252,13 +252,17 @@ class Sampler:
         [trial] = how.workers_for(waiting=self.apart).run(iter([task]), 1)
         return Trial(*trial)
 
-    def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
-        """Return the distance of ``size`` outputs of either side of each pair, drawn with the same noise."""
+    def compare(self, pairs: Sequence[Pair], size: int, in_task: int = 32) -> Generator[float, None, None]:
+        """Yield the distance of ``size`` outputs of either side of each pair, drawn with the same noise.
+
+        A task has ``in_task`` pairs, which changes no distance.
+        """
         origin, how = self.origin(), self.execution
-        parts = (pairs[at : at + 32] for at in range(0, len(pairs), 32))
+        parts = (pairs[at : at + in_task] for at in range(0, len(pairs), in_task))
         tasks = ((compare, (origin, self.seed, self.name, size, part)) for part in parts)
         found = how.workers_for(waiting=self.apart).run(tasks, 2 * processes(how.workers))
-        return [*itertools.chain.from_iterable(found)]
+        with contextlib.closing(found):
+            yield from itertools.chain.from_iterable(found)
 
     def seconds_each(self, pair: Pair, most: float, place: int = 1) -> float:
         """Return the seconds that a worker needs for an output, measured for about ``most`` seconds.
@@ -296,9 +300,10 @@ class Sampler:
         one_by_one: bool = False,
         form: str = "",
         number: tuple[int, ...] = (),
+        least: int = LEAST,
     ) -> Batches:
-        """Cut a number of outputs on one pair into batches, whose addresses begin with ``number``."""
+        """Cut a number of outputs on one pair into batches of at least ``least``, whose addresses begin with ``number``."""
         pieces = PIECES if phase in BOUNDS else PIECES_TO_LEARN
-        size = min(self.execution.batch, max(LEAST, math.ceil(outputs / pieces)))
+        size = min(self.execution.batch, max(least, math.ceil(outputs / pieces)))
         share = min(1.0, size / max(1, outputs))
         return Batches.of(Batch(pair, size, phase, (*number, 0), one_by_one, form, share), outputs)

@@ -19,9 +19,16 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing import resource_tracker
 from typing import Any
 
-from auditor.blackbox.process import keep_memory, lead_a_group, print_nowhere
+from auditor.blackbox.process import (
+    deaf_to_interrupts,
+    hear_interrupts_again,
+    keep_memory,
+    lead_a_group,
+    print_nowhere,
+)
 from auditor.defaults import ONE_THREAD
 from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
@@ -116,6 +123,7 @@ class Threads(Workers):
 def _begin() -> None:
     print_nowhere()  # first, so that a failure of the next line prints nothing: the auditor reports it
     lead_a_group()
+    hear_interrupts_again()
     keep_memory()
 
 
@@ -159,6 +167,11 @@ class Processes(Threads):
                 for _ in range(self.size):
                     self.submit(importlib.import_module, "auditor.auditing.flow")
 
+    def run(self, tasks: Iterator[Task], ahead: int) -> Generator[Any, None, None]:
+        # Loky's own thread warns that it has replaced a worker. No task is lost by that, so nobody needs to know.
+        warnings.filterwarnings("ignore", "A worker (stopped|was restarted) while some jobs were given", UserWarning)
+        yield from super().run(tasks, ahead)
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         import cloudpickle
         from loky import ProcessPoolExecutor
@@ -167,6 +180,8 @@ class Processes(Threads):
         for _ in range(10):  # try again with new workers if the old ones ended before they took the task
             with self._changing:
                 if self._executor is None:
+                    # If Python's tracker of resources does not run yet, loky starts it, which unblocks SIGINT again.
+                    resource_tracker.ensure_running()
                     try:
                         # A worker that is idle for five minutes ends.
                         self._executor = ProcessPoolExecutor(self.size, timeout=300, env=ONE_THREAD, initializer=_begin)
@@ -174,7 +189,8 @@ class Processes(Threads):
                         raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
                 executor = self._executor
             try:
-                drawn: Future[Any] = executor.submit(_work, list(sys.path), task)
+                with deaf_to_interrupts():  # it may start workers, now or later by a thread that begins here
+                    drawn: Future[Any] = executor.submit(_work, list(sys.path), task)
             except self.lost:  # a worker ended, or all were stopped meanwhile
                 with self._changing:
                     if self._executor is executor:

@@ -32,8 +32,9 @@ one log-ratio for all canaries, instead of one for each, keeps its claim, but ha
 """
 
 import bisect
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -130,20 +131,27 @@ def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
 
     The integral over T is cut into cells. The integrand is largest at a cell's lower end, since W(T)/T rises with T.
     """
-    from scipy.special import bdtr, betainc
+    from scipy.special import bdtr
 
     n, k, u = seen.canaries, seen.guesses, seen.guesses - seen.wins
     if seen.wins == 0:
         return 1.0
     if k == n:
         return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
+    least, chances = _cells_of_share(n, k)
+    rates = np.where(least > 0, curve.mistakes(least) / np.maximum(least, 1e-300), 0.0)
+    return float(min(1.0, chances @ bdtr(u, k, rates)))
+
+
+@functools.lru_cache(maxsize=32)  # a search tries many numbers of wins with the same cells
+def _cells_of_share(n: int, k: int) -> tuple[Floats, Floats]:
+    """Return the lower ends of cells of T ~ Beta(K + 1, n − K), and their probabilities."""
+    from scipy.special import betainc
+
     mean = (k + 1) / (n + 1)
     spread = 9.0 * math.sqrt(mean * (1 - mean) / (n + 2))  # nine standard deviations of T
     ends = np.r_[0.0, np.linspace(max(0.0, mean - spread), min(1.0, mean + spread), 2_000), 1.0]
-    chances = np.diff(betainc(k + 1, n - k, ends))
-    least = ends[:-1]
-    rates = np.where(least > 0, curve.mistakes(least) / np.maximum(least, 1e-300), 0.0)
-    return float(min(1.0, chances @ bdtr(u, k, rates)))
+    return ends[:-1], np.diff(betainc(k + 1, n - k, ends))
 
 
 def usual_guesses(canaries: int) -> tuple[int, ...]:
@@ -231,21 +239,35 @@ class GuessLooks:
         The value is for a mechanism that reveals as much about each canary as the value allows, for canaries that do
         not affect each other, and for the best entry of ``seen``.
         """
-        return min(self._caught(claim, one, alpha, chance) for one in self.seen)
+        critical = self._critical(claim, alpha)
+        return min((_value_that_wins(claim, needed, chance) for needed in critical), default=math.inf)
 
-    def _caught(self, claim: PrivacyClaim, one: RightGuesses, alpha: float, chance: float) -> float:
+    def detects(self, claim: PrivacyClaim, alpha: float, chance: float, value: float) -> bool:
+        """Whether ``detectable`` is at most ``value``, in a fraction of its time: no value is searched for.
+
+        With an infinite ``value``, whether the claim can be refuted at all.
+        """
+        critical = self._critical(claim, alpha)
+        if math.isinf(value):
+            return any(True for _ in critical)
+        curve = tradeoff(claim.with_value(value))
+        return any(p_value_apart(curve, needed) >= chance for needed in critical)
+
+    def _critical(self, claim: PrivacyClaim, alpha: float) -> Iterator[RightGuesses]:
+        """Yield each entry of ``seen`` with the fewest wins that refute the claim, if any number of wins does."""
         curve = tradeoff(claim)
+        for one in self.seen:
 
-        def refutes(wins: int) -> bool:
-            return self._refutes(curve, replace(one, wins=wins), alpha)
+            def refutes(wins: int, one: RightGuesses = one) -> bool:
+                return self._refutes(curve, replace(one, wins=wins), alpha)
 
-        if not refutes(one.guesses):
-            return math.inf
-        _, critical = halved(refutes, 0, one.guesses, lambda low, high: False)
-        needed = replace(one, wins=critical)
-        return largest_refuted(
-            lambda more: p_value_apart(tradeoff(claim.with_value(more)), needed) < chance, claim.value
-        )
+            if refutes(one.guesses):
+                yield replace(one, wins=halved(refutes, 0, one.guesses, lambda low, high: False)[1])
+
+
+def _value_that_wins(claim: PrivacyClaim, needed: RightGuesses, chance: float) -> float:
+    """Return the value, at least the claim's, from which on as many guesses are right with probability ``chance``."""
+    return largest_refuted(lambda more: p_value_apart(tradeoff(claim.with_value(more)), needed) < chance, claim.value)
 
 
 def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:

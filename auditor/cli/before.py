@@ -2,11 +2,12 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 
 from rich.table import Table
 
 from auditor.auditing.check import draw_once
-from auditor.auditing.foresight import EXCESS, canaries_needed, foresee
+from auditor.auditing.foresight import EXCESS, Foresight, canaries_needed, foresee
 from auditor.auditing.pair_search import SEARCH, planned_stages
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import rounds_for
@@ -77,9 +78,12 @@ def plan(options: argparse.Namespace) -> int:
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
         table = table_for((*headings, f"needed to catch {EXCESS:.0%} above the claim"), configuration.name)
+        notes = list[str]()
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)
             rows = foresee(plan)
+            if words := _too_few_canaries(plan, rows):
+                notes.append(f"{escaped(plan.name)}: {words}")
             if not rows:
                 said = "nothing is claimed: the loss is measured"
                 if isinstance(plan.claim, QueryClaim):
@@ -93,18 +97,17 @@ def plan(options: argparse.Namespace) -> int:
                     needed += " canaries" * (row.needed < float("inf"))
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
         console.print(table)
-        for plan in configuration.plans:
-            if words := _too_few_canaries(plan):
-                console.print(f"{escaped(plan.name)}: {words}")
+        for note in notes:
+            console.print(note)
         for plan in configuration.plans if options.stages else ():
             console.print(_stages(plan))
     return AS_EXPECTED
 
 
-def _too_few_canaries(plan: Plan) -> str:
+def _too_few_canaries(plan: Plan, rows: Sequence[Foresight]) -> str:
     """Say how many canaries are needed, if those of the plan can refute nothing. Return an empty text otherwise."""
     canaries = plan.neighbours
-    if not isinstance(canaries, Canaries) or any(row.caught < float("inf") for row in foresee(plan)):
+    if not isinstance(canaries, Canaries) or any(row.caught < float("inf") for row in rows):
         return ""
     chance = CHANCES[-1][1]
     least, least_apart = (canaries_needed(plan, canaries, chance, apart=apart) for apart in (canaries.apart, True))

@@ -183,6 +183,8 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _CONTAINERS)]
     if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
         return [*frames[2:], *frames[:2], *data]
+    if dataset.name in ("X", "matrix"):
+        data = [data[2], *data[:2], *data[3:]]
     one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}
     return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:4]]
 
@@ -192,7 +194,8 @@ def _data(low: float, high: float) -> list[str]:
     added = records + "{low: 1, high: 5}, relation: add_remove"
     # A mechanism may return a number for each record. Then all data sets need the same number of records.
     replaced = records + "{low: 5, high: 5}, relation: substitute}"
-    return [added + "}", added + ", container: list}", _LISTS, _VALUE, replaced, _TOTALS]
+    matrix = added + ", columns: 2}"  # before frames, which a function of arrays may take by chance
+    return [added + "}", added + ", container: list}", matrix, _LISTS, _VALUE, replaced, _TOTALS]
 
 
 def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, Any]]:

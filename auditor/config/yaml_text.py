@@ -31,7 +31,7 @@ _Loader: Any = yaml.BaseLoader
 if yaml.__with_libyaml__:
 
     class _Loader(yaml.composer.Composer, yaml.CBaseLoader):  # type: ignore[no-redef]
-        """libyaml scans the text, ten times as fast. Python composes the nodes, so that deep nesting raises RecursionError."""
+        """libyaml scans the text, ten times as fast. Python composes the nodes, so that deep nesting raises an exception."""
 
         def __init__(self, text: str) -> None:
             yaml.CBaseLoader.__init__(self, text)
@@ -110,6 +110,8 @@ def read_yaml(text: str, file: str) -> Document:
 def _problem(error: yaml.MarkedYAMLError, written: str) -> str:
     """Say what is wrong with a line, in plain words if the indent may be the cause."""
     problem = str(error.problem or error.context)
+    if "nesting depth" in problem:  # a limit of PyYAML from 6.0.4 on; before it, RecursionError is raised
+        return "it is nested too deeply to be read"
     if "\t" in written[: len(written) - len(written.lstrip())]:
         return "the line begins with a tab; indent with spaces"
     if problem.startswith(("expected <block end>", "did not find expected", "mapping values are not allowed")):

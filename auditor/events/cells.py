@@ -152,18 +152,39 @@ class Cells:
         'output ≤ 0.5 or output > 2 or output is None'
         >>> Cells((), (0.0,), {"int": 0.0, ABSENT: 1.0}).describe("type of output[1]", 1.0)
         'output[1] is of type float (or absent)'
+        >>> rule = Cells((), (0.0,), {"raises KeyError": 1.0, ABSENT: -1.0})
+        >>> rule.describe("output", 1.0), rule.describe("output", -1.0)
+        ('it raises KeyError', 'the mechanism answers')
         """
+        if self._is_any_answer(name, value):
+            return ANSWERS
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         # Outputs do not name the type float, so an absent type is written as float.
         is_type = re.fullmatch("type( of (?P<place>.*))?", name)
         named = {ABSENT: "float (or absent)"} if is_type else {}
-        name = f"{is_type['place'] or 'output'} is of type" if is_type else f"{name} is"
-        atoms = [named.get(atom, atom) for atom, worth in self.atoms.items() if worth == value]
+        place, name = name, f"{is_type['place'] or 'output'} is of type" if is_type else f"{name} is"
+        atoms = list[str]()
+        for atom, worth in self.atoms.items():
+            if worth != value:
+                continue
+            if sentence := _sentence_of(place, atom):
+                parts.append(sentence)
+            else:
+                atoms.append(named.get(atom, atom))
         if len(atoms) > 6 and len(", ".join(atoms)) > longest:
             parts.append(f"{name} one of {', '.join(atoms[:6])} and {len(atoms) - 6} others")
         elif atoms:
             parts.append(f"{name} {'one of ' if len(atoms) > 1 else ''}{', '.join(atoms)}")
         return " or ".join(parts) or "never"
+
+    def _is_any_answer(self, name: str, value: float) -> bool:
+        """Whether the cells of ``value`` are all outputs that are no exceptions."""
+        raised = {atom for atom in self.atoms if atom.startswith(RAISES)}
+        own = {atom for atom, worth in self.atoms.items() if worth == value}
+        if name != "output" or not raised or own != self.atoms.keys() - raised:
+            return False
+        numbers = {*self.values}
+        return numbers == {value} or (bool(own) and numbers == {ABSTAIN})
 
     def _runs(self, value: float) -> list[tuple[float, float]]:
         ends = [-math.inf, *self.edges, math.inf]
@@ -173,6 +194,26 @@ class Cells:
                 low = runs.pop()[0] if runs and runs[-1][1] == ends[i] else ends[i]
                 runs.append((low, ends[i + 1]))
         return runs
+
+
+# The beginning of the atom of an exception; and how an output is called that is none.
+RAISES, ANSWERS = "raises ", "the mechanism answers"
+
+
+def _sentence_of(name: str, atom: str) -> str:
+    """Return an atom of a column as a sentence of its own, or "" if the column's name and "is" may stand before it."""
+    if atom.startswith(RAISES):
+        return f"{'it' if name == 'output' else name} {atom}"
+    if whole := re.fullmatch(r"\{output: (raises [\w.]+)(?:, message of output: (.*))?\}", atom):
+        return f"it {': '.join(filter(None, whole.groups()))}"
+    what, _, place = name.partition(" of ")
+    if what == "message" and place == "output":
+        return ANSWERS if atom == ABSENT else f"it raises an exception that says {atom}"
+    if atom == ABSENT and name == "output":
+        return "output is a collection"
+    if atom == ABSENT and what in ("length", "shape"):
+        return f"{place} has no {what}"
+    return ""
 
 
 def _interval(name: str, low: float, high: float, threshold: str) -> str:

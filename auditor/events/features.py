@@ -71,6 +71,17 @@ def looks_at_types(feature: Feature) -> bool:
     return any(name.startswith("type") for name in names) or any(looks_at_types(part) for part, _ in tables)
 
 
+def plainness(feature: Feature) -> int:
+    """Return a rank by which equally good features are chosen: the output itself, a place of it, what is said of either
+    (a length, a shape, the message of an exception), then a type, then what is computed from several places.
+    """
+    if looks_at_types(feature):
+        return 3
+    if not isinstance(feature, Place):
+        return 4
+    return 0 if feature.name == "output" else 1 if feature.name.startswith("output") else 2
+
+
 def varies(column: OutputColumn) -> bool:
     """Return whether a column holds more than one value."""
     if len(column.numbers) == 0:

@@ -10,6 +10,7 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from auditor.events.features import (
     Whole,
     increments,
     looks_at_types,
+    plainness,
     varies,
     vector_features,
 )
@@ -101,7 +103,7 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of one place. Return None if there are no such events."""
     halves = Halves.of(*sample.halves())
     places = [Place(column.name) for column in halves.outputs.columns if varies(column)]
-    places.sort(key=looks_at_types)
+    places.sort(key=plainness)
     if len(places) > 8:  # keep those with most outputs that only one side gives
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
@@ -124,11 +126,13 @@ def frequent_rules(
     if not extracted:
         always = _Extracted.of(ALWAYS.feature, halves)
         return place_thresholds(always.known, lambda: Choice(ALWAYS, -np.inf), forecaster), None
+    extracted.sort(key=lambda each: plainness(each.fit.feature))
     # A difference of types (0 or 0.0) must not hide other faults, so types count only if values refute nothing.
     values = [one for one in extracted if not looks_at_types(one.fit.feature)] or extracted
     careful = _careful(values, forecaster)
     if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
         careful, values = _careful(extracted, forecaster), extracted
+    careful = _in_plain_words(careful, extracted, forecaster)
     # If a violation is forecast, or if no clearance is positive, the bold rule is the one with the best bold forecast.
     surest = None
     if not careful.forecast > forecaster.claimed:
@@ -239,6 +243,29 @@ def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice
     return place_thresholds(on_best.known, lambda: best, forecaster)
 
 
+def _in_plain_words(choice: Choice, features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
+    """Return a rule on a plainer feature that guesses the same on as many outputs; the given choice if there is none.
+
+    "The output is yes" says more than "the length of the output is 3", and neither refutes more than the other.
+    """
+    chosen = next((each for each in features if each.fit.feature == choice.test.feature), None)
+    if chosen is None:
+        return choice
+    for extracted in features:  # the plainest first
+        is_plainer = plainness(extracted.fit.feature) < plainness(choice.test.feature)
+        if not is_plainer or extracted.may_hold_others:
+            continue
+        other = _best_rule(extracted, forecaster.forecast)
+        if other is not None and _is_told(other.test) and extracted.counts(other.test) == chosen.counts(choice.test):
+            return replace(choice, test=other.test)
+    return choice
+
+
+def _is_told(event: Event) -> bool:
+    """Whether an event says what an output is, and not only that a place of it is absent."""
+    return event.feature.name == "output" or event.rule.atoms.get(ABSENT, ABSTAIN) == ABSTAIN
+
+
 def _best_by(
     score: RuleForecast, features: "Sequence[_Extracted]", forecaster: Forecaster, least: float = -np.inf
 ) -> Choice | None:
@@ -266,7 +293,7 @@ def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> 
     if learned:
         promised = np.append(promised, few.coarse(learned).promises(forecast, are_learned=True))
     features = [*known, *learned]
-    order = np.argsort(-promised, kind="stable").tolist()
+    order = np.lexsort((np.array([*map(plainness, features)]), -promised)).tolist()
     simplest = [i for i in order if isinstance(features[i], SIMPLE) and not looks_at_types(features[i])]
     sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
     kept = {*sums, *order[:KEPT], *simplest[:1]}
@@ -372,6 +399,17 @@ class _Extracted:
     def is_learned(self) -> bool:
         """Whether the feature was learned from the first half, so that it must be judged on the second half alone."""
         return isinstance(self.fit.feature, EvidenceSum | LogisticScore)
+
+    @property
+    def may_hold_others(self) -> bool:
+        """Whether later outputs may hold atoms that were not seen, on which a rule would abstain: some were seen rarely."""
+        seen = (self.known.left + self.known.right).atoms.values()
+        return min(seen, default=LEAST_IN_CELL) < LEAST_IN_CELL
+
+    def counts(self, event: Event) -> list[Any]:
+        """Return the wins and losses of an event on this feature in each half."""
+        both = (half.of_rule(event.rule) for half in (self.fit, self.judge))
+        return [(*map(float, (c.left_wins[0], c.left_losses[0], c.right_wins[0], c.right_losses[0])),) for c in both]
 
     @functools.cached_property
     def known(self) -> Table:

@@ -100,7 +100,7 @@ def _is_local_hashing(client: Any) -> bool:
 
 def _hash(client: Any, item: Any, seed: int) -> int:
     """Return the hash of an item, as LHClient and its server compute it."""
-    text = str(client.index_mapper(item))
+    text = str(client.index_mapper(item)).encode()  # xxhash 4 takes no str, and hashes these bytes as xxhash 3 the str
     return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % client.g)
 
 

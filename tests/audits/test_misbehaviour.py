@@ -36,11 +36,12 @@ def rarely_a_text(value: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_one_rare_output_does_not_give_away_its_batch() -> None:
-    """Chance of a single false alarm in 20 audits at α = 0.001: 2 %, seeded; before, 2 to 8 of them raised one."""
+    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when batches were given away, 4 to 16 did."""
     verdicts = [
-        auditor.audit(rarely_a_float, PURE, [(0, 1)], samples=2000, seed=s, workers=1).verdict for s in range(20)
+        str(auditor.audit(rarely_a_float, PURE, [(0, 1)], samples=2000, seed=s, workers=1, confidence=0.999).verdict)
+        for s in range(40)
     ]
-    assert "violation" not in verdicts
+    assert verdicts.count("violation") < 4
 
 
 def test_batches_of_changing_form_are_an_error_with_a_name() -> None:

@@ -1,5 +1,6 @@
-"""What the benchmark of proofs found (benchmarks/results/proofs.json): programs of CheckDP, and both ends of all specimens."""
+"""What the benchmark of proofs found (benchmarks/results/proofs.json), proved again: programs of CheckDP, and all specimens."""
 
+import functools
 import itertools
 import json
 from pathlib import Path
@@ -7,19 +8,52 @@ from typing import Any
 
 import pytest
 
+from auditor.auditing.plan import Plan
+from auditor.config.load import load_configuration
+from benchmarks import proofs
+from dp_prover import attempt
+
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 FIGURES: dict[str, Any] = json.loads((RESULTS / "proofs.json").read_text(encoding="utf-8"))["figures"]
 SPECIMENS = {entry["audit"]: entry for entry in FIGURES["specimens"]}
 
 
+# A proof of a specimen that took longer when it was measured is not made again here.
+SLOW = ("shifted inverse", "propose-test-release", "sparse vector")
+QUICK = [name for name in SPECIMENS if not any(slow in name for slow in SLOW)]
+
+
 @pytest.mark.parametrize("name", FIGURES["sound"])
-def test_a_program_of_checkdp_is_proved_within_five_seconds(name: str) -> None:
-    assert all(one["proved"] and one["seconds"] <= 5 for one in FIGURES["sound"][name])
+def test_a_program_of_checkdp_is_proved_and_was_within_five_seconds(name: str) -> None:
+    program = proofs.SOUND[name]
+    for cutoff, measured in zip(program.cutoffs, FIGURES["sound"][name], strict=True):
+        assert measured["seconds"] <= 5
+        found = proofs.proof_of(program, proofs.QUERIES, cutoff)
+        assert (found["proved"], found["bound"]) == (True, pytest.approx(measured["bound"], rel=1e-6))
 
 
 @pytest.mark.parametrize("name", FIGURES["faulty"])
 def test_no_faulty_program_is_proved(name: str) -> None:
-    assert not any(one["proved"] for one in FIGURES["faulty"][name])
+    program = proofs.FAULTY[name]
+    for cutoff, measured in zip(program.cutoffs, FIGURES["faulty"][name], strict=True):
+        found = proofs.proof_of(program, proofs.QUERIES, cutoff)
+        assert not found["proved"]
+        assert found["pair"] == measured["pair"]
+
+
+@functools.cache
+def plans() -> dict[str, Plan]:
+    files = [load_configuration(file) for file in sorted((RESULTS.parents[1] / "configs").glob("*.yaml"))]
+    return {f"{file.name}: {plan.name}": plan for file in files for plan in file.plans}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_was_proved_of_a_specimen_is_proved_again(name: str) -> None:
+    entry, plan = SPECIMENS[name], plans()[name]
+    assert (str(plan.claim), str(plan.expect)) == (entry["claim"], entry["expected"])
+    proof = attempt(plan.source.drawer(), plan.claim, plan.domain, 60.0)
+    assert (proof.proved, str(proof.scope)) == (entry["proved"], entry["scope"]), proof.reason
+    assert proof.value == (entry["upper"] if entry["upper"] is None else pytest.approx(entry["upper"], rel=1e-6))
 
 
 RARE_AND_SLIGHT = "adaptive sparse vector, noisy query"  # 9ε/8 on an event of probability 4e-4

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 import auditor
+from auditor.auditing.smallest import LEAST_SPENT, SHARE_SPENT
 
 PROJECT = Path(__file__).parents[2]
 NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "ARCHITECTURE")
@@ -67,3 +68,10 @@ def test_the_versions_of_python_are_those_that_are_tested() -> None:
     workflow = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
     assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
     assert project["requires-python"] == f">={named[0]}"
+
+
+def test_methods_says_what_the_smallest_pair_costs() -> None:
+    text = " ".join((PROJECT / "docs" / "methods.md").read_text(encoding="utf-8").split())
+    assert (
+        f"costs {SHARE_SPENT:.0%} of `samples`, or {LEAST_SPENT:,} outputs if that is more".replace("%", " %") in text
+    )

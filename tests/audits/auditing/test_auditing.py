@@ -4,6 +4,7 @@ import copy
 import functools
 import itertools
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -347,7 +348,33 @@ def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
     assert drawn > most
     [warning] = result.warnings
     assert result.verdict == "no_violation_found"
-    assert warning.startswith("weak: no loss was seen")
+    assert warning.startswith(
+        "weak: no loss above noise was seen: 12,400 outputs for the bound, on the pair, prove none"
+    )
+
+
+def needs_three(records: Any, rng: np.random.Generator) -> float:
+    if len(records) < 3:
+        raise ValueError("too few records: 3 are needed")
+    return float(np.sum(records) + rng.laplace())
+
+
+@pytest.mark.parametrize("samples", [2_000, 20_000])
+def test_other_pairs_are_tried_where_every_output_raises(samples: int) -> None:
+    """Two records raise, and three do not: both sides of the first pairs raise. α = 1e-3 allows no false violation here."""
+    domain = auditor.Records((0, 1), size=(0, 5))
+    result = audit(needs_three, auditor.PureDP(1.0), domain, samples=samples, isolate=False)
+    assert result.verdict == "violation", result.stop_reason
+    assert {len(result.pair.left), len(result.pair.right)} == {2, 3}
+
+
+def test_what_failed_is_told_with_the_number_of_pairs() -> None:
+    def never(records: Any, rng: np.random.Generator) -> float:
+        raise ValueError(f"no number of {len(records)} records")
+
+    result = audit(never, auditor.PureDP(1.0), auditor.Records((0, 1), size=(0, 5)), samples=2_000, isolate=False)
+    assert result.verdict == "inconclusive"
+    assert re.search(r"failed on every call, on both data sets of \d+ pairs: raises ValueError", result.stop_reason)
 
 
 def needs_a_list(records: Any, rng: np.random.Generator) -> float:

@@ -124,9 +124,32 @@ def test_a_pass_that_proves_no_loss_is_weak() -> None:
     assert result.bound is not None
     assert result.bound.value == 0
     assert result.weak
-    assert any(warning.startswith("weak: no loss was seen") for warning in result.warnings)
+    assert any(warning.startswith("weak: no loss above noise was seen") for warning in result.warnings)
+    # This mechanism does ignore its data, and outputs with the same noise show it.
+    assert any(warning.startswith("with the same seed, outputs were identical") for warning in result.warnings)
     lossless = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(0.0), PEOPLE, **OPTIONS)
     assert not any(warning.startswith("weak: no loss") for warning in lossless.warnings)
+
+
+def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
+    """A sound median by the exponential mechanism loses up to ε on some data sets, and less than noise on most."""
+
+    def median(records: Any, size: int, rng: np.random.Generator) -> Any:
+        ranks = np.searchsorted(np.sort(records), np.arange(10))
+        weights = np.exp(-0.01 * np.abs(ranks - len(records) / 2))
+        return rng.choice(10, size, p=weights / weights.sum())
+
+    domain = auditor.Records((0, 9), integer=True, size=(0, 10))
+    result = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS | {"samples": 1_000})
+    assert result.bound is not None
+    assert result.bound.value == 0
+    [words] = [warning for warning in result.warnings if "no loss" in warning]
+    outputs, pairs = result.outputs.bound, result.tried.pairs
+    assert (
+        f"no loss above noise was seen: {outputs:,} outputs for the bound, on the most promising of {pairs:,} pairs"
+        in words
+    )
+    assert not any("identical" in warning or "did not read" in warning for warning in result.warnings)
 
 
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -321,6 +321,36 @@ def test_where_one_output_takes_a_second_the_audit_ends_in_time(clock: Clock) ->
     assert clock.now < 400
 
 
+@pytest.mark.parametrize("seconds_each", [0.01, 0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("limit", [5.0, 20.0])
+def test_slow_outputs_pass_the_limit_by_one_output_at_most(clock: Clock, seconds_each: float, limit: float) -> None:
+    """Each output has a call of its own. To look at the mechanism takes eight calls at most, before anything is drawn."""
+
+    def slow(records: Any, rng: Rng) -> float:
+        clock.now += seconds_each
+        return float(np.sum(records) + rng.laplace())
+
+    result = in_time(slow, limit)
+    assert clock.now <= max(limit, 8 * seconds_each) + seconds_each + 0.02
+    if result.verdict == "inconclusive":
+        assert result.stop_reason.startswith(f"{limit:g} seconds were over: ")
+
+
+@pytest.mark.parametrize("slow_from", [1.5, 3.0, 6.0])
+def test_a_search_that_becomes_slower_than_foreseen_ends_in_time(clock: Clock, slow_from: float) -> None:
+    """The time of an output is measured at the beginning; later ones take forty times as long."""
+
+    def slow(records: Any, rng: Rng) -> float:
+        clock.now += 0.001 if clock.now < slow_from else 0.04
+        return float(np.sum(records) + rng.laplace())
+
+    plan = plan_of(slow, samples=ENDLESS, seconds=20.0)
+    ended = carry_out(replace(plan, neighbours=auditor.Records((0.0, 1.0), size=(0, 10)))).result()
+    # A task that was foreseen to take a quarter of a second and a batch may be under way.
+    assert clock.now <= 20 + 40 * 0.25 + 128 * 0.04
+    assert "20 seconds were over: " in ended.stop_reason
+
+
 def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else(clock: Clock) -> None:
     rounds = rounds_of(plan_of(clock.timed(noisy), samples=ENDLESS, seconds=1.0))
     first = rounds.next(refuted=False, cheap=True)

@@ -191,6 +191,58 @@ def test_check_says_what_arrives_and_doubts_exceptions(
 
 
 @pytest.mark.parametrize(
+    ("code", "doubt"),
+    [
+        (
+            "def f(records, rng):\n    return len(records) + np.random.default_rng().laplace()\n",
+            "two calls with the same `rng`",
+        ),
+        ("def f(records, rng):\n    return len(records) + random.random()\n", "two calls with the same `rng`"),
+        ("def f(records, rng):\n    return len(records) + rng.laplace()\n", ""),
+        # Without `rng` nobody expects that.
+        ("def f(records):\n    return len(records) + random.random()\n", ""),
+        (
+            "def f(records, size, rng):\n    return np.full(size, len(records) + rng.laplace())\n",
+            "draw it anew for each of the `size` outputs",
+        ),
+        ("def f(records, size, rng):\n    return len(records) + rng.laplace(size=size)\n", ""),
+        ("def f(records, rng):\n    return len(records) + 0.5\n", "every call gives the same output"),
+        (
+            "def f(records, rng):\n    records.sort()\n    records += 1\n    return records.sum() + rng.laplace()\n",
+            "in place",
+        ),
+        ("def f(records, rng):\n    return np.sort(records).sum() + rng.laplace()\n", ""),
+        ("def f(records, rng):\n    return records['x'].sum() + rng.laplace()\n", "`domain: frame` with `as: pandas`"),
+        (
+            "def f(records, rng):\n    return records.groupby('x').sum() + rng.laplace()\n",
+            "`domain: frame` with `as: pandas`",
+        ),
+    ],
+)
+def test_check_names_the_likely_mistake(
+    folder: Folder, capsys: pytest.CaptureFixture[str], code: str, doubt: str
+) -> None:
+    folder.write("lists.py", f"import random\n\nimport numpy as np\n\n\n{code}")
+    main(["check", folder.write("some.yaml", OF_LISTS % (0, ""))])
+    told = capsys.readouterr().err
+    assert doubt in told
+    assert bool(told) == bool(doubt)
+
+
+def test_check_takes_the_time_of_first_calls_apart(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first two calls take a second, such as to compile; later ones hardly any. A million outputs are not a million seconds."""
+    folder.write(
+        "lists.py",
+        "import time\n\ncalls = []\n\n\ndef f(records, size, rng):\n    calls.append(1)\n"
+        "    time.sleep(1.0 if len(calls) <= 2 else 0.05)\n    return len(records) + rng.laplace(size=size)\n",
+    )
+    assert main(["check", folder.write("some.yaml", OF_LISTS % (0, ""))]) == 0
+    seconds = re.search(r"an output takes ([0-9.e-]+) s", capsys.readouterr().out)
+    assert seconds is not None
+    assert float(seconds[1]) < 0.01  # a call of fifty milliseconds gives all outputs of the trial
+
+
+@pytest.mark.parametrize(
     "arguments",
     [["--print-completion", "bash"], ["show", str(Path(__file__).parents[3] / "reports" / "classics")]],
     ids=operator.itemgetter(0),

@@ -49,6 +49,12 @@ def of_polars(df, rng, epsilon=1.0):
 def promised(values, size, rng, epsilon=1.0, lower=0.0, upper=50.0):
     return values.sum() + rng.laplace(0, upper / epsilon, size=size)
 
+def of_a_matrix(data, rng, epsilon=1.0):
+    return data[:, 0].sum() + rng.laplace(0, 10 / epsilon)
+
+def of_columns_of(X, rng, epsilon=1.0):
+    return X.T @ X + rng.laplace(0, 100 / epsilon, size=(X.shape[1], X.shape[1]))
+
 def fails(df: pd.DataFrame, rng, epsilon=1.0):
     raise ValueError(sorted(df["wage"]))
 
@@ -70,6 +76,8 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "of_columns": {"as": "columns", "columns": {"wage": NUMBER}},
     "of_polars": {"as": "polars", "columns": {"city": TEXT}},
     "promised": {"record": {"low": 0, "high": 50}},
+    "of_a_matrix": {"domain": "records", "columns": 2},
+    "of_columns_of": {"domain": "records", "columns": 2},
 }
 FAILING = {
     "fails": "raises ValueError: [",

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:non-integer arguments:Deprecatio
 
 
 def hash_to(size: int, seed: int) -> Callable[[Any], int]:
-    return lambda item: int(xxhash.xxh32(str(item), seed=seed).intdigest() % size)
+    return lambda item: int(xxhash.xxh32(str(item).encode(), seed=seed).intdigest() % size)
 
 
 SKETCH = [hash_to(16, seed) for seed in range(4)]

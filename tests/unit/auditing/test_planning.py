@@ -1,6 +1,7 @@
 """What is foreseen before any sampling, against the exact power of the test, and the installation's check of itself."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from auditor.auditing.foresight import EXCESS, SHARES, canaries_needed, foresee,
 from auditor.auditing.plan import CHANCES, Plan, Settings
 from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.mechanism import PythonSource
+from auditor.bounds import one_run
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
@@ -197,3 +199,39 @@ def test_canaries_to_catch_a_tenth_more_catch_it(monkeypatch: pytest.MonkeyPatch
 
     assert row.caught == caught(100) > 1 + EXCESS
     assert caught(int(row.needed)) <= 1 + EXCESS < caught(int(row.needed * 0.9))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_canaries_that_are_needed_are_found_by_few_evaluations(
+    apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An evaluation takes up to 2 ms. To search for the smallest violation of each number took ten times as many."""
+    evaluated = list[int]()
+
+    def counting(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: evaluated.append(1) or function(*given)
+
+    for name in ("p_value_apart", "refutes_any"):
+        monkeypatch.setattr(one_run, name, counting(getattr(one_run, name)))
+    foresee(with_canaries(auditor.GaussianDP(0.1), 50, runs=20, apart=apart))
+    assert 0 < len(evaluated) < 6_000
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("claim", [auditor.PureDP(1.0), auditor.GaussianDP(0.5), auditor.ApproximateDP(1.0, 1e-5)])
+def test_a_value_is_detected_from_the_smallest_that_is(claim: Any, apart: bool) -> None:
+    looks = GuessLooks(tuple(RightGuesses(300, guesses, 0) for guesses in usual_guesses(300)), apart)
+    least = looks.detectable(claim, ALPHA, 0.8)
+    assert claim.value < least < math.inf
+    assert looks.detects(claim, ALPHA, 0.8, least + 1e-4)
+    assert not looks.detects(claim, ALPHA, 0.8, least - 1e-4)
+    assert looks.detects(claim, ALPHA, 0.8, math.inf)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_larger_chance_needs_as_many_canaries_whatever_was_known_before(apart: bool) -> None:
+    plan = with_canaries(auditor.PureDP(1.0), 100, apart=apart)
+    assert isinstance(plan.neighbours, Canaries)
+    (few, many), most = [row.needed for row in foresee(plan)], plan.claim.broken_by(EXCESS)
+    alone = canaries_needed(plan, plan.neighbours, 0.95, most, apart=apart)
+    assert few < many == pytest.approx(alone, rel=0.02)

@@ -5,8 +5,10 @@ import math
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -465,6 +467,8 @@ def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, n
         (PLAIN + "---\n" + PLAIN, "line 23: this is not YAML: but found another document"),
         ("a: &x [*x]", "an alias contains itself"),
         ("[" * 5000, "nested too deeply"),
+        ("{a: " * 5000, "nested too deeply"),
+        ("- " * 3000, "nested too deeply"),
         ("", "a configuration is a mapping"),
         ("# nothing but a comment\n", "a configuration is a mapping"),
         (PLAIN + "1.5: x\n", "line 23: a key must be a word"),
@@ -485,6 +489,14 @@ def test_what_is_no_configuration_at_all_is_told(file: Path, text: str, why: str
     told = error(file, text)
     assert str(file) in told
     assert why in told
+
+
+def test_a_limit_on_nesting_by_the_parser_is_told_as_our_own(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # PyYAML 6.0.4 raises this where earlier versions raise RecursionError.
+    mark = yaml.Mark("<unicode string>", 0, 2, 7, "", 0)
+    limit = yaml.scanner.ScannerError("while increasing flow level", mark, "exceeded maximum nesting depth", mark)
+    monkeypatch.setattr(yaml, "compose", MagicMock(side_effect=limit))
+    assert "line 3: this is not YAML: it is nested too deeply to be read" in error(file, PLAIN)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
