@@ -9,9 +9,8 @@
 #          one of the deltas happens is .99995. One factor (1 - delta) too
 #          many multiplies the sum. The heterogeneous odometer does not
 #          fall.
-# Matters: a service that stops at a limit on delta may never stop, and one
-#          that does is reopened by more queries. That a total rises with
-#          each query is a test that needs no theory.
+# Matters: a service that stops at a limit on delta may never stop. That a
+#          total rises with each query is a check that needs no theory.
 # Source:  snsql/sql/odometer.py, Odometer.spent; Kairouz, Oh and Viswanath
 #          (2015), theorem 3.4.
 #
