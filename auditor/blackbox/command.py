@@ -99,6 +99,7 @@ class Program(Drawer):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
     is_program: ClassVar[bool] = True
+    shares: ClassVar[bool] = False
     batched: bool = field(default=True, init=False)
     takes_rng: bool = field(default=True, init=False)
 

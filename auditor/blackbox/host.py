@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
-from auditor.blackbox.seal import from_wire, to_wire, unseal
+from auditor.blackbox.seal import from_wire, seal, to_wire
 from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
 from auditor.interfaces import Source
@@ -99,6 +99,7 @@ class Hosted(Drawer):
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
+    shares: ClassVar[bool] = False
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         try:
@@ -109,13 +110,9 @@ class Hosted(Drawer):
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield each output, or its Row if this process cannot import its class, or the failure of the process."""
-        yield from map(unseal, self.sealed(pair, labels, rng))
-
-    def sealed(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield the seal of each output, made in the other process, or the failure of that process."""
         later, done = copy.deepcopy(rng), 0  # ``later`` seeds a new stream after each failure
         while done < len(labels):
-            asked = self._answers("sealed", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
+            asked = self._answers("each", pair, labels[done:], rng, streams=len(labels) - done >= STREAM)
             with contextlib.closing(asked) as written:
                 try:
                     for one in written:
@@ -262,7 +259,7 @@ def serve() -> None:
 # The questions by name. Each function returns the answers of a mechanism in turn.
 QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
     "draw": lambda mechanism, *arguments: [mechanism.draw(*arguments)],
-    "sealed": lambda mechanism, *arguments: map(to_wire, mechanism.sealed(*arguments)),
+    "each": lambda mechanism, *arguments: (to_wire(seal(output)) for output in mechanism.each(*arguments)),
     "alike": lambda mechanism, *arguments: mechanism.alike(*arguments),
     "call_once": lambda mechanism, *arguments: [_shown(mechanism.call_once(*arguments))],
     "answers": lambda mechanism, pairs: (tuple(map(_shown, answers)) for answers in mechanism.answers(pairs)),

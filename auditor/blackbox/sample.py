@@ -4,7 +4,7 @@ import contextlib
 import itertools
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.canonical import from_list, row_of
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.process import ProcessFailure
-from auditor.blackbox.seal import seal, unseal
+from auditor.blackbox.seal import UNCHANGING, seal, unseal
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair, Side, rows_of
 
@@ -124,12 +124,14 @@ class Patience:
 class Drawer(Protocol):
     """An object that draws an output of a mechanism for each label. The label says on which side.
 
-    ``batched`` says whether a call gives many outputs, ``takes_rng`` whether the mechanism takes the auditor's stream.
+    ``batched`` says whether a call gives many outputs, ``takes_rng`` whether the mechanism takes the auditor's stream,
+    ``shares`` whether the mechanism may still hold the outputs of ``each``.
     """
 
     __slots__ = ()
     batched: bool
     takes_rng: bool
+    shares: ClassVar[bool] = True
 
     def drawer(self) -> "Drawer":
         """Return itself, so that it can stand for a source."""
@@ -158,7 +160,7 @@ class Drawer(Protocol):
             left, right = (from_list([drawn] * int(np.count_nonzero(labels == label))) for label in (True, False))
             return Sample(left, right)
         parts = list[Sample]()
-        with contextlib.closing(self.sealed(pair, labels, rng)) as outputs:
+        with contextlib.closing(self.each(pair, labels, rng)) as outputs:
             for at in range(0, len(labels), PIECE):
                 part, is_over = self._piece(outputs, labels[at : at + PIECE], patience)
                 parts.append(part)
@@ -168,19 +170,30 @@ class Drawer(Protocol):
                 next(outputs, None)  # reaches the end, where a process says that it is done
         return join_samples(parts)
 
-    def _piece(self, sealed: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
-        """Return the next outputs, whose seals are given, and whether ``patience`` is over. Then there are fewer than labels."""
-        made, failures, is_over = list[Any](), 0, False
-        for output in itertools.islice(sealed, len(labels)):
-            made.append(output)
-            if issubclass(type(output), ProcessFailure):  # isinstance would call code of the output
+    def _piece(self, outputs: Iterator[Any], labels: Labels, patience: Patience | None) -> tuple[Sample, bool]:
+        """Return the next outputs, one for each label, and whether ``patience`` is over. Then there are fewer.
+
+        The mechanism may go on to change an object that it returned, so each is sealed before the next is drawn.
+        """
+        made, failures, is_over, shares, sealed = list[Any](), 0, False, self.shares, False
+        for output in itertools.islice(outputs, len(labels)):
+            if type(output) in UNCHANGING:
+                made.append(output)
+            elif issubclass(type(output), ProcessFailure):  # isinstance would call code of the output
+                made.append(output)
                 failures += 1
                 if is_over := patience is not None and patience.is_over(bool(labels[len(made) - 1])):
                     break
-            elif patience is not None:
+                continue
+            else:
+                made.append(seal(output) if shares else output)
+                sealed = shares
+            if patience is not None:
                 patience.answered = True
         labels = labels[: len(made)]
-        left, right = (from_list([*map(unseal, itertools.compress(made, side.tolist()))]) for side in (labels, ~labels))
+        if sealed:
+            made = list(map(unseal, made))
+        left, right = (from_list([*itertools.compress(made, side.tolist())]) for side in (labels, ~labels))
         return Sample(left, right, failures=failures), is_over
 
     def coupled(self, pair: Pair, rng: Stream, size: int) -> tuple[Outputs, Outputs]:
@@ -203,11 +216,6 @@ class Drawer(Protocol):
 
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         """Yield an output or a failure for every label, each made when it is asked for."""
-
-    def sealed(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
-        """Yield the seal of each output, made before the next output is drawn, or a failure of the process."""
-        for output in self.each(pair, labels, rng):
-            yield output if issubclass(type(output), ProcessFailure) else seal(output)
 
     def call_once(self, pair: Pair, side: Side, rng: Stream) -> Any:
         """Return one output, or the failure. Raises MechanismError for an output that does not show its content."""

@@ -45,44 +45,67 @@ class _Faithful(pickle.Pickler):
         raise _NotFaithful
 
 
+class Pickled(bytes):
+    """The pickle of an output."""
+
+    __slots__ = ()
+
+
 def seal(output: Any) -> Any:
     """Return an output that nothing can change. ``unseal`` gives an output, or a Row, with the same leaves.
 
-    The seal is the output itself, a copy of an array, the output's ``Row``, or a pickle in a tuple. Raises
-    MechanismError as ``row_of`` does.
+    The seal is the output itself, a copy, its pickle, or its ``Row``. Raises MechanismError as ``row_of`` does.
     """
     kind = type(output)
-    if kind in UNCHANGING:
-        return output
     if kind is np.ndarray and output.dtype.kind in "biuf":
         return output.copy("A")
+    if kind in UNCHANGING:
+        return output
+    if kind is list or kind is tuple:
+        if UNCHANGING.issuperset(map(type, output)):
+            return kind(output)
+    elif (
+        kind is dict and UNCHANGING.issuperset(map(type, output.values())) and UNCHANGING.issuperset(map(type, output))
+    ):
+        return output.copy()
     file = io.BytesIO()
     try:
         _Faithful(file, pickle.HIGHEST_PROTOCOL).dump(output)
     except Exception:  # of a class of its own, or something that cannot be read at all, which row_of says in words
         return row_of(output)
-    return (file.getvalue(),)
+    return Pickled(file.getvalue())
 
 
 def unseal(sealed: Any) -> Any:
     """Return the output of a seal. It shares nothing with the object that the mechanism returned."""
-    return pickle.loads(sealed[0]) if type(sealed) is tuple else sealed
+    return pickle.loads(sealed) if type(sealed) is Pickled else sealed
+
+
+# --- Seals on their way to another process: pickling NumPy's numbers themselves would take four times as long ---
 
 
 def to_wire(sealed: Any) -> Any:
-    """Return a seal as it is sent to another process. Pickling NumPy's numbers themselves would take four times as long."""
+    """Return a seal as it is sent to another process: itself, or a tuple for what has to be made again."""
     if isinstance(sealed, np.ndarray):
         order: Literal["F", "C"] = "F" if sealed.flags.f_contiguous else "C"
-        return sealed.dtype.str, sealed.tobytes(order), sealed.shape, order
+        return "array", sealed.dtype.str, sealed.tobytes(order), sealed.shape, order
     if isinstance(sealed, np.generic):
-        return sealed.dtype.str, sealed.tobytes()
-    return sealed
+        return "scalar", sealed.dtype.str, sealed.tobytes()
+    if type(sealed) is Pickled:
+        return "pickle", bytes(sealed)
+    return ("tuple", list(sealed)) if type(sealed) is tuple else sealed
 
 
 def from_wire(sent: Any) -> Any:
-    """Return the seal that ``to_wire`` wrote."""
-    if type(sent) is not tuple or len(sent) == 1:
+    """Return the output, or the Row, that ``to_wire`` wrote."""
+    if type(sent) is not tuple:
         return sent
-    kind, numbers, *form = sent
-    values = np.frombuffer(numbers, kind)
-    return values.reshape(form[0], order=form[1]) if form else values[0]
+    match sent:
+        case "pickle", pickled:
+            return pickle.loads(pickled)
+        case "tuple", items:
+            return tuple(items)
+        case "scalar", kind, number:
+            return np.frombuffer(number, kind)[0]
+        case _, kind, numbers, shape, order:
+            return np.frombuffer(numbers, kind).reshape(shape, order=order)
