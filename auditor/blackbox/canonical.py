@@ -283,11 +283,24 @@ def _of_items(place: str, arrays: NDArray[Any]) -> Columns:
 
 
 def batch_form(batch: Any) -> str:
-    """Return the form of a batch in words. A single output can change the form of the whole batch."""
+    """Return the form of a batch in words. A single output can change the form of the whole batch.
+
+    Whether numbers are integers or floats is left out, and so is the width of texts: NumPy decides them by the values.
+    """
+    if type(batch) in (list, tuple):
+        return f"a {type(batch).__name__}"
+    held = flatten.unnamed_attributes(batch)
+    beside = f" that holds {flatten.as_plain(held, flatten.LEVELS)}" if held else ""
     if not isinstance(batch, np.ndarray):
-        return "a list"
-    kind = "numbers" if batch.dtype.kind in "biuf" else flatten.TEXTS.get(batch.dtype.kind, "objects")
-    return f"an array of {kind} with {batch.ndim} axes"
+        named = getattr(batch, "name", None)
+        kind = getattr(batch, "dtype", None)
+        words = "".join(f", {key} {value}" for key, value in (("name", named), ("of", kind)) if value is not None)
+        return f"a {flatten.type_name(batch)}{words if flatten.is_array_like(batch) else ''}{beside}"
+    is_number = batch.dtype.kind in "biuf"
+    kind = "numbers" if is_number else flatten.TEXTS.get(batch.dtype.kind, "objects")
+    width = f" of {batch.dtype.itemsize} bytes" if batch.dtype.kind == "f" else ""
+    name = "an array" if type(batch) is np.ndarray else f"a {type(batch).__name__}"
+    return f"{name} of {kind}{width} with {batch.ndim} axes{beside}"
 
 
 def _matrix_columns(names: Sequence[str], matrix: NDArray[Any]) -> Columns:

@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import re
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
@@ -15,7 +16,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from types import TracebackType
+from types import GetSetDescriptorType, MemberDescriptorType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,9 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     )
     fractions = sorted(key for key in keys if isinstance(key, float | np.floating) and not math.isnan(key))
     made.update({f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)})
+    # A key that is an object may hold more than its text, and two keys of one text have one place.
+    if len(set(words)) < len(words) or any(type(as_plain(key, LEVELS)) is not type(key) for key in keys):
+        made[f"rest of {place}"] = digest_of(list(value.items()))
     return {
         **_length(place, value),
         **made,
@@ -168,16 +172,31 @@ def _list_leaves(place: str, value: Any) -> Leaves:
     return {**_length(place, value), **most}
 
 
-def _set_numbers(value: Collection[Any]) -> list[Any]:
-    """Return the numbers of a set in rising order. A set has no order of its own; NaN comes last."""
+def _set_items(value: Collection[Any]) -> list[tuple[str, Any]]:
+    """Return the items of a set with the words for their places: numbers in rising order, then others in that of their
+    texts. A set has no order of its own. NaN comes last of the numbers.
+    """
     numbers = [item for item in value if isinstance(item, int | float | np.integer | np.floating | np.bool_)]
-    return sorted(numbers, key=lambda item: (math.isnan(item), item))
+    numbers.sort(key=lambda item: (item != item, item))  # noqa: PLR0124 - only a NaN differs from itself
+    others = sorted((item for item in value if not any(item is number for number in numbers)), key=_in_words)
+    return [(f"number {at}", item) for at, item in enumerate(numbers)] + [
+        (f"item {at}", i) for at, i in enumerate(others)
+    ]
+
+
+def _in_words(value: Any) -> str:
+    """Return a text that sorts values: their repr, without an address."""
+    return without_address(value)
 
 
 def _set_leaves(place: str, value: Collection[Any]) -> Leaves:
-    """Return the length of a set, and a leaf for each item that is no fraction. The order does not depend on hashes."""
-    words = sorted(spelled(item) for item in value if not isinstance(item, float | np.floating))
-    return {**_length(place, value), **{f"{word} in {place}": "yes" for word in words}}
+    """Return the length of a set, and a leaf for each item that is a word or a small integer."""
+    items = [
+        item
+        for item in value
+        if (isinstance(item, int) and abs(item) < 1_000) or (isinstance(item, str) and len(item) < 30)
+    ]
+    return {**_length(place, value), **{f"{word} in {place}": "yes" for word in sorted(map(spelled, items))}}
 
 
 # --- Objects: what they hold besides their text ---
@@ -187,45 +206,118 @@ def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
     """Return the attributes of an object by name, as plain data, down to ``depth`` levels of objects in objects."""
     if isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value):
         return {}
-    slots = (getattr(kind, "__slots__", ()) for kind in type(value).__mro__)
-    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
-    own = {name: getattr(value, name) for name in names if hasattr(value, name) and not name.startswith("__")}
-    held = {**getattr(value, "__dict__", {}), **own}
-    return {name: as_plain(held[name], depth) for name in sorted(held, key=str) if name != "__notes__"}
+    own = dict[str, Any]()
+    for kind in type(value).__mro__:
+        slots = getattr(kind, "__slots__", ()) if kind.__module__ != "builtins" else ()
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            is_private = name.startswith("__") and not name.endswith("__")
+            mangled = f"_{kind.__name__.lstrip('_')}{name}" if is_private else name
+            if mangled not in ("__dict__", "__weakref__") and hasattr(value, mangled):
+                own[name] = getattr(value, mangled)
+    held = {**own, **getattr(value, "__dict__", {})}
+    return {str(name): as_plain(part, depth) for name, part in held.items() if name != "__notes__"}
 
 
 def unnamed_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object that no rule of OUTPUT_KINDS names; {} for types of libraries that it knows."""
     kind = type(value)
-    is_known = kind.__module__.partition(".")[0] in KNOWN_MODULES and not isinstance(value, BaseException)
-    if is_known or isinstance(value, Enum):
+    module = kind.__module__.partition(".")[0]
+    is_known = module in KNOWN_MODULES or (module == "numpy" and isinstance(value, np.ndarray | np.generic))
+    if (is_known and not isinstance(value, BaseException)) or isinstance(value, Enum):
         return {}
     found = outcome(attributes_of, value)
+    if isinstance(found, BaseException):
+        return {"": UNREADABLE}
     named = _names_of(value) if is_dataclass(kind) else ()
-    return {} if isinstance(found, BaseException) else {name: part for name, part in found.items() if name not in named}
+    found = {name: part for name, part in found.items() if name not in named}
+    if not _is_importable(kind):  # a class that was made for the output may hold anything
+        found["class"] = digest_of(kind)
+    return found
 
 
 KNOWN_MODULES = {
-    *LIBRARIES,
-    *("builtins", "datetime", "decimal", "fractions", "collections", "array", "zoneinfo", "uuid", "pathlib", "auditor"),
+    *(
+        "pandas",
+        "polars",
+        "pyarrow",
+        "builtins",
+        "datetime",
+        "decimal",
+        "fractions",
+        "array",
+        "zoneinfo",
+        "uuid",
+        "pathlib",
+    ),
+    "auditor",
 }
 
 
-def as_plain(value: Any, depth: int) -> Any:
-    """Return a value as plain data. An object becomes a dict of its attributes, or its text if that shows no address."""
-    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | Fraction | Decimal) or value is None:
+def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
+    """Return a value as plain data. An object becomes a dict of its attributes.
+
+    What is not read in full, by its type or below ``depth`` levels, has its digest beside its type: it shows that
+    something differs, and a digest that differs on every call is named in the report.
+    """
+    kind = type(value)
+    if kind in PLAIN or isinstance(value, np.generic):
         return value
-    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biufcUSMm":
+    if kind is np.ndarray and value.dtype.kind in "biufcUSMm":
         return value
-    if isinstance(value, list | tuple | set | frozenset) and depth:
-        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return [as_plain(item, depth - 1) for item in items]
-    if isinstance(value, Mapping) and depth:
-        return {str(key): as_plain(item, depth - 1) for key, item in value.items()}
-    if hasattr(value, "__dict__") and not callable(value) and depth:
-        shown = {"type": type(value).__name__, "text": str(value)} if isinstance(value, BaseException) else {}
-        return {**shown, **attributes_of(value, depth - 1), "repr": without_address(value)}
-    return without_address(value)
+    if depth:
+        if isinstance(value, list | tuple):
+            items = [as_plain(item, depth - 1) for item in value]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, set | frozenset):
+            return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
+        if isinstance(value, dict) and len(words := {_key_text(key) for key in value}) == len(value) and words:
+            return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
+        is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
+        if is_object and not callable(value) and not _is_known_whole(value):
+            shown = {"text": str(value)} if isinstance(value, BaseException) else {}
+            return {"type": kind.__name__, **shown, **attributes_of(value, depth - 1), "repr": without_address(value)}
+    if _is_known_whole(value):
+        return f"{kind.__name__} {without_address(value)}"
+    return f"{kind.__name__} {digest_of(value)}"
+
+
+PLAIN = frozenset(
+    (bool, int, float, complex, str, bytes, type(None), Fraction, Decimal, date, datetime, time, timedelta)
+)
+# The words for what cannot be read, nor pickled for a digest.
+UNREADABLE = "cannot be read"
+DIGEST = "digest "
+
+
+def _key_text(key: Any) -> str:
+    return key if isinstance(key, str) else f"{type(key).__name__} {without_address(key)}"
+
+
+def _is_known_whole(value: Any) -> bool:
+    """Whether the repr of a value shows all of it: a class or a function that can be imported, an Enum, a UUID, a path."""
+    if isinstance(value, type) or inspect.isroutine(value):
+        return _is_importable(value)
+    return isinstance(value, Enum | range | slice) or (
+        type(value).__module__ in ("builtins", "uuid", "pathlib", "zoneinfo")
+        and (
+            type(value).__name__ in ("ellipsis", "NotImplementedType", "UUID", "PosixPath", "PurePosixPath", "ZoneInfo")
+        )
+    )
+
+
+def _is_importable(value: Any) -> bool:
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    for part in getattr(value, "__qualname__", "<").split("."):
+        module = getattr(module, part, None)
+    return module is value
+
+
+def digest_of(value: Any) -> str:
+    """Return a digest of all that pickle sees of a value, or UNREADABLE if it cannot be pickled."""
+    import cloudpickle
+
+    pickled = outcome(cloudpickle.dumps, value)
+    return DIGEST + hashlib.sha256(pickled).hexdigest()[:16] if isinstance(pickled, bytes) else UNREADABLE
 
 
 def without_address(value: Any) -> str:
@@ -236,6 +328,15 @@ def without_address(value: Any) -> str:
     return type(value).__name__ if not isinstance(text, str) or " at 0x" in text else text
 
 
+def _rest_leaves(place: str, value: Any) -> Leaves:
+    """Return the repr of an object and, unless its repr or its attributes show all of it, a digest."""
+    leaves: Leaves = {place: spelled(value)}
+    is_read = _is_known_whole(value) or hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+    if value is not None and not is_read and str(value) != "<NA>":
+        leaves[f"rest of {place}"] = digest_of(value)
+    return leaves
+
+
 def _exception_parts(error: BaseException) -> dict[str, Any]:
     """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any."""
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
@@ -244,10 +345,32 @@ def _exception_parts(error: BaseException) -> dict[str, Any]:
     parts: dict[str, Any] = {"arguments": [as_plain(argument, LEVELS) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
         parts["notes"] = as_plain(notes, LEVELS)
+    fields_of_c = {
+        name: as_plain(part, LEVELS)
+        for kind in type(error).__mro__[:-2]
+        for name, member in vars(kind).items()
+        if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
+        if (part := outcome(getattr, error, name)) is not None
+        and not (isinstance(part, BaseException) or name == "args")
+        if not (inside and name == "exceptions")
+    }
+    if fields_of_c:
+        parts["fields"] = fields_of_c
     for words, before in (("cause", error.__cause__), ("context", error.__context__)):
-        if before is not None:
-            parts[words] = f"{type(before).__name__}: {outcome(str, before)}"
+        if before is not None and not (words == "context" and before is error.__cause__):
+            parts[words] = before
     return {**parts, **({"exceptions": list(inside)} if inside else {})}
+
+
+def _exception_leaves(place: str, error: BaseException) -> Leaves:
+    kind = type(error)
+    bases = [base.__qualname__ for base in kind.__mro__[1:-3]] if kind.__module__ != "builtins" else []
+    leaves: Leaves = {place: f"raises {kind.__name__}", f"message of {place}": spelled(error, str)}
+    if bases or kind.__qualname__ != kind.__name__:
+        leaves[f"class of {place}"] = " < ".join([kind.__qualname__, *bases])
+    if error.__suppress_context__:
+        leaves[f"context of {place} is hidden"] = "yes"
+    return leaves
 
 
 def _key_orders(values: Sequence[Mapping[Any, Any]]) -> Sequence[Hashable]:
@@ -271,7 +394,8 @@ def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
     return itertools.chain.from_iterable(zip(*columns, strict=True))
 
 
-def _is_array_like(value: Any) -> bool:
+def is_array_like(value: Any) -> bool:
+    """Whether NumPy reads a value as an array."""
     has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating)
     return has_items or isinstance(value, memoryview | array.array)
 
@@ -299,12 +423,15 @@ def _about(place: str, value: Any) -> Leaves:
             items = outcome(list, said) if name == "dtypes" else None
             text = str([*map(without_address, items)]) if isinstance(items, list) else without_address(said)
             leaves[f"{'item type' if name == 'type' else name} of {where}"] = text
+    kept = outcome(_emptied, value)
+    if kept is not None and not isinstance(kept, BaseException):
+        leaves[f"rest of {place}"] = digest_of(kept)
     return leaves
 
 
 def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
     for value in values:
-        inside = outcome(np.asarray, value)
+        inside = outcome(_as_array, value)
         if isinstance(inside, BaseException):
             raise MechanismError(
                 f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
@@ -312,6 +439,35 @@ def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
             ) from None
         yield inside
         yield from (np.asarray(getattr(value, name)) for name in _labels(value))
+
+
+def _as_array(value: Any) -> Any:
+    """Return the items of an object as an array. Items of several types stay as they are: floats would lose digits of ids,
+    and what tells a missing value from a NaN.
+    """
+    library = type(value).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(value, "dtypes"):
+        kinds = {*value.dtypes} if hasattr(value, "columns") else {value.dtype}
+        is_plain = len(kinds) == 1 and all(isinstance(kind, np.dtype) for kind in kinds)
+        return np.asarray(value) if is_plain else np.asarray(value, dtype=object)
+    rows = value.rows() if library == "polars" and hasattr(value, "rows") else None
+    if rows is None and library in ("polars", "pyarrow") and getattr(value, "null_count", None):
+        rows = value.to_list() if hasattr(value, "to_list") else value.to_pylist()
+    if rows is None and library == "pyarrow" and hasattr(value, "columns"):
+        rows = list(zip(*(column.to_pylist() for column in value.columns), strict=True))
+    if rows is None:
+        return np.asarray(value)
+    items = np.empty(value.shape if hasattr(value, "shape") else len(rows), dtype=object)
+    items[:] = rows
+    return items
+
+
+def _emptied(value: Any) -> Any:
+    """Return an object of a library without its items: levels and categories that nothing uses, metadata, flags."""
+    if hasattr(value, "iloc"):  # of pandas
+        return value.iloc[:0]
+    dictionary = getattr(value, "dictionary", None)  # of an array of pyarrow
+    return dictionary if dictionary is not None and not callable(dictionary) else None
 
 
 def type_name(value: Any) -> str:
@@ -328,7 +484,10 @@ def type_name(value: Any) -> str:
         return f"numpy.{TEXTS.get(value.dtype.kind, value.dtype)}"
     kind = type(value)
     library = kind.__module__.partition(".")[0]
-    return f"{library}.{kind.__name__}" if library in LIBRARIES else kind.__name__
+    name = kind.__qualname__.rpartition("<locals>.")[2]
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        name = f"{name}({', '.join(kind._fields)})"
+    return f"{library}.{name}" if library in LIBRARIES else name
 
 
 TEXTS = {"U": "str", "S": "bytes"}
@@ -400,6 +559,8 @@ def _time_leaves(place: str, value: Any) -> Leaves:
     # Times of pandas have nanoseconds, which those of the standard library lack.
     if nanoseconds := getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)):
         leaves[f"nanoseconds of {place}"] = float(nanoseconds)
+    if isinstance(unit := getattr(value, "unit", None), str):
+        leaves[f"unit of {place}"] = unit
     return leaves
 
 
@@ -499,12 +660,12 @@ OUTPUT_KINDS = (
     OutputKind(
         _is(Set),
         _set_leaves,
-        lambda place, value: [f"{place} from below, {at}" for at, _ in enumerate(_set_numbers(value))],
-        lambda values: itertools.chain.from_iterable(map(_set_numbers, values)),
+        lambda place, value: [f"{words} of {place}" for words, _ in _set_items(value)],
+        lambda values: (item for value in values for _, item in _set_items(value)),
     ),
     OutputKind(
         _is(BaseException),
-        lambda place, e: {place: f"raises {type(e).__name__}", f"message of {place}": spelled(e, str)},
+        _exception_leaves,
         lambda place, e: [f"{words} of {place}" for words in _exception_parts(e)],
         lambda values: itertools.chain.from_iterable(_exception_parts(value).values() for value in values),
     ),
@@ -529,14 +690,14 @@ OUTPUT_KINDS = (
         lambda values: (value.as_py() for value in values),
     ),
     OutputKind(
-        _is_array_like,
+        is_array_like,
         _about,
         places=lambda place, value: [place, *(f"{name} of {place}" for name in _labels(value))],
         parts=_as_arrays,
     ),
     OutputKind(_is(int, float, np.floating), leaves_of_number),
     OutputKind(_is(str, bytes, bytearray), _text_leaves),
-    OutputKind(lambda value: True, lambda place, value: {place: spelled(value)}),
+    OutputKind(lambda value: True, _rest_leaves),
 )
 
 

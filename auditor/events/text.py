@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from auditor.blackbox.flatten import DIGEST, UNREADABLE
 from auditor.blackbox.number_text import number_leaves
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
 from auditor.door import outcome
@@ -24,7 +25,7 @@ from auditor.interfaces import Feature
 # A column is read as text if the outputs looked at have more than CATEGORIES different atoms. Fewer are categories.
 CATEGORIES = 16
 # The letters, parts and numbers of a text that are features of their own, from either end; fewer for few outputs.
-LETTERS, PARTS, FEW_LETTERS, FEW_PARTS = 40, 8, 8, 3
+LETTERS, PARTS, NUMBERS, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_OUTPUTS = 500
@@ -289,7 +290,8 @@ def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Featu
 
 def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
     numbers = column.numbers[:FEW_OUTPUTS]
-    if not len(numbers) or np.any(numbers != np.rint(numbers)) or not np.all(np.isfinite(numbers)):
+    # A float above 2⁶⁴ is whole by its size alone.
+    if not len(numbers) or np.any(numbers != np.rint(numbers)) or not np.all(np.abs(numbers) < 2.0**64):
         return ()
     is_wide = np.ptp(numbers) >= WIDE and 2 * len(np.unique(numbers)) > min(len(numbers), WIDE)
     return (FEW_MODULI if few else MODULI) if is_wide else ()
@@ -299,7 +301,7 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     texts, words, numbers = _texts(atoms), _words(atoms), _numbers(atoms)
     if any(numbers):
         yield Template(place, _frequent(_templates(atoms)))
-        yield from (NumberInText(place, at) for at in _ends(numbers, FEW_PARTS if few else PARTS))
+        yield from (NumberInText(place, at) for at in _varied(numbers)[: FEW_PARTS if few else NUMBERS])
     for at in _ends(words, FEW_PARTS if few else PARTS):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS))
@@ -310,6 +312,14 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     yield from (TextCount(place, letter=letter) for letter, _ in letters)
     known = Counter(itertools.chain.from_iterable(map(set, words))).most_common(WORDS)
     yield from (TextCount(place, word=word) for word, times in known if times >= OFTEN * len(texts))
+
+
+def _varied(numbers: Sequence[Sequence[str]]) -> list[int]:
+    """Return the positions of numbers that differ from text to text, counted from the end where texts have more or fewer."""
+    lengths = {*map(len, numbers)}
+    least = min(lengths)
+    ends = range(-1, -1 - least, -1) if len(lengths) > 1 else ()
+    return [at for at in (*range(least), *ends) if len({some[at] for some in numbers}) > 1]
 
 
 def _ends(parts: Sequence[Sequence[Any]], most: int) -> list[int]:
@@ -324,34 +334,55 @@ def _ends(parts: Sequence[Sequence[Any]], most: int) -> list[int]:
 
 # A column of atoms is read as categories if each has READ outputs on average: then rules can tell its atoms apart.
 READ = 8
-# A digit after a leading zero: such numbers are codes, which hold more than their size. CODES is a share of outputs.
-_LEADING_ZERO = re.compile(r"(?<![\d.])0\d")
+# A number of three digits or more that begins with a zero is a code, which holds more than its size; a day or an hour
+# has two. CODES is a share of outputs.
+_LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
 
 
 def unread(outputs: Outputs) -> list[str]:
     """Return the names of the parts of outputs that differ from call to call, and were not read as a whole.
 
-    Such a part is a text that nearly every output has to itself, and that is more than a fixed text with numbers; or
-    a number that is written as a code; or places, such as the keys of a dict, that hardly two outputs share.
+    Such a part is a text that nearly every output has to itself, and that is more than a fixed text with numbers; a
+    number that is written as a code; places, such as the keys of a dict, that hardly two outputs share; or what is known by
+    a digest only. What cannot be read at all is named though nobody knows if it differs.
     """
     found, lonely = dict[str, None](), Counter[str]()
     for column in outputs.columns:
-        if column.codes is None or column.only_atom is not None:
+        if column.codes is None:
+            continue
+        if any(UNREADABLE in atom for atom in column.atoms):
+            found[f"`{column.name}`"] = None
+        if column.only_atom is not None:
             continue
         there = np.count_nonzero(column.codes != _code_of(column, ABSENT))
-        if there * READ < outputs.size and re.search(r"[\[,]", column.name):
-            lonely[re.sub(r"^(type|length) of ", "", column.name).rpartition("[")[0]] += 1
-        if column.name.startswith("form of "):
+        if there < READ:
+            if place := _place_of(column.name):
+                lonely[place] += 1
+        elif column.name.startswith("form of "):
             codes = sum(
-                np.count_nonzero(column.codes == code) for code, atom in enumerate(column.atoms) if atom[:1] == "0"
+                np.count_nonzero(column.codes == code) for code, atom in enumerate(column.atoms) if atom[:2] == "00"
             )
             if codes >= CODES * outputs.size:
                 found[f"the digits of `{column.name.removeprefix('form of ')}`"] = None
-        elif there * READ >= outputs.size and not _is_read(column):
-            found[f"the text of `{column.name}`"] = None
+        elif not _is_read(column):
+            found[f"`{column.name}`" if " of " in column.name else f"the text of `{column.name}`"] = None
     many = [place for place, times in lonely.items() if times > 4 * CATEGORIES]
     return [*found, *(f"what `{place}` holds at places that few outputs have" for place in many)]
+
+
+def _place_of(name: str) -> str:
+    """Return the container of a place that few outputs have.
+
+    >>> _place_of("type of output[1]['x']"), _place_of("'a' in output[1]"), _place_of("item 3 of output")
+    ('output[1]', 'output[1]', 'output')
+    """
+    inside, found, container = name.rpartition(" in ")
+    if (found and inside.startswith(("'", '"'))) or inside.lstrip("-").isdigit():
+        return container
+    if match := re.fullmatch(r"(?:.* of )?(?:item|number) \d+ of (.*)", name):
+        return match[1]
+    return re.sub(r"^.* of ", "", name).rpartition("[")[0]
 
 
 def _is_read(column: OutputColumn) -> bool:
@@ -360,7 +391,13 @@ def _is_read(column: OutputColumn) -> bool:
     if len(column.atoms) <= CATEGORIES or READ * len(column.atoms) <= size:
         return True
     some = column.atoms[:: max(1, len(column.atoms) // 2_000)]
-    if sum(bool(_LEADING_ZERO.search(text)) for text in _texts(some)) >= CODES * len(some):
+    texts, numbers = _texts(some), _numbers(some)
+    if any(DIGEST in text for text in texts) or sum(bool(_LEADING_ZERO.search(text)) for text in texts) >= CODES * len(
+        some
+    ):
+        return False
+    # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
+    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS:
         return False
     templates = {*_templates(some)}
     return len(templates) <= CATEGORIES or READ * len(templates) <= len(some)
