@@ -1,0 +1,267 @@
+"""Intervals that hold δ(ε), ε(δ), the Rényi divergence of an order, and μ of a process, whatever rounding does."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from auditor.errors import InvalidInputError, require_number
+from auditor.exact import closed
+from auditor.exact.compose import (
+    MOST_CELLS,
+    Ends,
+    Window,
+    enclosed,
+    kappa,
+    rounded_up,
+    saddle,
+    single_step,
+    sketch,
+    window,
+)
+from auditor.exact.laws import GaussianLaw, Law
+from auditor.exact.pairs import Pairs, Scenario, pairs_of
+from auditor.exact.process import Composition, Interval, Process
+
+PRECISION = 0.01
+ROUNDS = 6
+CLOSED, ONE_STEP, ADDED_UP = (
+    "closed form of Gaussian noise",
+    "one step, from distribution functions",
+    "losses on a grid, added up by a Fourier transform; rounding, tails and errors are on the safe side of each end",
+)
+
+
+def delta_interval(process: Process | Composition, epsilon: float, *, precision: float = PRECISION) -> Interval:
+    """Return an interval that holds the least δ for which the process is (``epsilon``, δ)-private; ε is in nats.
+
+    The grid is made finer until the interval's relative width is at most ``precision``, or until it would take more than
+    MOST_CELLS numbers. Raises InvalidInputError unless epsilon ≥ 0 is finite, and 0 < precision < 1.
+    """
+    epsilon = require_number("epsilon", epsilon, 0, math.inf)
+    _require_precision(precision)
+
+    def of(scenario: Scenario, enough: float, h: float | None) -> _Found:
+        return _delta(scenario, epsilon, precision, enough, h)
+
+    return _largest(process, of, 1.0)
+
+
+def epsilon_interval(process: Process | Composition, delta: float, *, precision: float = PRECISION) -> Interval:
+    """Return an interval (nats) that holds the least ε for which the process is (ε, ``delta``)-private.
+
+    Both ends may be infinite. For ``precision`` see ``delta_interval``. Raises InvalidInputError unless 0 ≤ delta < 1.
+    """
+    delta = require_number("delta", delta, 0, 1, high_open=True)
+    _require_precision(precision)
+
+    def of(scenario: Scenario, enough: float, h: float | None) -> _Found:
+        return _pure(scenario) if delta == 0 else _epsilon(scenario, delta, precision, enough, h)
+
+    return _largest(process, of, math.inf)
+
+
+def _require_precision(precision: float) -> None:
+    require_number("precision", precision, 0, 1, low_open=True, high_open=True)
+
+
+class _Found(NamedTuple):
+    """An interval of one scenario, by which way, and the step of its grid, if there is one."""
+
+    low: float
+    high: float
+    how: str
+    h: float | None = None
+
+
+def _largest(process: Process | Composition, of: Callable[[Scenario, float, float | None], _Found], most: float) -> Interval:
+    """Return the interval of the largest value over the worst pairs."""
+    pairs = _pairs(process)
+    same = pairs.attained == pairs.above
+    high = low = 0.0
+    how: list[str] = []
+    h = None
+    for scenario in pairs.above:
+        found = of(scenario, high, h)
+        high, h = max(high, found.high), found.h
+        low = max(low, found.low) if same else low
+        how.append(found.how)
+    h = None
+    for scenario in () if same else pairs.attained:
+        found = of(scenario, low, h)
+        low, h = max(low, found.low), found.h
+        how.append(found.how)
+    if pairs.reason:
+        how.append(pairs.reason)
+    return Interval(min(low, most), min(max(low, high), most), ". ".join(dict.fromkeys(how)))
+
+
+def _pairs(process: Process | Composition) -> Pairs:
+    if isinstance(process, Process):
+        process = Composition((process,))
+    if not isinstance(process, Composition):
+        raise InvalidInputError(f"process is {process!r}; it must be a Process or a Composition")
+    return pairs_of(process)
+
+
+def _only_law(scenario: Scenario) -> Law | None:
+    """Return the law of a scenario that has one step."""
+    return scenario[0].law if len(scenario) == 1 and scenario[0].steps == 1 else None
+
+
+# --- δ and ε of one scenario ---
+
+
+def _delta(scenario: Scenario, epsilon: float, precision: float, enough: float, h: float | None) -> _Found:
+    law = _only_law(scenario)
+    if isinstance(law, GaussianLaw):
+        return _Found(*closed.gaussian_delta(law.mu, epsilon), CLOSED)
+    if law is not None:
+        ends = single_step(law)
+        return _Found(ends.low(epsilon), ends.high(epsilon), ONE_STEP)
+    def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
+        return ends.low(near), ends.high(near)
+
+    return _refined(scenario, measure, _Query(None, epsilon, precision, enough), h)
+
+
+def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, h: float | None) -> _Found:
+    law = _only_law(scenario)
+    if isinstance(law, GaussianLaw):
+        return _Found(*closed.gaussian_epsilon(law.mu, delta), CLOSED)
+    if law is not None:
+        ends = single_step(law)
+        return _Found(*crossing(ends, delta, 1.0, 0.1, 1e-12), ONE_STEP)
+    def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
+        return crossing(ends, delta, near, min(0.02 * near, 3 / tilt), precision / 100)
+
+    return _refined(scenario, measure, _Query(delta, None, precision, enough), h)
+
+
+def _pure(scenario: Scenario) -> _Found:
+    """Return ε at δ = 0: the largest loss, or ∞."""
+    exact = all(part.law.infinite == 0 for part in scenario)
+    total = sum(part.steps * part.law.high for part in scenario) if exact else math.inf
+    slack = sum(part.steps * part.law.blur for part in scenario) + 1e-15 * total if math.isfinite(total) else 0.0
+    return _Found(max(0.0, total - slack), max(0.0, total + slack), "the largest loss")
+
+
+class _Query(NamedTuple):
+    """What is asked: ε of this δ, or δ of this ε, how narrow, and below which value no low end is needed."""
+
+    delta: float | None
+    epsilon: float | None
+    precision: float
+    enough: float
+
+
+def _refined(
+    scenario: Scenario, measure: Callable[[Ends, float, float], tuple[float, float]], query: _Query, h: float | None
+) -> _Found:
+    """Return an interval on finer and finer grids, until it is narrow, lies below ``enough``, or the grid has too many cells.
+
+    ``h`` is a step to begin with.
+    """
+    sketches = [sketch(part) for part in scenario]
+    tilt, near = saddle(sketches, math.log(query.delta) if query.delta else None, query.epsilon)
+    around = window(sketches, tilt, near)
+    lattice = scenario[0].law.lattice if len(scenario) == 1 else 0.0
+    if lattice > _finest(around):
+        return _Found(*measure(enclosed(scenario, lattice, around), near, tilt), ADDED_UP)
+    if h is None:
+        h = _first_step(scenario, around, query.precision * (tilt * near if query.delta and near else 1.0))
+    low, high = 0.0, math.inf
+    for _ in range(ROUNDS):
+        h = _fitted(scenario, max(h, _finest(around)))
+        below, above = measure(enclosed(scenario, h, around), near, tilt)
+        low, high = max(low, below), min(high, above)
+        width = 0.0 if high == low else 1 - low / high if math.isfinite(high) else 1.0
+        if width <= query.precision or high <= query.enough:
+            break
+        factor = min(0.7, max(0.1, math.sqrt(0.7 * query.precision / width)))
+        if query.delta and high < 0.8 * near:  # Chernoff's bound was far off, and so is the tilt
+            near, factor = high, 1.0 if width > 0.5 else factor
+            tilt, _ = saddle(sketches, None, near)
+            around = window(sketches, tilt, near)
+        elif h <= 1.001 * _finest(around):
+            break
+        h *= factor
+    return _Found(low, high, ADDED_UP, h)
+
+
+def _finest(around: Window) -> float:
+    """Return the least step of a grid that has not too many cells."""
+    return max(around.top - around.bottom, *(high - low for low, high in around.reaches)) / MOST_CELLS
+
+
+def _first_step(scenario: Scenario, around: Window, share: float) -> float:
+    """Return a step of the grid whose lower end falls by about ``share`` of δ.
+
+    The fall is Σ T D/κ: what ``compose`` derives, at the best v. D is of second order in h, as it is measured once.
+    """
+    widest = max(high - low for low, high in around.reaches)
+    h = max(widest / 4096, (around.top - around.bottom) / 2**18)
+    fall = 0.0
+    for (law, steps), reach in zip(scenario, around.reaches, strict=True):
+        excess = rounded_up(law, _fitted(scenario, h), *reach).excess
+        fall += steps * float(excess[min(1, len(excess) - 1)]) / math.exp(kappa(around.tilt))
+    wanted = h * math.sqrt(0.6 * share / fall) if fall > 0 else h
+    return min(wanted, around.deviation, 4 * h)
+
+
+def _fitted(scenario: Scenario, h: float) -> float:
+    """Return a step near ``h`` which divides the range of the first law's losses, if that is finite: both ends may be atoms."""
+    law = scenario[0].law
+    reach = law.high - law.low
+    return reach / max(1, math.ceil(reach / h)) if math.isfinite(reach) and reach > 0 else h
+
+
+def crossing(ends: Ends, delta: float, near: float, step: float, precision: float) -> tuple[float, float]:
+    """Return ε (nats) at which the lower function is above δ, and at which the upper one is at most δ; 0 if that is at 0.
+
+    The search begins at ``near``, and goes from there by ``step``, and then by more.
+    """
+    return (
+        _falls_to(ends.low, delta, near, step, precision)[0],
+        _falls_to(ends.high, delta, near, step, precision)[1],
+    )
+
+
+def _falls_to(
+    function: Callable[[float], float], delta: float, near: float, step: float, precision: float
+) -> tuple[float, float]:
+    """Return two ε between which a function reaches δ: above it at the first (or both 0), at most δ at the second.
+
+    The function falls near ``near``. Far from there it may be too inexact to say, and 0 for a low end and 1 for a high one.
+    """
+    low = high = near
+    at_low = at_high = function(near)
+    step = max(step, 1e-9)
+    while not at_low > delta:
+        if low == 0.0:
+            return 0.0, 0.0
+        high, at_high = low, at_low
+        low, step = max(0.0, low - step), 2 * step
+        at_low = function(low)
+    while at_high > delta:
+        low, at_low = high, at_high
+        high, step = high + step, 2 * step
+        at_high = function(high)
+        if high > 1e12:
+            return math.inf, math.inf
+    target = math.log(delta)
+    for count in range(200):
+        if high - low <= precision * high:
+            break
+        # The secant on ln δ, and a half now and then, since it may be flat or steep.
+        over, under = math.log(at_low) - target, math.log(max(at_high, 1e-310)) - target
+        share = 0.5 if count % 3 == 2 or not over > under else over / (over - under)
+        margin = 0.3 * precision * high / (high - low)
+        middle = low + min(max(share, margin), 1 - margin) * (high - low)
+        if not low < middle < high:
+            break
+        value = function(middle)
+        if value > delta:
+            low, at_low = middle, value
+        else:
+            high, at_high = middle, value
+    return low, high
