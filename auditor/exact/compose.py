@@ -8,8 +8,8 @@ E[H₁(γe^(−L₂))].
 ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). The curve H' of that pair lies above H, and so it
 does after any number of steps.
 
-**Lower end.** In a cell, H' is the chord of H, and H lies above the tangents at both ends. So H' − H ≤ d_j in cell j, where
-d_j is what the chord has above the point where the tangents meet. Exchanging one step after another,
+**Lower end.** In a cell, H' is the chord of H, and H lies above the tangents at its ends and in the middle. So H' − H ≤ d_j in cell j, where
+d_j is what the chord has above the points where they meet. Exchanging one step after another,
 
     H'^T(γ) − H^T(γ) = Σ_t E_rest[(H' − H)(γe^(−S_rest))] ≤ T E_rest'[M(γe^(−S_rest))]
 
@@ -40,7 +40,6 @@ from auditor.exact.laws import UNIT, Floats, Law, tail_error
 Complexes = NDArray[np.complex128]
 FFT_ERROR = 16.0
 MOST_CELLS = 2**21  # of the transform; an interval that would need more stays wider
-WRAPPED = -21.0  # ln of the share that may lie outside the transform's window, before it is bounded by what it is
 
 
 class Part(NamedTuple):
@@ -122,14 +121,17 @@ def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
     """Return a law on those multiples of ``h`` from its anchor on that cover [bottom, top]: its masses connect the dots."""
     first, last = math.floor((bottom - law.anchor) / h), math.ceil((top - law.anchor) / h)
     last = max(last, first + 1)
-    edges = law.anchor + h * np.arange(first, last + 1)
+    edges = law.anchor + h / 2 * np.arange(2 * first, 2 * last + 1)  # those of half cells
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + max(abs(edges[0]), abs(edges[-1])))
-    p, p_error = _cells(tails.p_above, tails.p_below, law.roundings)
-    q, q_error = _cells(tails.q_above, tails.q_below, law.roundings)
-    with np.errstate(over="ignore", invalid="ignore"):  # where Q is 0, its error is that of the smallest number
-        ratio = np.exp(np.minimum(edges[:-1], 700.0))
-        q, q_error = ratio * q, np.minimum(ratio * (q_error + blur * q), np.maximum(p, ratio * q) + p_error)
+    halves, halves_error = _cells(tails.p_above, tails.p_below, law.roundings)
+    others, others_error = _cells(tails.q_above, tails.q_below, law.roundings)
+    p, p_error = halves[::2] + halves[1::2], halves_error[::2] + halves_error[1::2]
+    with np.errstate(over="ignore", invalid="ignore"):  # e^g Q, for the lower end g of each cell
+        ratio = np.exp(np.minimum(edges[:-1:2], 700.0))
+        q = ratio * (others[::2] + others[1::2])
+        q_error = ratio * (others_error[::2] + others_error[1::2]) + blur * q
+        q_error = np.minimum(q_error, np.maximum(p, q) + p_error)
     high_p, low_q = p + p_error, np.maximum(0.0, q - q_error)
     to_next = np.clip((high_p - low_q + 8 * UNIT * high_p) / -math.expm1(-h), 0.0, high_p)
     stay = high_p - to_next
@@ -146,15 +148,26 @@ def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
         infinite, cut = certain, 0.0
     else:
         infinite, cut = certain + rest, rest
-    # The chord is to_next (1 − γ/γ_(j+1)), and the tangents meet at γ = P/Q.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        meet = np.where(low_q > 0, stay / np.maximum(low_q, 1e-320), 1.0)
-    gaps = to_next * -math.expm1(-h) * np.clip(meet, 0.0, 1.0)
+    gaps = _gaps(halves, ratio[:, None] * others.reshape(-1, 2), to_next, h)
     inflation = 4 * (p_error + q_error + 8 * UNIT * high_p)
     inflation = np.cumsum(inflation[::-1])[::-1]
     excess = np.r_[below + below_error + inflation[0], gaps + inflation]
     excess = np.maximum.accumulate(excess[::-1])[::-1] + above_error + (certain - law.infinite)
     return Rounded(law.anchor, first, masses, infinite, excess, cut)
+
+
+def _gaps(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
+    """Return how far the chord lies above the tangents at the ends and in the middle of each cell, at most.
+
+    With γ = 1 and e^h at the ends of a cell, the chord is ``chord`` (1 − γe^(−h)). The tangents meet where γ is P/Q of a half.
+    """
+    halves = p.reshape(-1, 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = np.where(q > 0, halves / np.maximum(q, 1e-320), math.inf)
+    meet = np.clip(meet, [1.0, math.exp(h / 2)], [math.exp(h / 2), math.exp(h)])
+    above = chord[:, None] * -np.expm1(np.log(meet) - h)
+    above[:, 0] -= np.maximum(0.0, halves[:, 1] - meet[:, 0] * q[:, 1])
+    return np.asarray(np.maximum(above, 0.0).max(axis=1))
 
 
 def _cells(above: Floats, below: Floats, roundings: float) -> tuple[Floats, Floats]:
@@ -182,13 +195,30 @@ class Sketch:
         largest = exponents.max(axis=1)
         return np.asarray(self.steps * (largest + np.log(np.exp(exponents - largest[:, None]) @ self.masses)))
 
-    def moments(self, tilt: float) -> tuple[float, float]:
-        """Return the mean and the variance of a loss under the tilted law."""
-        weights = np.log(self.masses) + tilt * self.losses
-        weights = np.exp(weights - weights.max())
-        weights /= weights.sum()
+    def _weights(self, tilt: float) -> Floats:
+        logs = np.log(self.masses) + tilt * self.losses
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
+
+    def variance(self, tilt: float) -> float:
+        """Return the variance of a loss under the tilted law."""
+        weights = self._weights(tilt)
         mean = float(weights @ self.losses)
-        return mean, float(weights @ (self.losses - mean) ** 2)
+        return float(weights @ (self.losses - mean) ** 2)
+
+    def support(self, tilt: float, negligible: float) -> tuple[float, float]:
+        """Return a loss that hardly any step is below under the tilted law, and one above which P has at most a mass.
+
+        That mass is what is ``negligible``, divided by the number of steps.
+        """
+        below, above = np.cumsum(self._weights(tilt)), np.cumsum(self.masses[::-1])[::-1]
+        low = self.losses[np.searchsorted(below, 1e-13 / self.steps)]
+        return float(low), float(self.losses[np.flatnonzero(above >= min(negligible / self.steps, above[0]))[-1]])
+
+    def below(self, loss: float) -> "Sketch":
+        """Return the part with losses of at most ``loss``."""
+        kept = self.losses <= loss
+        return Sketch(self.losses[kept], self.masses[kept], self.steps)
 
 
 SMALLEST = 1e-100  # tails below it are cut before anything is known
@@ -288,39 +318,30 @@ class Window:
     deviation: float
 
 
-def window(sketches: Sequence[Sketch], tilt: float, epsilon: float) -> Window:
-    """Return the window outside which about e^WRAPPED of the tilted sum lies, for δ near ``epsilon``."""
-    moments = [part.moments(tilt) for part in sketches]
-    deviation = math.sqrt(sum(part.steps * v for part, (_, v) in zip(sketches, moments, strict=True))) or 1e-12
-    at_tilt = sum(part.log_moment(np.array([tilt])) for part in sketches)
+def chernoff_bound(sketches: Sequence[Sketch], tilt: float, epsilon: float) -> float:
+    """Return about κ E[e^(λS)] e^(−λε), which δ does not exceed; at most 1."""
+    at = np.array([tilt])
+    return math.exp(min(0.0, float(sum(part.log_moment(at)[0] for part in sketches)) + kappa(tilt) - tilt * epsilon))
+
+
+def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: float) -> Window:
+    """Return the window outside which lies what adds about ``negligible``, or less, to δ near ``epsilon``."""
+    at = np.array([tilt])
+    chernoff = max(chernoff_bound(sketches, tilt, epsilon), SMALLEST)
+    share = min(math.log(max(negligible, SMALLEST) / chernoff), -5.0)
+    reaches = tuple(part.support(tilt, negligible) for part in sketches)
+    inside = [part.below(high) for part, (_, high) in zip(sketches, reaches, strict=True)]
+    at_tilt = sum(part.log_moment(at) for part in inside)
+    deviation = math.sqrt(sum(part.steps * part.variance(tilt) for part in inside)) or 1e-12
     further = np.geomspace(0.02, 20.0, 31) / deviation
     ends, chosen = [], []
     for sign in (-1, 1):
-        logs = sum(part.log_moment(tilt + sign * further) for part in sketches) - at_tilt
-        reaches = (logs - WRAPPED) / further
-        best = int(np.argmin(reaches))
-        ends.append(sign * float(reaches[best]))
+        logs = sum(part.log_moment(tilt + sign * further) for part in inside) - at_tilt
+        lengths = (logs - share) / further
+        best = int(np.argmin(lengths))
+        ends.append(sign * float(lengths[best]))
         chosen.append(float(further[best]))
-    chernoff = math.exp(min(0.0, float(at_tilt[0]) + kappa(tilt) - tilt * epsilon))
-    reaches = tuple(_support(part, tilt, 1e-7 * chernoff) for part in sketches)
     return Window(tilt, reaches, ends[0], ends[1], chosen[0], chosen[1], deviation)
-
-
-def _support(part: Sketch, tilt: float, negligible: float) -> tuple[float, float]:
-    """Return between which losses all but a share of 1e-13 of the steps lie under the tilted law.
-
-    Above the second, P has no more than what is ``negligible`` in all steps.
-    """
-    order = np.argsort(part.losses)
-    losses, masses = part.losses[order], part.masses[order]
-    weights = np.log(masses) + tilt * losses
-    weights = np.exp(weights - weights.max())
-    weights /= weights.sum()
-    share = 1e-13 / part.steps
-    low = losses[np.searchsorted(np.cumsum(weights), share)]
-    above, mass_above = np.cumsum(weights[::-1])[::-1], np.cumsum(masses[::-1])[::-1]
-    high = losses[np.flatnonzero((above >= share) | (mass_above >= negligible / part.steps))[-1]]
-    return float(low), float(high)
 
 
 # --- The sum ---

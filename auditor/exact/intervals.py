@@ -10,6 +10,7 @@ from auditor.exact.compose import (
     MOST_CELLS,
     Ends,
     Window,
+    chernoff_bound,
     enclosed,
     kappa,
     rounded_up,
@@ -163,10 +164,12 @@ def _refined(
     """
     sketches = [sketch(part) for part in scenario]
     tilt, near = saddle(sketches, math.log(query.delta) if query.delta else None, query.epsilon)
-    around = window(sketches, tilt, near)
+    delta = query.delta or chernoff_bound(sketches, tilt, near)
     lattice = scenario[0].law.lattice if len(scenario) == 1 else 0.0
+    around = window(sketches, tilt, near, 1e-10 * delta)
     if lattice > _finest(around):
         return _Found(*measure(enclosed(scenario, lattice, around), near, tilt), ADDED_UP)
+    around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
     if h is None:
         h = _first_step(scenario, around, query.precision * (tilt * near if query.delta and near else 1.0))
     low, high = 0.0, math.inf
@@ -181,11 +184,17 @@ def _refined(
         if query.delta and high < 0.8 * near:  # Chernoff's bound was far off, and so is the tilt
             near, factor = high, 1.0 if width > 0.5 else factor
             tilt, _ = saddle(sketches, None, near)
-            around = window(sketches, tilt, near)
+            around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
+        elif query.epsilon is not None and high < 0.1 * delta:
+            delta, factor = high, 1.0 if width > 0.5 else factor
+            around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
         elif h <= 1.001 * _finest(around):
             break
         h *= factor
     return _Found(low, high, ADDED_UP, h)
+
+
+NEGLIGIBLE = 1e-2  # of the precision: what tails that are cut, and what wraps around, may add to δ
 
 
 def _finest(around: Window) -> float:
