@@ -8,8 +8,8 @@ E[H₁(γe^(−L₂))].
 ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022). The curve H' of that pair lies above H, and so it
 does after any number of steps.
 
-**Lower end.** In a cell, H' is the chord of H, and H lies above the tangents at its ends and in the middle. So H' − H ≤ d_j in cell j, where
-d_j is what the chord has above the points where they meet. Exchanging one step after another,
+**Lower end.** In a cell, H' is the chord of H, and H lies above the tangents at its ends and in the middle. So H' − H ≤ d_j in
+cell j, where d_j is what the chord has above the points where they meet. Exchanging one step after another,
 
     H'^T(γ) − H^T(γ) = Σ_t E_rest[(H' − H)(γe^(−S_rest))] ≤ T E_rest'[M(γe^(−S_rest))]
 
@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from auditor.exact.laws import UNIT, Floats, Law, tail_error
@@ -70,7 +69,9 @@ def single_step(law: Law) -> Ends:
     def at(epsilon: float) -> tuple[float, float]:
         tails = law.tails(np.array([epsilon]))
         p, q = tails.p_above, math.exp(min(epsilon, 700.0)) * tails.q_above
-        spread = tail_error(tails.p_above, law.roundings) + math.exp(min(epsilon, 700.0)) * tail_error(tails.q_above, law.roundings)
+        spread = tail_error(tails.p_above, law.roundings) + math.exp(min(epsilon, 700.0)) * tail_error(
+            tails.q_above, law.roundings
+        )
         if epsilon >= 700:  # e^ε Q is at most P there
             q, spread = 0 * p, spread + p
         # A cut at a place that is off by ``blur`` misjudges the losses between by at most that share of their mass.
@@ -108,7 +109,7 @@ class Rounded:
 
     def losses(self, h: float) -> Floats:
         """Return the losses (nats) of the masses."""
-        return self.origin + h * (self.first + np.arange(len(self.masses)))
+        return np.asarray(self.origin + h * (self.first + np.arange(len(self.masses))), np.float64)
 
     def majorant(self, h: float, tilt: float) -> "Rounded":
         """Return M, as a step on the grid."""
@@ -121,11 +122,11 @@ def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
     """Return a law on those multiples of ``h`` from its anchor on that cover [bottom, top]: its masses connect the dots."""
     first, last = math.floor((bottom - law.anchor) / h), math.ceil((top - law.anchor) / h)
     last = max(last, first + 1)
-    edges = law.anchor + h / 2 * np.arange(2 * first, 2 * last + 1)  # those of half cells
+    edges = np.asarray(law.anchor + h / 2 * np.arange(2 * first, 2 * last + 1), np.float64)  # those of half cells
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + max(abs(edges[0]), abs(edges[-1])))
-    halves, halves_error = _cells(tails.p_above, tails.p_below, law.roundings)
-    others, others_error = _cells(tails.q_above, tails.q_below, law.roundings)
+    halves, halves_error = cells_between(tails.p_above, tails.p_below, law.roundings)
+    others, others_error = cells_between(tails.q_above, tails.q_below, law.roundings)
     p, p_error = halves[::2] + halves[1::2], halves_error[::2] + halves_error[1::2]
     with np.errstate(over="ignore", invalid="ignore"):  # e^g Q, for the lower end g of each cell
         ratio = np.exp(np.minimum(edges[:-1:2], 700.0))
@@ -170,7 +171,7 @@ def _gaps(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
     return np.asarray(np.maximum(above, 0.0).max(axis=1))
 
 
-def _cells(above: Floats, below: Floats, roundings: float) -> tuple[Floats, Floats]:
+def cells_between(above: Floats, below: Floats, roundings: float) -> tuple[Floats, Floats]:
     """Return the mass between neighbouring edges and a bound on its error, from the tail that is smaller."""
     is_up = above[:-1] < 0.5
     masses = np.where(is_up, above[:-1] - above[1:], below[1:] - below[:-1])
@@ -188,6 +189,7 @@ class Sketch:
     losses: Floats
     masses: Floats
     steps: int
+    top: float
 
     def log_moment(self, tilts: Floats) -> Floats:
         """Return steps × ln E_P[e^(tilt L)] for each tilt."""
@@ -200,6 +202,9 @@ class Sketch:
         weights = np.exp(logs - logs.max())
         return np.asarray(weights / weights.sum())
 
+    def _log_total(self, tilt: float) -> float:
+        return float(self.log_moment(np.array([tilt]))[0]) / self.steps
+
     def variance(self, tilt: float) -> float:
         """Return the variance of a loss under the tilted law."""
         weights = self._weights(tilt)
@@ -207,18 +212,21 @@ class Sketch:
         return float(weights @ (self.losses - mean) ** 2)
 
     def support(self, tilt: float, negligible: float) -> tuple[float, float]:
-        """Return a loss that hardly any step is below under the tilted law, and one above which P has at most a mass.
+        """Return a loss to which all below may be moved, and one above which P has at most a mass.
 
-        That mass is what is ``negligible``, divided by the number of steps.
+        That mass is what is ``negligible``, divided by the number of steps. What is moved changes the tilted law by 1e-13.
         """
-        below, above = np.cumsum(self._weights(tilt)), np.cumsum(self.masses[::-1])[::-1]
-        low = self.losses[np.searchsorted(below, 1e-13 / self.steps)]
-        return float(low), float(self.losses[np.flatnonzero(above >= min(negligible / self.steps, above[0]))[-1]])
+        below, above = np.cumsum(self.masses), np.cumsum(self.masses[::-1])[::-1]
+        with np.errstate(divide="ignore"):
+            moved = np.r_[-math.inf, np.log(below[:-1])] + tilt * self.losses
+        low = self.losses[np.flatnonzero(moved <= self._log_total(tilt) + math.log(1e-13 / self.steps))[-1]]
+        ends = np.r_[self.losses[1:], self.top]  # a cell ends at or below the loss of the following one
+        return float(low), float(ends[np.flatnonzero(above >= min(negligible / self.steps, above[0]))[-1]])
 
     def below(self, loss: float) -> "Sketch":
         """Return the part with losses of at most ``loss``."""
         kept = self.losses <= loss
-        return Sketch(self.losses[kept], self.masses[kept], self.steps)
+        return Sketch(self.losses[kept], self.masses[kept], self.steps, self.top)
 
 
 SMALLEST = 1e-100  # tails below it are cut before anything is known
@@ -228,24 +236,23 @@ _AROUND = np.r_[0.0, np.geomspace(1e-10, 1.0, 700)]
 def sketch(part: Part) -> Sketch:
     """Return coarse cells of a law, finer near its anchor."""
     law = part.law
-    high = _reach(law, +1)
-    low = _reach(law, -1)
+    high, low = loss_reached(law, +1, SMALLEST), loss_reached(law, -1, SMALLEST)
     edges = law.anchor + np.r_[-(law.anchor - low) * _AROUND[::-1], (high - law.anchor) * _AROUND[1:]]
     edges = np.unique(edges)
     if len(edges) == 1:
         edges = np.r_[edges, edges + 1e-9]
     tails = law.tails(edges)
-    p = np.r_[_cells(tails.p_above, tails.p_below, 0)[0], max(0.0, tails.p_above[-1] - law.infinite)]
-    q = np.r_[_cells(tails.q_above, tails.q_below, 0)[0], tails.q_above[-1]]
+    p = np.r_[cells_between(tails.p_above, tails.p_below, 0)[0], max(0.0, tails.p_above[-1] - law.infinite)]
+    q = np.r_[cells_between(tails.q_above, tails.q_below, 0)[0], tails.q_above[-1]]
     kept = p > 1e-70
     with np.errstate(divide="ignore", over="ignore"):
         losses = np.log(p[kept] / q[kept])
     losses = np.clip(losses, edges[np.flatnonzero(kept)], np.r_[edges[1:], edges[-1]][kept])
-    return Sketch(losses, p[kept], part.steps)
+    return Sketch(losses, p[kept], part.steps, float(edges[-1]))
 
 
-def _reach(law: Law, sign: int) -> float:
-    """Return a loss above (below, for sign −1) which P has at most SMALLEST of its mass, or the end of all losses."""
+def loss_reached(law: Law, sign: int, mass: float) -> float:
+    """Return a loss above (below, for sign −1) which P has at most this mass, or the end of all losses."""
     end = law.high if sign > 0 else law.low
     if math.isfinite(end):
         return end
@@ -255,13 +262,13 @@ def _reach(law: Law, sign: int) -> float:
         return float((tails.p_above if sign > 0 else tails.p_below)[0]) - (law.infinite if sign > 0 else 0.0)
 
     near, far = 0.0, 1.0
-    while beyond(far) > SMALLEST and far < 1e15:
+    while beyond(far) > mass and far < 1e15:
         near, far = far, far * 4
-    while near == 0.0 and far > 1e-12 and beyond(far / 4) <= SMALLEST:
+    while near == 0.0 and far > 1e-12 and beyond(far / 4) <= mass:
         far /= 4
     for _ in range(6):
         middle = (near + far) / 2
-        near, far = (middle, far) if beyond(middle) > SMALLEST else (near, middle)
+        near, far = (middle, far) if beyond(middle) > mass else (near, middle)
     return law.anchor + sign * far
 
 
@@ -287,7 +294,7 @@ def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float |
     """Return the tilt for an ε, or for ln δ, and the ε that belongs to it (nats)."""
     # A larger tilt would need a finer grid than there may be.
     most = LARGEST_TILT / max(float(part.losses.max() - part.losses.min()) for part in sketches)
-    tilts = TILTS[TILTS <= max(most, TILTS[0])]
+    tilts = TILTS[max(most, TILTS[0]) >= TILTS]
     logs = sum(part.log_moment(tilts) for part in sketches)
     constants = np.array([kappa(float(tilt)) for tilt in tilts])
     if log_delta is not None:
@@ -332,7 +339,8 @@ def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: 
     reaches = tuple(part.support(tilt, negligible) for part in sketches)
     inside = [part.below(high) for part, (_, high) in zip(sketches, reaches, strict=True)]
     at_tilt = sum(part.log_moment(at) for part in inside)
-    deviation = math.sqrt(sum(part.steps * part.variance(tilt) for part in inside)) or 1e-12
+    least = 1e-6 * max(float(np.abs(part.losses).max()) for part in inside)
+    deviation = max(math.sqrt(sum(part.steps * part.variance(tilt) for part in inside)), least)
     further = np.geomspace(0.02, 20.0, 31) / deviation
     ends, chosen = [], []
     for sign in (-1, 1):
@@ -412,23 +420,21 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
 
     one_less = [_power(step.spectrum, step.count - 1) for step in steps]
     all_steps = [_times(rest, step.spectrum) for rest, step in zip(one_less, steps, strict=True)]
-    product = functools.reduce(_times, all_steps)
-    excess = None
+    product = functools.reduce(np.multiply, all_steps)
+    excess = np.zeros_like(product)
     for i, step in enumerate(steps):
-        others = [*all_steps[:i], *all_steps[i + 1 :], *([one_less[i]] if step.count > 1 else [])]
-        term = step.excess_weight * functools.reduce(_times, others, step.excess_spectrum)
-        excess = term if excess is None else excess + term
-    assert excess is not None
+        rest = one_less[i]
+        others = [*all_steps[:i], *all_steps[i + 1 :], *([] if rest is None else [rest])]
+        excess += step.excess_weight * functools.reduce(np.multiply, others, step.excess_spectrum)
     sums = [np.roll(fft.irfft(each, size), -(bottom % size)) for each in (product, excess)]
 
-    weight = sum(step.excess_weight for step in steps)
     unit = FFT_ERROR * UNIT * math.log2(size)
     of_spectra = sum(step.count * step.norm for step in steps) * unit
     of_excess = sum(step.excess_weight * (of_spectra + step.excess_norm * unit) for step in steps)
     errors = []
-    for error, summed in zip((of_spectra, of_excess), sums, strict=True):
-        error *= math.exp(min(1.0, of_spectra))
-        errors.append(error + (unit + 4 * count * UNIT) * (math.sqrt(float(summed @ summed)) + error))
+    for of_product, summed in zip((of_spectra, of_excess), sums, strict=True):
+        before = of_product * math.exp(min(1.0, of_spectra))
+        errors.append(before + (unit + 4 * count * UNIT) * (math.sqrt(float(summed @ summed)) + before))
     # By Chernoff's bound. Of the excess, one step has the losses of M, which are higher.
     wrapped = [0.0, 0.0]
     for side, (further, end) in enumerate(ends.items()):
@@ -439,11 +445,11 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
             cut = bottom > lowest if side == 0 else bottom + size <= highest + step.shift
             moved = log_moment + step.excess_log_moments[side] - step.log_moments[side]
             wrapped[1] += step.excess_weight * math.exp(min(0.0, moved)) if cut else 0.0
-    absent = sum(step.count * math.log1p(-min(rounded.infinite, 1 - 1e-16)) for step, (rounded, _) in zip(steps, parts, strict=True))
-    infinite = -math.expm1(absent)
+    infinite = -math.expm1(sum(count * math.log1p(-min(rounded.infinite, 1 - 1e-16)) for rounded, count in parts))
+    # Where the other steps have an infinite loss, M is all of its masses.
     infinite_excess = sum(
-        count * (rounded.cut + infinite * float(rounded.excess[0]) * 2 + UNIT * rounded.infinite * 64)
-        for rounded, count in parts
+        step.count * (rounded.cut + infinite * step.excess_mass)
+        for step, (rounded, _) in zip(steps, parts, strict=True)
     )
     return Sum(
         tilt,
@@ -460,7 +466,8 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
     )
 
 
-class _Step(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Step:
     """The transform of one step, tilted, and of its excess M; and what the errors are computed from."""
 
     count: int
@@ -470,6 +477,7 @@ class _Step(NamedTuple):
     log_moments: list[float]
     excess_spectrum: Complexes
     excess_norm: float
+    excess_mass: float
     excess_weight: float
     excess_log_moments: list[float]
     shift: int
@@ -490,6 +498,7 @@ class _Step(NamedTuple):
             [_tilted(masses, losses, more)[1] for more in further],
             _spectrum(excess, majorant.first, size),
             math.sqrt(float(excess @ excess)),
+            float(majorant.masses.sum()),
             count * math.exp(min(300.0, excess_total - log_total)),
             [_tilted(excess, excess_losses, more)[1] for more in further],
             majorant.first - rounded.first,

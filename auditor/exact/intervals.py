@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from auditor.errors import InvalidInputError, require_number
@@ -19,7 +20,8 @@ from auditor.exact.compose import (
     sketch,
     window,
 )
-from auditor.exact.laws import GaussianLaw, Law
+from auditor.exact.divergences import renyi_of
+from auditor.exact.laws import UNIT, GaussianLaw, Law, OppositeLaw, Sampled, Swapped, Symmetrized
 from auditor.exact.pairs import Pairs, Scenario, pairs_of
 from auditor.exact.process import Composition, Interval, Process
 
@@ -61,6 +63,103 @@ def epsilon_interval(process: Process | Composition, delta: float, *, precision:
     return _largest(process, of, math.inf)
 
 
+def renyi_interval(process: Process | Composition, order: float) -> Interval:
+    """Return an interval (nats) that holds the largest Rényi divergence of an ``order`` above 1; both ends may be infinite.
+
+    Divergences of independent steps add up. Raises InvalidInputError unless order > 1 is finite.
+    """
+    order = require_number("order", order, 1, math.inf, low_open=True)
+
+    def of(scenario: Scenario, enough: float, h: float | None) -> _Found:
+        ends = [(part.steps, renyi_of(part.law, order)) for part in scenario]
+        is_closed = all(isinstance(part.law, GaussianLaw) for part in scenario)
+        low, high = (sum(count * end[side] for count, end in ends) for side in (0, 1))
+        return _Found(low, high, CLOSED if is_closed else "divergences of the steps, which add up")
+
+    return _largest(process, of, math.inf)
+
+
+def mu_interval(process: Process | Composition) -> Interval:
+    """Return an interval that holds the least μ for which the process is μ-Gaussian private; both ends may be infinite.
+
+    It is the supremum over all ε ≥ 0, in both directions, of the μ that δ(ε) implies (Dong, Roth & Su 2022, Corollary 1).
+    """
+    pairs = _pairs(process)
+    lows, highs = [_limit_mu(scenario) for scenario in pairs.attained], [_most_mu(scenario) for scenario in pairs.above]
+    low, high = max(lows), max(highs)
+    if low == high:
+        how = "closed form of Gaussian noise" if high < math.inf else "some outputs occur on one side only"
+        sampled = any(not isinstance(part.law, GaussianLaw) for scenario in pairs.above for part in scenario)
+        how += ", approached as ε grows: sampling helps at small ε only" if sampled and high < math.inf else ""
+        return Interval(low * (1 - 8 * UNIT), high * (1 + 8 * UNIT), how)
+    reason = [pairs.reason] if pairs.reason else []
+    found_low, found_high = _mu_over_epsilons(process, pairs)
+    said = ["the largest μ that δ implies at any ε"]
+    if math.isinf(min(found_high, high)):
+        said.append("the losses have no limit, and none is known on the μ of their tail")
+    return Interval(max(low, found_low), max(low, found_low, min(high, found_high)), ". ".join([*said, *reason]))
+
+
+def _gaussian_distance(law: Law) -> tuple[float, float]:
+    """Return the μ that a law's tail implies as ε grows, and one that its curve does not exceed; 0 and ∞ if none is known."""
+    if isinstance(law, GaussianLaw):
+        return law.mu, law.mu
+    if isinstance(law, Sampled | Symmetrized):  # (1 − q)Q + qP is no further from Q than P
+        low, high = _gaussian_distance(law.law)
+        return low, high
+    if isinstance(law, Swapped):
+        return 0.0, _gaussian_distance(law.law)[1]
+    if isinstance(law, OppositeLaw) and law.kind == "gaussian":
+        return law.reach, 2 * law.reach
+    return 0.0, math.inf
+
+
+def _limit_mu(scenario: Scenario) -> float:
+    if any(part.law.infinite > 0 for part in scenario):
+        return math.inf
+    return math.sqrt(sum(part.steps * _gaussian_distance(part.law)[0] ** 2 for part in scenario))
+
+
+def _most_mu(scenario: Scenario) -> float:
+    return math.sqrt(sum(part.steps * _gaussian_distance(part.law)[1] ** 2 for part in scenario))
+
+
+def _mu_over_epsilons(process: Process | Composition, pairs: Pairs) -> tuple[float, float]:
+    """Return limits on the supremum over ε. Between two ε, δ is at most that of the first, and μ that at the second."""
+    from auditor.bounds.conversions import implied_mu
+
+    most = max(sum(part.steps * part.law.high for part in scenario) for scenario in pairs.above)
+    is_bounded = math.isfinite(most)
+    epsilons = [most * i / 16 for i in range(17)] if is_bounded else [0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
+    known: dict[float, tuple[float, float]] = {}
+
+    def deltas(epsilon: float) -> tuple[float, float]:
+        if epsilon not in known:
+            interval = delta_interval(process, epsilon, precision=0.002)
+            known[epsilon] = interval.low, interval.high
+        return known[epsilon]
+
+    def implied(epsilon: float, delta: float) -> float:
+        return 0.0 if delta < 1e-300 else math.inf if delta >= 1 else implied_mu(epsilon, delta)
+
+    low = max(implied(epsilon, deltas(epsilon)[0]) for epsilon in epsilons)
+    if not is_bounded:
+        return low * (1 - 1e-9), math.inf
+    pieces = [(implied(b, deltas(a)[1]), a, b) for a, b in pairwise(epsilons)]
+    for _ in range(MU_PIECES):
+        high, a, b = max(pieces)
+        if high <= low * (1 + PRECISION / 4):
+            break
+        middle = (a + b) / 2
+        low = max(low, implied(middle, deltas(middle)[0]))
+        pieces.remove((high, a, b))
+        pieces += [(implied(middle, deltas(a)[1]), a, middle), (implied(b, deltas(middle)[1]), middle, b)]
+    return low * (1 - 1e-9), max(pieces)[0] * (1 + 1e-9)
+
+
+MU_PIECES = 300
+
+
 def _require_precision(precision: float) -> None:
     require_number("precision", precision, 0, 1, low_open=True, high_open=True)
 
@@ -74,7 +173,9 @@ class _Found(NamedTuple):
     h: float | None = None
 
 
-def _largest(process: Process | Composition, of: Callable[[Scenario, float, float | None], _Found], most: float) -> Interval:
+def _largest(
+    process: Process | Composition, of: Callable[[Scenario, float, float | None], _Found], most: float
+) -> Interval:
     """Return the interval of the largest value over the worst pairs."""
     pairs = _pairs(process)
     same = pairs.attained == pairs.above
@@ -119,6 +220,7 @@ def _delta(scenario: Scenario, epsilon: float, precision: float, enough: float, 
     if law is not None:
         ends = single_step(law)
         return _Found(ends.low(epsilon), ends.high(epsilon), ONE_STEP)
+
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
         return ends.low(near), ends.high(near)
 
@@ -132,10 +234,21 @@ def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, 
     if law is not None:
         ends = single_step(law)
         return _Found(*crossing(ends, delta, 1.0, 0.1, 1e-12), ONE_STEP)
+    if _infinite_mass(scenario) > delta:
+        return _Found(math.inf, math.inf, "some outputs occur on one side only")
+
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
         return crossing(ends, delta, near, min(0.02 * near, 3 / tilt), precision / 100)
 
-    return _refined(scenario, measure, _Query(delta, None, precision, enough), h)
+    found = _refined(scenario, measure, _Query(delta, None, precision, enough), h)
+    largest = sum(part.steps * (part.law.high + part.law.blur) for part in scenario)
+    return found if _infinite_mass(scenario) else found._replace(high=min(found.high, largest * (1 + 1e-14)))
+
+
+def _infinite_mass(scenario: Scenario) -> float:
+    """Return a lower limit on δ at ε = ∞: outputs that P has and Q has not."""
+    logs = sum(part.steps * math.log1p(-min(part.law.infinite, 1 - 1e-16)) for part in scenario)
+    return -math.expm1(logs) * (1 - 1e-12)
 
 
 def _pure(scenario: Scenario) -> _Found:
@@ -168,7 +281,7 @@ def _refined(
     lattice = scenario[0].law.lattice if len(scenario) == 1 else 0.0
     around = window(sketches, tilt, near, 1e-10 * delta)
     if lattice > _finest(around):
-        return _Found(*measure(enclosed(scenario, lattice, around), near, tilt), ADDED_UP)
+        return _Found(*measure(enclosed(scenario, lattice, around), near, tilt), ADDED_UP)  # nothing is rounded
     around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
     if h is None:
         h = _first_step(scenario, around, query.precision * (tilt * near if query.delta and near else 1.0))

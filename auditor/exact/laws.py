@@ -37,21 +37,21 @@ class Law(Protocol):
     """
 
     @property
-    def low(self) -> float: ...  # noqa: D102 - the class says it
+    def low(self) -> float: ...
     @property
-    def high(self) -> float: ...  # noqa: D102
+    def high(self) -> float: ...
     @property
-    def anchor(self) -> float: ...  # noqa: D102
+    def anchor(self) -> float: ...
     @property
-    def lattice(self) -> float: ...  # noqa: D102
+    def lattice(self) -> float: ...
     @property
-    def infinite(self) -> float: ...  # noqa: D102
+    def infinite(self) -> float: ...
     @property
-    def missing(self) -> float: ...  # noqa: D102
+    def missing(self) -> float: ...
     @property
-    def blur(self) -> float: ...  # noqa: D102
+    def blur(self) -> float: ...
     @property
-    def roundings(self) -> float: ...  # noqa: D102
+    def roundings(self) -> float: ...
     def tails(self, losses: Floats) -> Tails:
         """Return the masses on either side of each loss."""
         ...
@@ -270,13 +270,14 @@ class Sampled:
 
     @property
     def low(self) -> float:
-        return self._mixed(self.law.low)
+        return self.mixed(self.law.low)
 
     @property
     def high(self) -> float:
-        return self._mixed(self.law.high)
+        return self.mixed(self.law.high)
 
-    def _mixed(self, loss: float) -> float:
+    def mixed(self, loss: float) -> float:
+        """Return the loss of a sampled step at an output that has ``loss`` in a step that is taken."""
         if loss < 1:
             return math.log1p(self.rate * math.expm1(loss))
         return loss + math.log(self.rate + (1 - self.rate) * math.exp(-loss))
@@ -431,18 +432,19 @@ class OppositeLaw:
         from scipy.special import ndtr
 
         above: Callable[[Floats], Floats] = ndtr if self.kind == "gaussian" else _laplace_below
-        cut = np.copysign(self._cut(np.abs(losses)), losses)
+        cut = np.copysign(self.cut(np.abs(losses)), losses)
         rest, q, d = 1 - self.rate, self.rate, self.reach
         middle, right, left = above(-cut), above(d - cut), above(-d - cut)
         middle_, right_, left_ = above(cut), above(cut - d), above(cut + d)
-        tails = Tails(rest * middle + q * right, rest * middle + q * left, rest * middle_ + q * right_, rest * middle_ + q * left_)
+        tails = Tails(
+            rest * middle + q * right, rest * middle + q * left, rest * middle_ + q * right_, rest * middle_ + q * left_
+        )
         return tails if self.kind == "gaussian" else _clipped(tails, losses, self.low, self.high)
 
-    def _cut(self, losses: Floats) -> Floats:
+    def cut(self, losses: Floats) -> Floats:
         """Return the output x ≥ 0 whose loss is each of ``losses`` ≥ 0."""
         with np.errstate(divide="ignore"):
-            rise = math.log1p(-self.rate) if self.rate < 1 else -math.inf
-            rise = rise + losses + np.log(-np.expm1(-losses))  # ln((1 − q)(e^g − 1))
+            rise = math.log1p(-self.rate) + losses + np.log(-np.expm1(-losses))  # ln((1 − q)(e^g − 1))
         if self.kind == "laplace":
             # e^g (1 − q + q e^−d) = 1 − q + q e^(2x − d)
             log_q = math.log(self.rate)
@@ -461,22 +463,27 @@ def _laplace_below(x: Floats) -> Floats:
 # --- Integer noise ---
 
 
-def integer_weights(kind: str, scale: float) -> tuple[Floats, Floats]:
-    """Return the integers that noise "gaussian" or "laplace" takes with probability above 1e-300, and the probabilities."""
+def integer_weights(kind: str, scale: float) -> Floats:
+    """Return the probabilities of integer noise "gaussian" or "laplace", from −n to n, where they are above 1e-300."""
     reach = math.ceil(38 * scale if kind == "gaussian" else 700 * scale) + 1
     k = np.arange(-reach, reach + 1, dtype=np.float64)
     weights = np.exp(-(k**2) / (2 * scale**2)) if kind == "gaussian" else np.exp(-np.abs(k) / scale)
-    return k, weights / math.fsum(weights)
+    return np.asarray(weights / math.fsum(weights))
 
 
 def integer_law(kind: str, scale: float, shift: int, opposite: float | None = None) -> AtomsLaw:
-    """Return the law of integer noise at distance ``shift``; with ``opposite``, of a record sampled at that rate, as OppositeLaw."""
-    k, weights = integer_weights(kind, scale)
+    """Return the law of integer noise at distance ``shift``.
+
+    With ``opposite``, it is that of OppositeLaw: of a record that is sampled at this rate, and of another one.
+    """
+    weights = integer_weights(kind, scale)
     pad = np.zeros(shift)
     if opposite is not None:
         right, middle, left = np.r_[pad, pad, weights], np.r_[pad, weights, pad], np.r_[weights, pad, pad]
         rest = (1 - opposite) * middle
-        return _without_ends(AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian"))
+        return _without_ends(
+            AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian")
+        )
     p, q = np.r_[pad, weights], np.r_[weights, pad]
     if kind == "gaussian":
         # The loss (2kΔ − Δ²)/(2σ²) of outputs k.

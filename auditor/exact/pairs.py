@@ -109,15 +109,18 @@ def _laws(process: Process) -> _Laws:
     rate = sampling.rate if isinstance(sampling, Poisson) else 1.0
     if isinstance(noise, ExponentialMechanism):
         return _exponential(process, noise, rate)
-    if isinstance(noise, RandomizedResponse):
-        return _same([[Part(_response(noise), steps)]])
     if isinstance(noise, Table):
         table: Law = AtomsLaw(np.array(noise.present), np.array(noise.absent))
         return _same(_both(Sampled(table, rate) if rate < 1 else table, relation, steps))
-    if relation == "substitute":
-        return _same([[Part(_opposite(process, rate), steps)]])
-    law = shifted(process, 1)
-    return _same([[Part(law, steps)]] if rate == 1 else _both(Sampled(law, rate), relation, steps))
+    if rate < 1 and relation != "substitute":
+        return _same(_both(Sampled(shifted(process, 1), rate), relation, steps))
+    if isinstance(noise, RandomizedResponse):
+        law: Law = _response(noise)
+    elif relation == "substitute":
+        law = _opposite(process, rate)
+    else:
+        law = shifted(process, 1)
+    return _same([[Part(law, steps)]])
 
 
 def _same(scenarios: list[list[Part]]) -> _Laws:
@@ -150,17 +153,18 @@ def _opposite(process: Process, rate: float) -> Law:
 
 
 def _response(noise: RandomizedResponse) -> AtomsLaw:
-    right = 1 / (1 + (noise.values - 1) * math.exp(-noise.epsilon))
-    wrong = right * math.exp(-noise.epsilon)
-    others = wrong * (noise.values - 2)
-    kept = slice(None) if others else slice(0, 2)
-    p, q = np.array([right, wrong, others])[kept], np.array([wrong, right, others])[kept]
-    lattice = noise.epsilon if others else 2 * noise.epsilon
-    return AtomsLaw(p, q, lattice=lattice, origin=-noise.epsilon)
+    others = noise.values - 2
+    wrong = (1 - noise.truth) / (noise.values - 1)
+    p, q = [noise.truth, wrong], [wrong, noise.truth]
+    if noise.truth in (1, wrong):
+        return AtomsLaw(np.array(p), np.array(q))
+    epsilon = math.log(noise.truth / wrong)
+    rest = [others * wrong] if others else []
+    return AtomsLaw(np.array(p + rest), np.array(q + rest), epsilon if others else 2 * epsilon, -epsilon)
 
 
 def _exponential(process: Process, noise: ExponentialMechanism, rate: float) -> _Laws:
-    reach = noise.rate * process.sensitivity
+    reach = noise.weight * process.sensitivity
     reach *= (1 if noise.monotone else 2) * (2 if process.relation == "substitute" else 1)
 
     def directed(law: Law) -> list[list[Part]]:

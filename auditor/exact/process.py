@@ -65,29 +65,29 @@ class DiscreteLaplace:
 
 @dataclass(frozen=True, slots=True)
 class RandomizedResponse:
-    """Report one of ``values`` values: the true one e^``epsilon`` times as often as each other (ε in nats)."""
+    """Report one of ``values`` values: the true one with probability ``truth``, and each other with the same probability."""
 
-    epsilon: float
+    truth: float
     values: int = 2
 
     def __post_init__(self) -> None:
-        require_number("epsilon", self.epsilon, 0, 700)
         _count("values", self.values, 2, 10**9)
+        require_number("truth", self.truth, 1 / self.values, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ExponentialMechanism:
-    """Choose one of at least two candidates with probability proportional to e^(rate × utility).
+    """Choose one of at least two candidates with probability proportional to e^(``weight`` × utility).
 
     Each utility changes by at most the sensitivity. If all of them change in the same direction (``monotone``), the range of
     the privacy loss halves.
     """
 
-    rate: float
+    weight: float
     monotone: bool = False
 
     def __post_init__(self) -> None:
-        _positive("rate", self.rate)
+        _positive("weight", self.weight)
         if not isinstance(self.monotone, bool):
             raise InvalidInputError(f"monotone is {self.monotone!r}; it must be true or false")
 
@@ -107,7 +107,9 @@ class Table:
             numbers = tuple(require_number(f"{name}[{i}]", p, 0, 1) for i, p in enumerate(row))
             if abs(math.fsum(numbers) - 1) > 1e-12:
                 total = math.fsum(numbers)
-                raise InvalidInputError(f"{name} sums to {total!r}; it must sum to 1, to within 1e-12. Add what is missing")
+                raise InvalidInputError(
+                    f"{name} sums to {total!r}; it must sum to 1, to within 1e-12. Add what is missing"
+                )
             object.__setattr__(self, name, numbers)
         if len(self.present) != len(self.absent):
             sizes = f"{len(self.present)} and {len(self.absent)}"
@@ -115,13 +117,7 @@ class Table:
 
 
 Noise: TypeAlias = (
-    Gaussian
-    | Laplace
-    | DiscreteGaussian
-    | DiscreteLaplace
-    | RandomizedResponse
-    | ExponentialMechanism
-    | Table
+    Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace | RandomizedResponse | ExponentialMechanism | Table
 )
 
 
@@ -220,7 +216,9 @@ class Process:
             and isinstance(noise, RandomizedResponse | Table | ExponentialMechanism)
         ):
             more = 'which output a record leaves when it is not drawn is not known. State a Table under "add_remove"'
-            raise InvalidInputError(f'sampling is Poisson and relation "substitute"; with {kind} there is no answer: {more}')
+            raise InvalidInputError(
+                f'sampling is Poisson and relation "substitute"; with {kind} there is no answer: {more}'
+            )
 
 
 @dataclass(frozen=True, slots=True)
