@@ -15,7 +15,8 @@ cell j, where d_j is what the chord has above the points where they meet. Exchan
 
 for any convex, falling M ≥ H' − H, since rest' has all steps rounded up. Such an M is a sum of hockey sticks: with
 D_j = max(d_j, d_(j+1), ...), it is Σ_j (D_j − D_(j+1)) (1 − γe^(−g))₊/(1 − e^(−v)) with g = g_(j+1) + v, for any v > 0.
-The best v at tilt λ is ln(1 + 1/λ). The loss is of second order in h, unless there are atoms between the points of the grid.
+The best v is about ln(1 + 1/s), where δ falls by e^(−s) per nat. The loss is of second order in h, unless there are atoms
+between the points of the grid.
 
 **Rounding.** All sums are taken under P_λ, whose density is proportional to e^(λS), with λ near the saddle point of the ε in
 question. So an absolute error of the transform is one relative to the Chernoff bound κ E[e^(λS)] e^(−λε), where
@@ -111,9 +112,9 @@ class Rounded:
         """Return the losses (nats) of the masses."""
         return np.asarray(self.origin + h * (self.first + np.arange(len(self.masses))), np.float64)
 
-    def majorant(self, h: float, tilt: float) -> "Rounded":
+    def majorant(self, h: float, slope: float) -> "Rounded":
         """Return M, as a step on the grid."""
-        shift = max(1, math.ceil(math.log1p(1 / tilt) / h))
+        shift = max(1, math.ceil(math.log1p(1 / slope) / h))
         steps = (self.excess - np.r_[self.excess[1:], 0.0]) / -math.expm1(-shift * h)
         return Rounded(self.origin, self.first + shift, steps, self.cut, self.excess, 0.0)
 
@@ -272,10 +273,10 @@ def loss_reached(law: Law, sign: int, mass: float) -> float:
     return law.anchor + sign * far
 
 
-TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e4
+TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e3
 
 
-TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e4
+TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +294,7 @@ class Plan:
 def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float | None) -> tuple[float, float]:
     """Return the tilt for an ε, or for ln δ, and the ε that belongs to it (nats)."""
     # A larger tilt would need a finer grid than there may be.
-    most = LARGEST_TILT / max(float(part.losses.max() - part.losses.min()) for part in sketches)
+    most = LARGEST_TILT / max(float(part.losses.max() - part.losses.min()) + 1e-12 for part in sketches)
     tilts = TILTS[max(most, TILTS[0]) >= TILTS]
     logs = sum(part.log_moment(tilts) for part in sketches)
     constants = np.array([kappa(float(tilt)) for tilt in tilts])
@@ -312,6 +313,8 @@ def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float |
 class Window:
     """What of a sum is computed (nats): losses of each part, the sum from ``bottom`` to ``top``, and with which tilts.
 
+    ``slope`` is about −d ln δ/dε, from which the best v follows. It is the tilt, unless the tail is heavier than any e^(−λx).
+
     ``tilt`` is λ. ``down`` and ``up`` are further tilts, by which Chernoff bounds of what lies outside are taken.
     ``deviation`` is the standard deviation of the sum under P_λ.
     """
@@ -323,6 +326,7 @@ class Window:
     down: float
     up: float
     deviation: float
+    slope: float
 
 
 def chernoff_bound(sketches: Sequence[Sketch], tilt: float, epsilon: float) -> float:
@@ -339,7 +343,7 @@ def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: 
     reaches = tuple(part.support(tilt, negligible) for part in sketches)
     inside = [part.below(high) for part, (_, high) in zip(sketches, reaches, strict=True)]
     at_tilt = sum(part.log_moment(at) for part in inside)
-    least = 1e-6 * max(float(np.abs(part.losses).max()) for part in inside)
+    least = max(1e-12, 1e-4 * max(float(np.abs(part.losses).max()) for part in inside))
     deviation = max(math.sqrt(sum(part.steps * part.variance(tilt) for part in inside)), least)
     further = np.geomspace(0.02, 20.0, 31) / deviation
     ends, chosen = [], []
@@ -349,7 +353,7 @@ def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: 
         best = int(np.argmin(lengths))
         ends.append(sign * float(lengths[best]))
         chosen.append(float(further[best]))
-    return Window(tilt, reaches, ends[0], ends[1], chosen[0], chosen[1], deviation)
+    return Window(tilt, reaches, ends[0], ends[1], chosen[0], chosen[1], deviation, tilt)
 
 
 # --- The sum ---
@@ -378,7 +382,7 @@ class Sum:
     def high(self, epsilon: float) -> float:
         """Return an upper limit on δ."""
         value, error = self._finite(epsilon, 0)
-        return min(1.0, self.infinite + max(0.0, value) + error)
+        return min(1.0, float(self.infinite + max(0.0, value) + error))
 
     def low(self, epsilon: float) -> float:
         """Return a lower limit on δ."""
@@ -386,7 +390,7 @@ class Sum:
         excess, excess_error = self._finite(epsilon, 1)
         if math.inf in (error, excess_error):
             return 0.0
-        return max(0.0, self.infinite - self.infinite_excess + value - error - excess - excess_error)
+        return max(0.0, float(self.infinite - self.infinite_excess + value - error - excess - excess_error))
 
     def _finite(self, epsilon: float, which: int) -> tuple[float, float]:
         """Return what the masses (0) or their excess (1) add to δ at ε, and a bound on the error."""
@@ -400,7 +404,7 @@ class Sum:
         error = self.errors[which] * math.sqrt(float(weights @ weights))
         error += math.exp(kappa(self.tilt)) * self.wrapped[which] + abs(value) * (self.relative + 64 * UNIT)
         scale = math.exp(exponent)
-        return scale * value, scale * error + 1e-300
+        return scale * value, float(scale * error + 1e-300)
 
 
 def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Sum:
@@ -415,7 +419,7 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
     size = int(fft.next_fast_len(max(2, math.ceil((window.top - origin) / h) - bottom + 1), real=True))
     start = origin + h * bottom
     ends = {-window.down: start, window.up: start + h * size}
-    steps = [_Step.of(rounded, count, h, tilt, size, tuple(ends)) for rounded, count in parts]
+    steps = [_Step.of(rounded, count, h, window, size, tuple(ends)) for rounded, count in parts]
     count = sum(step.count for step in steps)
 
     one_less = [_power(step.spectrum, step.count - 1) for step in steps]
@@ -484,10 +488,13 @@ class _Step:
     relative: float
 
     @classmethod
-    def of(cls, rounded: Rounded, count: int, h: float, tilt: float, size: int, further: tuple[float, ...]) -> "_Step":
+    def of(
+        cls, rounded: Rounded, count: int, h: float, window: Window, size: int, further: tuple[float, ...]
+    ) -> "_Step":
+        tilt = window.tilt
         losses = rounded.losses(h)
         masses, log_total = _tilted(rounded.masses, losses, tilt)
-        majorant = rounded.majorant(h, tilt)
+        majorant = rounded.majorant(h, window.slope)
         excess_losses = majorant.losses(h)
         excess, excess_total = _tilted(majorant.masses, excess_losses, tilt)
         return cls(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -221,6 +222,11 @@ def _delta(scenario: Scenario, epsilon: float, precision: float, enough: float, 
         ends = single_step(law)
         return _Found(ends.low(epsilon), ends.high(epsilon), ONE_STEP)
 
+    largest, slack = _largest_loss(scenario)
+    if epsilon >= largest - slack:
+        infinite = _infinite_mass(scenario)
+        return _Found(infinite, infinite * (1 + 3e-12) + 2 * slack, "beyond the largest loss")
+
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
         return ends.low(near), ends.high(near)
 
@@ -240,9 +246,18 @@ def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, 
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
         return crossing(ends, delta, near, min(0.02 * near, 3 / tilt), precision / 100)
 
+    largest, slack = _largest_loss(scenario)
+    if largest <= slack:
+        return _Found(0.0, slack if 2 * slack > delta else 0.0, "beyond the largest loss")
     found = _refined(scenario, measure, _Query(delta, None, precision, enough), h)
-    largest = sum(part.steps * (part.law.high + part.law.blur) for part in scenario)
-    return found if _infinite_mass(scenario) else found._replace(high=min(found.high, largest * (1 + 1e-14)))
+    return found if _infinite_mass(scenario) else found._replace(high=min(found.high, largest + slack))
+
+
+def _largest_loss(scenario: Scenario) -> tuple[float, float]:
+    """Return the largest finite loss, at least 0, and how far rounding may put it from there (nats)."""
+    largest = max(0.0, sum(part.steps * part.law.high for part in scenario))
+    slack = sum(part.steps * part.law.blur for part in scenario)
+    return largest, slack + (1e-14 * largest if math.isfinite(largest) else 0.0)
 
 
 def _infinite_mass(scenario: Scenario) -> float:
@@ -253,10 +268,12 @@ def _infinite_mass(scenario: Scenario) -> float:
 
 def _pure(scenario: Scenario) -> _Found:
     """Return ε at δ = 0: the largest loss, or ∞."""
-    exact = all(part.law.infinite == 0 for part in scenario)
-    total = sum(part.steps * part.law.high for part in scenario) if exact else math.inf
-    slack = sum(part.steps * part.law.blur for part in scenario) + 1e-15 * total if math.isfinite(total) else 0.0
-    return _Found(max(0.0, total - slack), max(0.0, total + slack), "the largest loss")
+    if any(part.law.infinite > 0 for part in scenario):
+        return _Found(math.inf, math.inf, "some outputs occur on one side only")
+    largest, slack = _largest_loss(scenario)
+    if math.isinf(largest):
+        return _Found(math.inf, math.inf, "the losses have no limit")
+    return _Found(max(0.0, largest - slack), largest + slack if largest > 0 else 0.0, "the largest loss")
 
 
 class _Query(NamedTuple):
@@ -277,10 +294,13 @@ def _refined(
     """
     sketches = [sketch(part) for part in scenario]
     tilt, near = saddle(sketches, math.log(query.delta) if query.delta else None, query.epsilon)
+    near = min(near, _largest_loss(scenario)[0])
     delta = query.delta or chernoff_bound(sketches, tilt, near)
     lattice = scenario[0].law.lattice if len(scenario) == 1 else 0.0
     around = window(sketches, tilt, near, 1e-10 * delta)
     if lattice > _finest(around):
+        tilt = min(tilt, 20 / lattice)
+        around = window(sketches, tilt, near, 1e-10 * delta)
         return _Found(*measure(enclosed(scenario, lattice, around), near, tilt), ADDED_UP)  # nothing is rounded
     around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
     if h is None:
@@ -288,26 +308,38 @@ def _refined(
     low, high = 0.0, math.inf
     for _ in range(ROUNDS):
         h = _fitted(scenario, max(h, _finest(around)))
-        below, above = measure(enclosed(scenario, h, around), near, tilt)
+        ends = enclosed(scenario, h, around)
+        below, above = measure(ends, near, tilt)
         low, high = max(low, below), min(high, above)
         width = 0.0 if high == low else 1 - low / high if math.isfinite(high) else 1.0
         if width <= query.precision or high <= query.enough:
             break
         factor = min(0.7, max(0.1, math.sqrt(0.7 * query.precision / width)))
+        slope, moved = _slope(ends, above if query.delta else near, tilt), around.slope
         if query.delta and high < 0.8 * near:  # Chernoff's bound was far off, and so is the tilt
-            near, factor = high, 1.0 if width > 0.5 else factor
-            tilt, _ = saddle(sketches, None, near)
+            near, tilt = high, saddle(sketches, None, high)[0]
             around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
+            moved = tilt
         elif query.epsilon is not None and high < 0.1 * delta:
-            delta, factor = high, 1.0 if width > 0.5 else factor
+            delta = high
             around = window(sketches, tilt, near, NEGLIGIBLE * query.precision * delta)
-        elif h <= 1.001 * _finest(around):
+        elif h <= 1.001 * _finest(around) and slope < 2 * moved:
             break
-        h *= factor
+        around = replace(around, slope=max(slope, tilt))
+        h *= 1.0 if slope > 2 * moved else factor
     return _Found(low, high, ADDED_UP, h)
 
 
 NEGLIGIBLE = 1e-2  # of the precision: what tails that are cut, and what wraps around, may add to δ
+
+
+def _slope(ends: Ends, epsilon: float, tilt: float) -> float:
+    """Return about −d ln δ/dε at ε."""
+    if not math.isfinite(epsilon):
+        return tilt
+    apart = 0.01 * epsilon if epsilon > 0 else 0.1 / tilt
+    here, there = ends.high(epsilon), ends.high(epsilon + apart)
+    return math.log(here / there) / apart if 0 < there < here else tilt
 
 
 def _finest(around: Window) -> float:
@@ -327,7 +359,7 @@ def _first_step(scenario: Scenario, around: Window, share: float) -> float:
         excess = rounded_up(law, _fitted(scenario, h), *reach).excess
         fall += steps * float(excess[min(1, len(excess) - 1)]) / math.exp(kappa(around.tilt))
     wanted = h * math.sqrt(0.6 * share / fall) if fall > 0 else h
-    return min(wanted, around.deviation, 4 * h)
+    return min(wanted, around.deviation, 0.5 / around.tilt, 4 * h)
 
 
 def _fitted(scenario: Scenario, h: float) -> float:
