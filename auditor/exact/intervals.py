@@ -11,6 +11,7 @@ from auditor.exact import closed
 from auditor.exact.compose import (
     MOST_CELLS,
     Ends,
+    Part,
     Window,
     chernoff_bound,
     enclosed,
@@ -237,6 +238,15 @@ def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, 
     law = _only_law(scenario)
     if isinstance(law, GaussianLaw):
         return _Found(*closed.gaussian_epsilon(law.mu, delta), CLOSED)
+    if isinstance(law, Sampled) and law.infinite == 0:  # H'(γ) = q H((γ − 1 + q)/q)
+        if delta >= law.rate * (1 + 4 * UNIT):
+            return _Found(0.0, 0.0, CLOSED)
+        inner = _epsilon((Part(law.law, 1),), min(delta / law.rate, 1 - UNIT), precision, enough, h)
+        return _Found(
+            max(0.0, law.mixed(inner.low) * (1 - 64 * UNIT) - 64 * UNIT * law.rate),
+            law.mixed(inner.high) * (1 + 64 * UNIT) + (64 * UNIT * law.rate if inner.high else 0.0),
+            inner.how,
+        )
     if law is not None:
         ends = single_step(law)
         return _Found(*crossing(ends, delta, 1.0, 0.1, 1e-12), ONE_STEP)

@@ -78,7 +78,17 @@ def pairs_of(composition: Composition) -> Pairs:
             )
         )
 
-    return Pairs(joined([law.attained for law in laws]), joined([law.above for law in laws]), "; ".join(reasons))
+    attained, above = joined([law.attained for law in laws]), joined([law.above for law in laws])
+    if len(above) == 2 and _is_one_step_of_noise(composition):
+        # By the argument of the module, a removed record is the worst one of a single step at γ ≥ 1.
+        attained, above = attained[:1], above[:1]
+    return Pairs(attained, above, "; ".join(reasons))
+
+
+def _is_one_step_of_noise(composition: Composition) -> bool:
+    [first, *others] = composition.processes
+    additive = Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace
+    return not others and first.steps == 1 and isinstance(first.noise, additive)
 
 
 def _merged(parts: Sequence[Part]) -> Scenario:

@@ -1,6 +1,7 @@
 """Intervals of the sampled Gaussian, and of Laplace noise, against quadrature and a contour integral."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_a_recursion_lies_inside(rate: float, sigma: float, steps: int) -> None:
 def by_quadrature(p: object, q: object, epsilon: float, points: list[float]) -> float:
     growth = math.exp(epsilon)
     value = 0.0
-    for low, high in zip(points[:-1], points[1:], strict=True):
+    for low, high in pairwise(points):
         value += quad(lambda x: max(0.0, p(x) - growth * q(x)), low, high, limit=400, epsabs=1e-14)[0]  # type: ignore[operator]
     return value
 
