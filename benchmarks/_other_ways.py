@@ -2,7 +2,7 @@
 
 With M(z) = E_P[e^(zL)] by quadrature over the output, δ(ε) = (1/2πi) ∫ M(z)^T e^(−zε)/(z(z + 1)) dz along Re z = λ > 0, since
 ∫ (1 − e^(−y))₊ e^(−zy) dy = 1/(z(z + 1)). The trapezoidal rule converges geometrically. If T is small, M^T falls slowly; then
-δ_T(ε) = E_P[δ_(T−1)(ε − L)] by Gauss-Legendre quadrature, with a spline through δ_(T−1).
+δ_T(ε) = E_P[δ_(T−1)(ε − L)] by the trapezoidal rule, with a spline through δ_(T−1).
 """
 
 import math
@@ -67,9 +67,8 @@ def recursive_delta(rate: float, sigma: float, steps: int, epsilon: float, *, ad
     from scipy.special import ndtr
 
     mu = 1 / sigma
-    nodes, node_weights = np.polynomial.legendre.leggauss(600)
-    x = (12.0 + mu / 2) * nodes + mu / 2
-    log_q = -(x**2) / 2 - math.log(math.sqrt(2 * math.pi)) + np.log((12.0 + mu / 2) * node_weights)
+    x = np.linspace(-12.0, 12.0 + mu, 12_001)
+    log_q = -(x**2) / 2 - math.log(math.sqrt(2 * math.pi)) + math.log(x[1] - x[0])
     loss = np.logaddexp(math.log1p(-rate) if rate < 1 else -math.inf, math.log(rate) + mu * x - mu**2 / 2)
     loss, log_p = (-loss, log_q) if added else (loss, log_q + loss)
     p = np.exp(log_p)
@@ -91,7 +90,7 @@ def recursive_delta(rate: float, sigma: float, steps: int, epsilon: float, *, ad
     curve = single
     for left in range(steps - 1, 0, -1):
         widest = max(float(np.abs(loss[p > 1e-18]).max()), 1e-9)
-        around = np.unique(np.r_[0.0, np.geomspace(1e-6, 1.0, 700), -np.geomspace(1e-6, 1.0, 700)])
+        around = np.unique(np.r_[0.0, np.geomspace(1e-6, 1.0, 1_500), -np.geomspace(1e-6, 1.0, 1_500)])
         grid = epsilon + around * left * widest if left > 1 else np.array([epsilon])
         values = np.array([float(np.sum(p * curve(e - loss))) for e in grid])
         if left == 1:

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import math
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +28,21 @@ def exact(options: argparse.Namespace) -> int:
 
 
 def _ends(interval: Interval) -> str:
+    """Write an interval with as many digits as tell its ends apart, at least seven; the low end rounded down, the high end up."""
     if interval.low == interval.high:
-        return f"is {_number(interval.low)}"
-    digits = 7
-    while digits < 17 and f"{interval.low:.{digits}g}" == f"{interval.high:.{digits}g}":
-        digits += 1
-    return f"lies in [{_number(interval.low, digits)}, {_number(interval.high, digits)}]"
+        return f"is {_rounded(interval.low, 17, ROUND_HALF_EVEN)}"
+    width, low, high = interval.high - interval.low, "", ""
+    for digits in range(7, 18):
+        low, high = _rounded(interval.low, digits, ROUND_FLOOR), _rounded(interval.high, digits, ROUND_CEILING)
+        if math.isinf(width) or float(high) - float(low) <= 1.5 * width:
+            break
+    return f"lies in [{low}, {high}]"
 
 
-def _number(value: float, digits: int = 7) -> str:
-    return "∞" if value == float("inf") else f"{value:.{digits}g}"
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if math.isinf(value):
+        return "∞"
+    return f"{float(Context(prec=digits, rounding=rounding).create_decimal_from_float(value)):.{digits}g}"
 
 
 def _answer(composition: Composition, options: argparse.Namespace) -> tuple[Interval, str, str]:

@@ -2,7 +2,7 @@
 
 >>> from auditor.exact import Gaussian, Poisson, Process, epsilon_interval
 >>> interval = epsilon_interval(Process(Gaussian(1.0), sampling=Poisson(0.01), steps=100), 1e-5)
->>> interval.low < 0.68 < interval.high, interval.relative_width < 0.01
+>>> interval.low < 0.716 < interval.high, interval.relative_width < 0.01
 (True, True)
 """
 

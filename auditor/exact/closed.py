@@ -25,7 +25,7 @@ def _value(mu: float, epsilon: float) -> tuple[float, float]:
     value = math.exp(-z * z / 2) * difference / 2
     # z errs by 2 units of ε/μ and μ/2; its density by that times z; and the difference by what cancels.
     error = UNIT * (16 + 4 * (abs(z) + 1) * (epsilon / mu + mu / 2 + 1))
-    return value, error + 12 * UNIT * (left + right) * (1 + abs(z)) / max(difference, 1e-300)
+    return value, error + 12 * UNIT * (left + right) * (2 + z * z) / max(difference, 1e-300)
 
 
 _ROOT = math.sqrt(0.5)
@@ -45,6 +45,7 @@ def gaussian_epsilon(mu: float, delta: float) -> tuple[float, float]:
     root = _root(mu, delta)
     low = high = root
     step = 2e-15 * max(root, 1e-3 * mu)
+    # At most 60 doublings reach 0, and beyond the beginning of the search.
     while low > 0 and not gaussian_delta(mu, low)[0] > delta:
         low, step = max(0.0, root - step), step * 2
     step = 2e-15 * max(root, 1e-3 * mu)
@@ -54,18 +55,23 @@ def gaussian_epsilon(mu: float, delta: float) -> tuple[float, float]:
 
 
 def _root(mu: float, delta: float) -> float:
-    """Return about the ε of ``delta``, by Newton's method on ln δ, which is concave and falls."""
-    target, epsilon = math.log(delta), 0.0
-    low, high = 0.0, math.inf
+    """Return about the ε of ``delta``, by Newton's method on ln δ, which is concave and falls, from the right.
+
+    δ is at most Φ(μ/2 − ε/μ), which gives the beginning.
+    """
+    from scipy.special import ndtri
+
+    target = math.log(delta)
+    low, high = 0.0, max(0.0, mu * (mu / 2 - float(ndtri(delta))))
+    epsilon = high
     for _ in range(100):
         value, _ = _value(mu, epsilon)
-        over = math.log(max(value, 1e-320)) - target
+        over, slope = math.log(max(value, 1e-320)) - target, _right(mu, epsilon) / max(value, 1e-320)
         low, high = (max(low, epsilon), high) if over > 0 else (low, min(high, epsilon))
-        slope = _right(mu, epsilon) / max(value, 1e-320)
-        following = epsilon + over / slope if slope > 0 else math.nan
-        if not low <= following <= high:
-            following = (low + high) / 2 if math.isfinite(high) else max(2 * epsilon, mu)
+        following = epsilon + over / slope if slope > 0 else low
+        if not low < following < high:
+            following = (low + high) / 2
         if abs(following - epsilon) <= 1e-15 * (1e-3 * mu + following):
-            return following
+            break
         epsilon = following
     return epsilon

@@ -77,7 +77,7 @@ def single_step(law: Law) -> Ends:
             q, spread = 0 * p, spread + p
         # A cut at a place that is off by ``blur`` misjudges the losses between by at most that share of their mass.
         error = spread + (8 * UNIT + 2 * law.blur) * (tails.p_above + q)
-        return float((p - q)[0]), float(error[0])
+        return float((p - q)[0]), float(error[0]) + 1e-300  # numbers near the smallest one have few digits
 
     def low(epsilon: float) -> float:
         value, error = at(epsilon)
@@ -231,14 +231,16 @@ class Sketch:
 
 
 SMALLEST = 1e-100  # tails below it are cut before anything is known
-_AROUND = np.r_[0.0, np.geomspace(1e-10, 1.0, 700)]
+_AROUND = np.r_[0.0, np.geomspace(1e-10, 1.0, 500)]
 
 
 def sketch(part: Part) -> Sketch:
-    """Return coarse cells of a law, finer near its anchor."""
+    """Return coarse cells of a law, finer near its anchor and near its median."""
     law = part.law
     high, low = loss_reached(law, +1, SMALLEST), loss_reached(law, -1, SMALLEST)
-    edges = law.anchor + np.r_[-(law.anchor - low) * _AROUND[::-1], (high - law.anchor) * _AROUND[1:]]
+    edges = np.concatenate(
+        [np.r_[c - (c - low) * _AROUND[::-1], c + (high - c) * _AROUND] for c in (law.anchor, _median(law, low, high))]
+    )
     edges = np.unique(edges)
     if len(edges) == 1:
         edges = np.r_[edges, edges + 1e-9]
@@ -250,6 +252,15 @@ def sketch(part: Part) -> Sketch:
         losses = np.log(p[kept] / q[kept])
     losses = np.clip(losses, edges[np.flatnonzero(kept)], np.r_[edges[1:], edges[-1]][kept])
     return Sketch(losses, p[kept], part.steps, float(edges[-1]))
+
+
+def _median(law: Law, low: float, high: float) -> float:
+    """Return about the median of the loss under P, to a part in 10⁷ of its range."""
+    for _ in range(4):
+        places = np.linspace(low, high, 66)
+        first = int(np.argmax(law.tails(places).p_above < 0.5))
+        low, high = float(places[max(first - 1, 0)]), float(places[first])
+    return (low + high) / 2
 
 
 def loss_reached(law: Law, sign: int, mass: float) -> float:

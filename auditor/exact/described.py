@@ -59,7 +59,7 @@ def process_from_dict(given: Mapping[str, Any]) -> Process:
         value = given.get(name)
         if value is None and name == "sampling":
             continue
-        if value not in kinds:
+        if not isinstance(value, str) or value not in kinds:
             raise InvalidInputError(f"{name} is {value!r}; {did_you_mean(str(value), kinds)}")
         known, needed = _keys(kinds[value])
         if missing := [key for key in needed if key not in given]:

@@ -11,7 +11,6 @@ from auditor.exact import closed
 from auditor.exact.compose import (
     MOST_CELLS,
     Ends,
-    Part,
     Window,
     chernoff_bound,
     enclosed,
@@ -234,22 +233,22 @@ def _delta(scenario: Scenario, epsilon: float, precision: float, enough: float, 
     return _refined(scenario, measure, _Query(None, epsilon, precision, enough), h)
 
 
-def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, h: float | None) -> _Found:
-    law = _only_law(scenario)
+def _one_step_epsilon(law: Law, delta: float) -> _Found:
     if isinstance(law, GaussianLaw):
         return _Found(*closed.gaussian_epsilon(law.mu, delta), CLOSED)
-    if isinstance(law, Sampled) and law.infinite == 0:  # H'(γ) = q H((γ − 1 + q)/q)
+    if isinstance(law, Sampled) and law.infinite == 0:  # the curve is q H((γ − 1 + q)/q)
         if delta >= law.rate * (1 + 4 * UNIT):
             return _Found(0.0, 0.0, CLOSED)
-        inner = _epsilon((Part(law.law, 1),), min(delta / law.rate, 1 - UNIT), precision, enough, h)
-        return _Found(
-            max(0.0, law.mixed(inner.low) * (1 - 64 * UNIT) - 64 * UNIT * law.rate),
-            law.mixed(inner.high) * (1 + 64 * UNIT) + (64 * UNIT * law.rate if inner.high else 0.0),
-            inner.how,
-        )
-    if law is not None:
-        ends = single_step(law)
-        return _Found(*crossing(ends, delta, 1.0, 0.1, 1e-12), ONE_STEP)
+        inner = _one_step_epsilon(law.law, min(delta / law.rate, 1 - UNIT))
+        low, high = law.mixed(inner.low), law.mixed(inner.high)
+        slack = 64 * UNIT * (law.rate + high) if high > 0 else 0.0
+        return _Found(max(0.0, low - slack), high + slack, inner.how)
+    return _Found(*crossing(single_step(law), delta, 1.0, 0.1, 1e-12), ONE_STEP)
+
+
+def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, h: float | None) -> _Found:
+    if (law := _only_law(scenario)) is not None:
+        return _one_step_epsilon(law, delta)
     if _infinite_mass(scenario) > delta:
         return _Found(math.inf, math.inf, "some outputs occur on one side only")
 

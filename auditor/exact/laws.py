@@ -28,33 +28,42 @@ class Tails(NamedTuple):
 
 
 class Law(Protocol):
-    """The privacy loss of a pair (P, Q).
-
-    ``low`` and ``high`` enclose all finite losses. ``anchor`` is a loss that shall lie on a grid, since much of the mass is
-    there, or near. If all losses lie on anchor + ``lattice`` × integers, ``lattice`` is above 0. ``infinite`` is the mass of
-    P where Q has none, and ``missing`` that of Q where P has none. ``blur`` bounds the error, in nats, of the place at which
-    ``tails`` cuts. A tail t has a relative error of at most UNIT × (``roundings`` + 16 \\|ln t\\|).
-    """
+    """The privacy loss of a pair (P, Q). A tail t has a relative error of at most UNIT × (``roundings`` + 16 \\|ln t\\|)."""
 
     @property
-    def low(self) -> float: ...
+    def low(self) -> float:
+        """A loss that no finite loss is below, or −∞."""
+
     @property
-    def high(self) -> float: ...
+    def high(self) -> float:
+        """The largest finite loss, or ∞."""
+
     @property
-    def anchor(self) -> float: ...
+    def anchor(self) -> float:
+        """A loss that shall lie on a grid, since much of the mass is there, or near."""
+
     @property
-    def lattice(self) -> float: ...
+    def lattice(self) -> float:
+        """If all losses lie on anchor + a multiple of a number, that number; else 0."""
+
     @property
-    def infinite(self) -> float: ...
+    def infinite(self) -> float:
+        """The mass of P where Q has none."""
+
     @property
-    def missing(self) -> float: ...
+    def missing(self) -> float:
+        """The mass of Q where P has none."""
+
     @property
-    def blur(self) -> float: ...
+    def blur(self) -> float:
+        """A bound on the error, in nats, of the place at which ``tails`` cuts."""
+
     @property
-    def roundings(self) -> float: ...
+    def roundings(self) -> float:
+        """How many units in the last place a tail near 1 may be off."""
+
     def tails(self, losses: Floats) -> Tails:
         """Return the masses on either side of each loss."""
-        ...
 
 
 def tail_error(tail: Floats, roundings: float) -> Floats:
@@ -187,12 +196,10 @@ class AtomsLaw:
 
     @cached_property
     def infinite(self) -> float:
-        """The mass of P where Q has none."""
         return float(self.p[self.q == 0].sum())
 
     @cached_property
     def missing(self) -> float:
-        """The mass of Q where P has none."""
         return float(self.q[self.p == 0].sum())
 
     @property
