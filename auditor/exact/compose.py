@@ -39,7 +39,8 @@ from auditor.exact.laws import UNIT, Floats, Law, tail_error
 
 Complexes = NDArray[np.complex128]
 FFT_ERROR = 16.0
-MOST_CELLS = 2**21  # of the transform; an interval that would need more stays wider
+SMALL = 2**13  # so many cells are computed for all sums there are, without a window
+MOST_CELLS = 2**20  # of the transform; an interval that would need more stays wider
 
 
 class Part(NamedTuple):
@@ -112,9 +113,9 @@ class Rounded:
         """Return the losses (nats) of the masses."""
         return np.asarray(self.origin + h * (self.first + np.arange(len(self.masses))), np.float64)
 
-    def majorant(self, h: float, slope: float) -> "Rounded":
-        """Return M, as a step on the grid."""
-        shift = max(1, math.ceil(math.log1p(1 / slope) / h))
+    def majorant(self, h: float, distance: float) -> "Rounded":
+        """Return M, as a step on the grid, for a v of about ``distance``."""
+        shift = max(1, math.ceil(distance / h))
         steps = (self.excess - np.r_[self.excess[1:], 0.0]) / -math.expm1(-shift * h)
         return Rounded(self.origin, self.first + shift, steps, self.cut, self.excess, 0.0)
 
@@ -153,7 +154,8 @@ def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
     gaps = _gaps(halves, ratio[:, None] * others.reshape(-1, 2), to_next, h)
     inflation = 4 * (p_error + q_error + 8 * UNIT * high_p)
     inflation = np.cumsum(inflation[::-1])[::-1]
-    excess = np.r_[below + below_error + inflation[0], gaps + inflation]
+    moved = -math.expm1(law.low - edges[0] - blur) if law.low <= edges[0] else 1.0  # of what lies below the grid
+    excess = np.r_[below * moved + below_error + inflation[0], gaps + inflation]
     excess = np.maximum.accumulate(excess[::-1])[::-1] + above_error + (certain - law.infinite)
     return Rounded(law.anchor, first, masses, infinite, excess, cut)
 
@@ -164,7 +166,7 @@ def _gaps(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
     With γ = 1 and e^h at the ends of a cell, the chord is ``chord`` (1 − γe^(−h)). The tangents meet where γ is P/Q of a half.
     """
     halves = p.reshape(-1, 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         meet = np.where(q > 0, halves / np.maximum(q, 1e-320), math.inf)
     meet = np.clip(meet, [1.0, math.exp(h / 2)], [math.exp(h / 2), math.exp(h)])
     above = chord[:, None] * -np.expm1(np.log(meet) - h)
@@ -247,7 +249,8 @@ def sketch(part: Part) -> Sketch:
     tails = law.tails(edges)
     p = np.r_[cells_between(tails.p_above, tails.p_below, 0)[0], max(0.0, tails.p_above[-1] - law.infinite)]
     q = np.r_[cells_between(tails.q_above, tails.q_below, 0)[0], tails.q_above[-1]]
-    kept = p > 1e-70
+    if not (kept := p > 1e-70).any():  # all losses are infinite
+        return Sketch(np.array([law.anchor]), np.array([1e-70]), part.steps, float(edges[-1]))
     with np.errstate(divide="ignore", over="ignore"):
         losses = np.log(p[kept] / q[kept])
     losses = np.clip(losses, edges[np.flatnonzero(kept)], np.r_[edges[1:], edges[-1]][kept])
@@ -284,10 +287,10 @@ def loss_reached(law: Law, sign: int, mass: float) -> float:
     return law.anchor + sign * far
 
 
-TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e3
+TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
 
 
-TILTS, LARGEST_TILT = np.geomspace(1e-2, 1e8, 121), 1e3
+TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +342,11 @@ class Window:
     deviation: float
     slope: float
 
+    @property
+    def shift(self) -> float:
+        """The v of M."""
+        return min(math.log1p(1 / self.slope), 2 * self.deviation)
+
 
 def chernoff_bound(sketches: Sequence[Sketch], tilt: float, epsilon: float) -> float:
     """Return about κ E[e^(λS)] e^(−λε), which δ does not exceed; at most 1."""
@@ -356,7 +364,7 @@ def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: 
     at_tilt = sum(part.log_moment(at) for part in inside)
     least = max(1e-12, 1e-4 * max(float(np.abs(part.losses).max()) for part in inside))
     deviation = max(math.sqrt(sum(part.steps * part.variance(tilt) for part in inside)), least)
-    further = np.geomspace(0.02, 20.0, 31) / deviation
+    further = np.geomspace(min(0.02 / deviation, 0.1), 20.0 / deviation, 41)
     ends, chosen = [], []
     for sign in (-1, 1):
         logs = sum(part.log_moment(tilt + sign * further) for part in inside) - at_tilt
@@ -426,8 +434,12 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
     origin = sum(rounded.origin * steps for rounded, steps in parts)
     lowest = sum(rounded.first * steps for rounded, steps in parts)
     highest = sum((rounded.first + len(rounded.masses) - 1) * steps for rounded, steps in parts)
-    bottom = max(lowest, math.floor((window.bottom - origin) / h))
-    size = int(fft.next_fast_len(max(2, math.ceil((window.top - origin) / h) - bottom + 1), real=True))
+    bottom, top = math.floor((window.bottom - origin) / h), math.ceil((window.top - origin) / h)
+    every = highest + math.ceil(window.shift / h) + 1
+    if every - lowest < SMALL:
+        bottom, top = lowest, every
+    bottom = max(lowest, bottom)
+    size = int(fft.next_fast_len(max(2, top - bottom + 1), real=True))
     start = origin + h * bottom
     ends = {-window.down: start, window.up: start + h * size}
     steps = [_Step.of(rounded, count, h, window, size, tuple(ends)) for rounded, count in parts]
@@ -505,7 +517,7 @@ class _Step:
         tilt = window.tilt
         losses = rounded.losses(h)
         masses, log_total = _tilted(rounded.masses, losses, tilt)
-        majorant = rounded.majorant(h, window.slope)
+        majorant = rounded.majorant(h, window.shift)
         excess_losses = majorant.losses(h)
         excess, excess_total = _tilted(majorant.masses, excess_losses, tilt)
         return cls(

@@ -136,7 +136,7 @@ def _mu_over_epsilons(process: Process | Composition, pairs: Pairs) -> tuple[flo
 
     def deltas(epsilon: float) -> tuple[float, float]:
         if epsilon not in known:
-            interval = delta_interval(process, epsilon, precision=0.002)
+            interval = delta_interval(process, epsilon, precision=PRECISION)
             known[epsilon] = interval.low, interval.high
         return known[epsilon]
 
@@ -158,7 +158,7 @@ def _mu_over_epsilons(process: Process | Composition, pairs: Pairs) -> tuple[flo
     return low * (1 - 1e-9), max(pieces)[0] * (1 + 1e-9)
 
 
-MU_PIECES = 300
+MU_PIECES = 60
 
 
 def _require_precision(precision: float) -> None:
@@ -223,8 +223,10 @@ def _delta(scenario: Scenario, epsilon: float, precision: float, enough: float, 
         return _Found(ends.low(epsilon), ends.high(epsilon), ONE_STEP)
 
     largest, slack = _largest_loss(scenario)
+    infinite = _infinite_mass(scenario)
+    if infinite > 1 - 1e-11:
+        return _Found(infinite, 1.0, "nearly all outputs occur on one side only")
     if epsilon >= largest - slack:
-        infinite = _infinite_mass(scenario)
         return _Found(infinite, infinite * (1 + 3e-12) + 2 * slack, "beyond the largest loss")
 
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
@@ -321,7 +323,7 @@ def _refined(
         below, above = measure(ends, near, tilt)
         low, high = max(low, below), min(high, above)
         width = 0.0 if high == low else 1 - low / high if math.isfinite(high) else 1.0
-        if width <= query.precision or high <= query.enough:
+        if width <= query.precision or high <= max(query.enough, NOTHING):
             break
         factor = min(0.7, max(0.1, math.sqrt(0.7 * query.precision / width)))
         slope, moved = _slope(ends, above if query.delta else near, tilt), around.slope
@@ -339,6 +341,7 @@ def _refined(
     return _Found(low, high, ADDED_UP, h)
 
 
+NOTHING = 1e-250  # below it, no digit is worth a finer grid
 NEGLIGIBLE = 1e-2  # of the precision: what tails that are cut, and what wraps around, may add to δ
 
 

@@ -120,7 +120,8 @@ def _laws(process: Process) -> _Laws:
     if isinstance(noise, ExponentialMechanism):
         return _exponential(process, noise, rate)
     if isinstance(noise, Table):
-        table: Law = AtomsLaw(np.array(noise.present), np.array(noise.absent))
+        rows = np.array([noise.present, noise.absent])
+        table: Law = AtomsLaw(*rows[:, rows.any(axis=0)])
         return _same(_both(Sampled(table, rate) if rate < 1 else table, relation, steps))
     if rate < 1 and relation != "substitute":
         return _same(_both(Sampled(shifted(process, 1), rate), relation, steps))
@@ -186,7 +187,7 @@ def _exponential(process: Process, noise: ExponentialMechanism, rate: float) -> 
     if process.steps == 1:
         return _Laws(above, above)  # each point of the curve is attained by some pair
     attained = []
-    for share in np.linspace(0.02, 0.98, 49):
+    for share in np.linspace(0.1, 0.9, 9):
         t = share * reach
         p = math.expm1(t - reach) / math.expm1(-reach)
         two = AtomsLaw(
