@@ -67,7 +67,7 @@ def recursive_delta(rate: float, sigma: float, steps: int, epsilon: float, *, ad
     from scipy.special import ndtr
 
     mu = 1 / sigma
-    x = np.linspace(-12.0, 12.0 + mu, 12_001)
+    x = np.linspace(-12.0, 12.0 + mu, 8_001)
     log_q = -(x**2) / 2 - math.log(math.sqrt(2 * math.pi)) + math.log(x[1] - x[0])
     loss = np.logaddexp(math.log1p(-rate) if rate < 1 else -math.inf, math.log(rate) + mu * x - mu**2 / 2)
     loss, log_p = (-loss, log_q) if added else (loss, log_q + loss)
@@ -90,7 +90,7 @@ def recursive_delta(rate: float, sigma: float, steps: int, epsilon: float, *, ad
     curve = single
     for left in range(steps - 1, 0, -1):
         widest = max(float(np.abs(loss[p > 1e-18]).max()), 1e-9)
-        around = np.unique(np.r_[0.0, np.geomspace(1e-6, 1.0, 1_500), -np.geomspace(1e-6, 1.0, 1_500)])
+        around = np.unique(np.r_[0.0, np.geomspace(1e-6, 1.0, 600), -np.geomspace(1e-6, 1.0, 600)])
         grid = epsilon + around * left * widest if left > 1 else np.array([epsilon])
         values = np.array([float(np.sum(p * curve(e - loss))) for e in grid])
         if left == 1:

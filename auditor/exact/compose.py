@@ -20,10 +20,11 @@ between the points of the grid.
 
 **Rounding.** All sums are taken under P_λ, whose density is proportional to e^(λS), with λ near the saddle point of the ε in
 question. So an absolute error of the transform is one relative to the Chernoff bound κ E[e^(λS)] e^(−λε), where
-κ(λ) = sup_y (1 − e^(−y)) e^(−λy) = λ^λ/(1 + λ)^(1 + λ), and δ may be as small as 1e-300. A transform of N numbers is taken to
-err by at most FFT_ERROR × UNIT × log₂ N of its Euclidean norm: for radix 2, Higham (2002), Theorem 24.2 proves about
-7, and twice that is assumed of the other radices. A product of complex numbers errs by at most √5 units (Brent, Percival &
-Zimmermann 2007). All of this, the tails that are cut, and what wraps around, is put on the safe side of each end.
+κ(λ) = sup_y (1 − e^(−y)) e^(−λy) = λ^λ/(1 + λ)^(1 + λ), and δ may be as small as SMALLEST, at which tails are cut. A
+transform of N numbers is taken to err by at most FFT_ERROR × UNIT × log₂ N of its Euclidean norm: for radix 2, Higham
+(2002), Theorem 24.2 proves about 7, and twice that is assumed of the other radices. A product of complex numbers errs by at
+most √5 units (Brent, Percival & Zimmermann 2007). All of this, the tails that are cut, and what wraps around, is put on the
+safe side of each end.
 """
 
 import functools
@@ -232,7 +233,7 @@ class Sketch:
         return Sketch(self.losses[kept], self.masses[kept], self.steps, self.top)
 
 
-SMALLEST = 1e-100  # tails below it are cut before anything is known
+SMALLEST = 1e-100  # tails below it are cut
 _AROUND = np.r_[0.0, np.geomspace(1e-10, 1.0, 500)]
 
 

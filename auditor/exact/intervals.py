@@ -10,6 +10,7 @@ from auditor.errors import InvalidInputError, require_number
 from auditor.exact import closed
 from auditor.exact.compose import (
     MOST_CELLS,
+    SMALLEST,
     Ends,
     Window,
     chernoff_bound,
@@ -249,10 +250,10 @@ def _one_step_epsilon(law: Law, delta: float) -> _Found:
 
 
 def _epsilon(scenario: Scenario, delta: float, precision: float, enough: float, h: float | None) -> _Found:
-    if (law := _only_law(scenario)) is not None:
-        return _one_step_epsilon(law, delta)
     if _infinite_mass(scenario) > delta:
         return _Found(math.inf, math.inf, "some outputs occur on one side only")
+    if (law := _only_law(scenario)) is not None:
+        return _one_step_epsilon(law, delta)
 
     def measure(ends: Ends, near: float, tilt: float) -> tuple[float, float]:
         return crossing(ends, delta, near, min(0.02 * near, 3 / tilt), precision / 100)
@@ -341,7 +342,7 @@ def _refined(
     return _Found(low, high, ADDED_UP, h)
 
 
-NOTHING = 1e-250  # below it, no digit is worth a finer grid
+NOTHING = SMALLEST  # below it, no digit is worth a finer grid
 NEGLIGIBLE = 1e-2  # of the precision: what tails that are cut, and what wraps around, may add to δ
 
 

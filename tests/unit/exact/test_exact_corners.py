@@ -1,0 +1,96 @@
+"""Corners in which an interval was wide, never came, or was no interval: each was found by random processes."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+
+from auditor.exact import (
+    Composition,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Poisson,
+    Process,
+    RandomizedResponse,
+    Table,
+    delta_interval,
+    epsilon_interval,
+    mu_interval,
+    renyi_interval,
+)
+
+
+@pytest.mark.parametrize("mu", [31.4, 45.2, 63.8, 98.7])
+@pytest.mark.parametrize("delta", [1e-4, 1e-13, 1e-58])
+def test_a_large_mu_has_an_end(mu: float, delta: float) -> None:
+    interval = epsilon_interval(Process(Gaussian(1.0), mu), delta)
+    assert interval.relative_width < 1e-10
+    for epsilon in (interval.low, interval.high):
+        above, below = (float(log_ndtr(sign * mu / 2 - epsilon / mu)) for sign in (1, -1))
+        assert above + math.log(-math.expm1(epsilon + below - above)) == pytest.approx(math.log(delta), abs=1e-8)
+
+
+@pytest.mark.parametrize("rate", [0.9268, 0.9945, 0.99999])
+def test_a_rate_near_one_is_narrow(rate: float) -> None:
+    asked = Process(Gaussian(16.53), sampling=Poisson(rate), steps=1_908)
+    interval = epsilon_interval(asked, 5.1e-9)
+    assert interval.relative_width <= 0.01
+    assert interval.high <= epsilon_interval(Process(Gaussian(16.53), steps=1_908), 5.1e-9).high * 1.001
+
+
+def test_an_atom_just_above_the_least_loss_is_not_moved_far() -> None:
+    asked = Process(Laplace(0.11468), 2.0, "remove", Poisson(0.00446), 17)
+    assert epsilon_interval(asked, 5.9e-9).relative_width <= 0.01
+
+
+def test_a_sum_with_few_values_needs_no_window() -> None:
+    """Of eight steps, δ near the largest loss is that all are at the top."""
+    asked = Process(DiscreteLaplace(0.4946), 2.0, steps=8)
+    top = 2 / 0.4946
+    k = np.arange(-400, 401)
+    weights = np.exp(-np.abs(k) / 0.4946)
+    share = float(weights[k >= 0].sum() / weights.sum())
+    for below in (1e-3, 0.1, 1.0):
+        exact = share**8 * -math.expm1(-below)
+        interval = delta_interval(asked, 8 * top - below)
+        assert interval.low <= exact * (1 + 1e-9) and exact <= interval.high * (1 + 1e-9)
+        assert interval.relative_width < 1e-4
+
+
+def test_what_neither_side_has_is_no_output() -> None:
+    with_zeros = Process(Table((0.5, 0.5, 0.0), (0.25, 0.75, 0.0)), steps=3)
+    without = Process(Table((0.5, 0.5), (0.25, 0.75)), steps=3)
+    assert delta_interval(with_zeros, 0.2) == delta_interval(without, 0.2)
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_answers_that_are_always_true_reveal_all(steps: int) -> None:
+    asked = Process(RandomizedResponse(1.0, 3), relation="substitute", steps=steps)
+    assert epsilon_interval(asked, 0.5).low == math.inf
+    assert delta_interval(asked, 3.0).high == 1.0 and delta_interval(asked, 3.0).low > 1 - 1e-11
+    assert renyi_interval(asked, 2.0).low == mu_interval(asked).low == math.inf
+    both = Composition((asked, Process(Laplace(1.0), relation="substitute", steps=2)))
+    assert epsilon_interval(both, 0.5).low == math.inf
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_outputs_that_do_not_depend_on_the_record_spend_nothing(steps: int) -> None:
+    for noise in (Table((0.5, 0.5), (0.5, 0.5)), Table((1.0,), (1.0,))):
+        asked = Process(noise, steps=steps)
+        assert epsilon_interval(asked, 1e-6).high == 0.0
+        assert delta_interval(asked, 0.0).high < 1e-9
+    asked = Process(RandomizedResponse(0.25, 4), relation="substitute", steps=steps)
+    assert epsilon_interval(asked, 1e-6).high == 0.0
+
+
+def test_a_delta_of_nothing_is_said_to_be_nothing() -> None:
+    interval = delta_interval(Process(Gaussian(60.0), sampling=Poisson(0.6), steps=23), 16.7)
+    assert interval.low == 0.0 and interval.high < 1e-100
+
+
+def test_a_delta_near_one_is_narrow() -> None:
+    asked = Process(Laplace(0.5), relation="remove", sampling=Poisson(0.9), steps=2_000)
+    interval = delta_interval(asked, 0.01)
+    assert interval.low > 0.98 and interval.high <= 1.0
