@@ -66,7 +66,8 @@ class _Laws(NamedTuple):
 
 def pairs_of(composition: Composition) -> Pairs:
     """Return the worst pairs of a composition, in one direction or in both."""
-    laws = [_laws(process) for process in composition.processes]
+    alone = len(composition.processes) == 1 and composition.processes[0].steps == 1
+    laws = [_laws(process, alone) for process in composition.processes]
     reasons = dict.fromkeys(law.reason for law in laws if law.reason)
 
     def joined(sides: Sequence[Sequence[Sequence[Part]]]) -> tuple[Scenario, ...]:
@@ -79,16 +80,11 @@ def pairs_of(composition: Composition) -> Pairs:
         )
 
     attained, above = joined([law.attained for law in laws]), joined([law.above for law in laws])
-    if len(above) == 2 and _is_one_step_of_noise(composition):
+    additive = Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace
+    if len(above) == 2 and alone and isinstance(composition.processes[0].noise, additive):
         # By the argument of the module, a removed record is the worst one of a single step at γ ≥ 1.
         attained, above = attained[:1], above[:1]
     return Pairs(attained, above, "; ".join(reasons))
-
-
-def _is_one_step_of_noise(composition: Composition) -> bool:
-    [first, *others] = composition.processes
-    additive = Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace
-    return not others and first.steps == 1 and isinstance(first.noise, additive)
 
 
 def _merged(parts: Sequence[Part]) -> Scenario:
@@ -110,15 +106,16 @@ def _both(law: Law, relation: Relation, steps: int) -> list[list[Part]]:
     return {"remove": [removed], "add": [added]}.get(relation, [removed, added])
 
 
-def _laws(process: Process) -> _Laws:
+def _laws(process: Process, alone: bool) -> _Laws:
+    """Return the laws of a process; ``alone`` says that it is a single step, and the only one."""
     noise, relation, sampling, steps = process.noise, process.relation, process.sampling, process.steps
     if isinstance(sampling, Allocation):
         return _allocated(process, sampling)
     if isinstance(sampling, FixedSize):
-        return _fixed_size(process, sampling.rate)
+        return _fixed_size(process, sampling.rate, alone)
     rate = sampling.rate if isinstance(sampling, Poisson) else 1.0
     if isinstance(noise, ExponentialMechanism):
-        return _exponential(process, noise, rate)
+        return _exponential(process, noise, rate, alone)
     if isinstance(noise, Table):
         rows = np.array([noise.present, noise.absent])
         table: Law = AtomsLaw(*rows[:, rows.any(axis=0)])
@@ -174,7 +171,7 @@ def _response(noise: RandomizedResponse) -> AtomsLaw:
     return AtomsLaw(np.array(p + rest), np.array(q + rest), epsilon if others else 2 * epsilon, -epsilon)
 
 
-def _exponential(process: Process, noise: ExponentialMechanism, rate: float) -> _Laws:
+def _exponential(process: Process, noise: ExponentialMechanism, rate: float, alone: bool) -> _Laws:
     reach = noise.weight * process.sensitivity
     reach *= (1 if noise.monotone else 2) * (2 if process.relation == "substitute" else 1)
 
@@ -184,10 +181,11 @@ def _exponential(process: Process, noise: ExponentialMechanism, rate: float) -> 
         return _both(Sampled(law, rate), process.relation, process.steps)
 
     above = directed(RangeLaw(reach))
-    if process.steps == 1:
+    if alone:
         return _Laws(above, above)  # each point of the curve is attained by some pair
     attained = []
-    for share in np.linspace(0.1, 0.9, 9):
+    # If steps are sampled, entries are directions, and those of all processes go together.
+    for share in np.linspace(0.1, 0.9, 9) if rate == 1 else (0.5,):
         t = share * reach
         p = math.expm1(t - reach) / math.expm1(-reach)
         two = AtomsLaw(
@@ -198,7 +196,7 @@ def _exponential(process: Process, noise: ExponentialMechanism, rate: float) -> 
     return _Laws(attained, above, reason + "the same pair in all steps, and the curve above all pairs")
 
 
-def _fixed_size(process: Process, rate: float) -> _Laws:
+def _fixed_size(process: Process, rate: float, alone: bool) -> _Laws:
     """Return the laws of batches of a fixed size, in which a record is replaced.
 
     The worst case has another record's contribution opposite to the one that is replaced: (1 − q)N₀ + qN₂ against N₀. For
@@ -209,7 +207,7 @@ def _fixed_size(process: Process, rate: float) -> _Laws:
         return _same([[Part(law, process.steps)]])
     sampled = Sampled(law, rate)
     attained = _both(sampled, process.relation, process.steps)
-    if process.steps == 1:
+    if alone:
         return _Laws(attained[:1], attained[:1])
     reason = "which pairs are the worst of several batches of a fixed size is not known: "
     reason += "the low end has one pair in all steps, the high end the larger curve of both directions"

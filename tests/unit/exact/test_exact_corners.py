@@ -1,6 +1,7 @@
 """Corners in which an interval was wide, never came, or was no interval: each was found by random processes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from scipy.special import log_ndtr
 from auditor.exact import (
     Composition,
     DiscreteLaplace,
+    ExponentialMechanism,
+    FixedSize,
     Gaussian,
     Laplace,
     Poisson,
@@ -94,3 +97,40 @@ def test_a_delta_near_one_is_narrow() -> None:
     asked = Process(Laplace(0.5), relation="remove", sampling=Poisson(0.9), steps=2_000)
     interval = delta_interval(asked, 0.01)
     assert interval.low > 0.98 and interval.high <= 1.0
+
+
+@pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(2.0)])
+def test_two_single_batches_are_two_steps(noise: Gaussian | Laplace) -> None:
+    """A single batch has a worst pair. Of two, in two processes or in one, only bounds are known."""
+    single = Process(noise, relation="substitute", sampling=FixedSize(0.2))
+    both, steps = Composition((single, single)), Process(noise, 1.0, "substitute", FixedSize(0.2), 2)
+    assert epsilon_interval(both, 1e-3) == epsilon_interval(steps, 1e-3)
+    assert "not known" in epsilon_interval(both, 1e-3).how
+
+
+def test_two_single_choices_are_two_steps() -> None:
+    single = Process(ExponentialMechanism(0.5))
+    both = delta_interval(Composition((single, single)), 0.4)
+    steps = delta_interval(Process(ExponentialMechanism(0.5), steps=2), 0.4)
+    assert (both.low, both.high) == pytest.approx((steps.low, steps.high), rel=1e-6)
+    assert "only bounds" in both.how
+    # Both choices with one gap of utilities, by enumeration: no interval may begin above what is attained.
+    worst = 0.0
+    for gap in np.linspace(-4, 4, 401):
+        p, q = 1 / (1 + math.exp(-gap - 1)), 1 / (1 + math.exp(-gap))
+        joint = zip(
+            np.multiply.outer((p, 1 - p), (p, 1 - p)).flat, np.multiply.outer((q, 1 - q), (q, 1 - q)).flat, strict=True
+        )
+        worst = max(worst, sum(max(0.0, a - math.exp(0.4) * b) for a, b in joint))
+    assert both.low <= worst + 1e-9 <= both.high + 2e-9
+
+
+def test_sampled_choices_are_composed_in_one_direction() -> None:
+    """The low end is attained: the direction of the choice is that of the other process."""
+    noise = Process(Laplace(3.0), sampling=Poisson(0.3), steps=3)
+    choice = Process(ExponentialMechanism(0.4), sampling=Poisson(0.3), steps=2)
+    highs = []
+    for relation in ("add", "remove"):
+        parts = [replace(part, relation=relation) for part in (noise, choice)]
+        highs.append(delta_interval(Composition(tuple(parts)), 0.3).high)
+    assert delta_interval(Composition((noise, choice)), 0.3).low <= max(highs)
