@@ -320,7 +320,9 @@ def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float |
         if epsilon > 0:
             return float(tilts[best]), epsilon
     assert epsilon is not None
-    best = int(np.argmin(logs + constants - tilts * epsilon))
+    # A δ far below SMALLEST is only to be bounded, by a tilt at which nothing underflows.
+    bounds = np.maximum(logs + constants - tilts * epsilon, math.log(SMALLEST) + 20)
+    best = int(np.argmin(bounds))
     return float(tilts[best]), epsilon
 
 

@@ -106,7 +106,7 @@ def _by_cells(law: Law, order: float) -> tuple[float, float]:
         low = float(logsumexp(terms[low_p > 0])) - (order - 1) * blur - UNIT * 64
         # The chord of a cell: a at its lower end and b at its upper one.
         widths, high_p = np.diff(edges), p + p_error
-        from_q = np.exp(edges[:-1]) * np.maximum(0.0, q - q_error)
+        from_q = np.exp(np.minimum(edges[:-1], 700.0)) * np.maximum(0.0, q - q_error)
         b = np.clip((high_p - from_q + 8 * UNIT * high_p) / -np.expm1(-widths), 0.0, high_p)
         logs = np.log(np.r_[high_p - b, b, p_ends[0] + tail_error(p_ends[:1], law.roundings)[0]])
         places = np.r_[edges[:-1], edges[1:], edges[0]]
