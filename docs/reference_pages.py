@@ -30,8 +30,9 @@ CONTRIBUTING.md adds a claim, a method, a domain and a report format with these 
 - Report formats: `FORMATS`, `Format`
 """
 ABOUT_PYTHON = """\
-The package `auditor` is public, and so is [`auditor.extending`](#extending), for claims, methods, domains and report
-formats of your own. All other modules may change in any version. Numbers are in nats. The
+The package `auditor` is public, and so are [`auditor.exact`](#exact-numbers), for numbers of processes that are known, and
+[`auditor.extending`](#extending), for claims, methods, domains and report formats of your own. All other modules may
+change in any version. Numbers are in nats. The
 [fixture `dp_audit`](../how-to/release.md#in-a-test-suite) takes the arguments of `audit`. [Configurations](configuration.md)
 explains the arguments that are also keys. In Python, ranges are (low, high), and `prove` is False by default. Arguments that are
 not possible raise `InvalidInputError`, which says what is allowed.
@@ -59,13 +60,25 @@ PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             *("bounds.evidence.Bound", "neighbours.pair.Pair", "results.result.OutputsSpent", "Verdict"),
         ),
     ),
+    (
+        "Exact numbers",
+        "[Compute an exact number](../how-to/exact.md) explains relations and sampling. These are names of `auditor.exact`.",
+        tuple(
+            f"exact.{name}"
+            for name in (
+                *("Process", "Composition", "Gaussian", "Laplace", "DiscreteGaussian", "DiscreteLaplace"),
+                *("RandomizedResponse", "ExponentialMechanism", "Table", "Poisson", "FixedSize", "Allocation"),
+                *("epsilon_interval", "delta_interval", "renyi_interval", "mu_interval", "Interval"),
+            )
+        ),
+    ),
     ("Errors", "", ("AuditorError", "InvalidInputError", "MechanismError")),
     ("Extending", NAMES_FOR_EXTENSIONS, ()),
 )
 # Keys of a configuration, for all audits of a file.
 CONFIGURED = {*schema.Shared.model_fields, *ExecutionKeywords.__annotations__, "confidence"}
 # Results, whose methods and properties a user needs. Those of all others are for extensions.
-WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "ScoreBounds"}
+WITH_MEMBERS = {"AuditResult", "RunResult", "Bound", "ScoreBounds", "Interval"}
 # Where a configuration has arguments by the same names, whose page explains them: the keys, and the heading.
 AS_KEYS: dict[str, tuple[set[str], str]] = {
     "audit": ({*CONFIGURED, "events", "observe"} - {"confidence"}, ""),

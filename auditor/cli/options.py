@@ -41,7 +41,7 @@ def all_commands() -> argparse.ArgumentParser:
         added.set_defaults(command=f"auditor.cli.{function}")
         return added
 
-    for several in (_runs, _checks, _compare, _writing, _scores):
+    for several in (_runs, _checks, _compare, _writing, _scores, _exact):
         several(add)
     for command in commands.choices.values():  # allowed after the command too; SUPPRESS keeps one before the command
         command.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -209,3 +209,45 @@ def _scores(add: _Add) -> None:
     scores.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C", help=f"{CONFIDENCE} by default")
     scores.add_argument("--guesses", type=int, nargs="+", metavar="K", help="the number of surest guesses that count")
     scores.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _exact(add: _Add) -> None:
+    words = "the exact δ, ε, Rényi divergence or μ of a process that is known, as an interval, without any output"
+    exact = add("exact", "exact_command:exact", words)
+    file = "a YAML file with the keys of a process, named as the options, or a list of such mappings under `processes`"
+    exact.add_argument("process", nargs="?", type=Path, metavar="FILE", help=file)
+    asked = exact.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--delta", type=float, metavar="D", help="ask for ε at this δ")
+    asked.add_argument("--epsilon", type=float, metavar="E", help="ask for δ at this ε (nats)")
+    asked.add_argument("--order", type=float, metavar="A", help="ask for the Rényi divergence of this order (nats)")
+    asked.add_argument("--mu", action="store_true", help="ask for the μ of Gaussian privacy")
+    noises = "gaussian, laplace, discrete-gaussian, discrete-laplace, randomized-response, exponential"
+    exact.add_argument("--noise", choices=noises.split(", "), help="the noise of a step")
+    scale = "the standard deviation of (discrete) Gaussian noise, or the scale of (discrete) Laplace noise"
+    exact.add_argument("--scale", type=float, metavar="S", help=scale)
+    exact.add_argument(
+        "--truth", type=float, metavar="P", help="the probability of the true value, of randomized response"
+    )
+    exact.add_argument(
+        "--values", type=int, metavar="K", help="the number of values of randomized response; 2 by default"
+    )
+    weight = "the exponential mechanism chooses with probability proportional to e^(W × utility)"
+    exact.add_argument("--weight", type=float, metavar="W", help=weight)
+    monotone = "a record changes all utilities of the exponential mechanism in one direction"
+    exact.add_argument("--monotone", action="store_true", default=None, help=monotone)
+    moves = "how far a record's contribution moves the answer, in the norm of the noise; 1 by default"
+    exact.add_argument("--sensitivity", type=float, metavar="X", help=moves)
+    relations = ("add", "remove", "add_remove", "substitute", "zero_out")
+    related = "what neighbours differ by; add_remove, the larger of both, by default. "
+    related += "Under substitute, the answers lie up to twice the sensitivity apart"
+    exact.add_argument("--relation", choices=relations, help=related)
+    exact.add_argument("--sampling", choices=("poisson", "fixed-size", "allocation"), help="how records come to a step")
+    rate = "the probability of a record to be in a step, or the share of the records that a batch has"
+    exact.add_argument("--rate", type=float, metavar="Q", help=rate)
+    exact.add_argument("--batches", type=int, metavar="B", help="the number of batches of a pass, of an allocation")
+    times = "in how many batches of a pass each record is; 1 by default, which is shuffling"
+    exact.add_argument("--times", type=int, metavar="K", help=times)
+    exact.add_argument("--steps", type=int, metavar="T", help="the number of steps, or of passes; 1 by default")
+    narrow = "the relative width of an interval that is narrow enough; 0.01 by default"
+    exact.add_argument("--precision", type=float, default=0.01, metavar="W", help=narrow)
+    exact.add_argument("--json", action="store_true", help="print JSON")
