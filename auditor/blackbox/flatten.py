@@ -275,7 +275,9 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
         if is_object and not callable(value) and not _is_known_whole(value):
             shown = {"text": str(value)} if isinstance(value, BaseException) else {}
-            return {"type": kind.__name__, **shown, **attributes_of(value, depth - 1), "repr": without_address(value)}
+            rest = {} if isinstance(value, BaseException) or _is_of_python(kind) else {"rest": digest_of(value)}
+            held = {**attributes_of(value, depth - 1), **rest}
+            return {"type": kind.__name__, **shown, **held, "repr": without_address(value)}
     if _is_known_whole(value):
         return f"{kind.__name__} {without_address(value)}"
     return f"{kind.__name__} {digest_of(value)}"
@@ -305,6 +307,16 @@ def _is_known_whole(value: Any) -> bool:
     )
 
 
+def _is_of_python(kind: type) -> bool:
+    """Whether a class and its bases are written in Python, so that instances hold nothing besides their attributes."""
+    modules = (sys.modules.get(base.__module__) for base in kind.__mro__[:-1])
+    # A module that is built in has no file, and neither has the one that Python was started with.
+    return all(
+        module is None or module.__name__ == "__main__" or str(getattr(module, "__file__", "")).endswith(".py")
+        for module in modules
+    )
+
+
 def _is_importable(value: Any) -> bool:
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     for part in getattr(value, "__qualname__", "<").split("."):
@@ -331,7 +343,8 @@ def without_address(value: Any) -> str:
 def _rest_leaves(place: str, value: Any) -> Leaves:
     """Return the repr of an object and, unless its repr or its attributes show all of it, a digest."""
     leaves: Leaves = {place: spelled(value)}
-    is_read = _is_known_whole(value) or hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+    has_attributes = hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+    is_read = _is_known_whole(value) or (has_attributes and _is_of_python(type(value)))
     if value is not None and not is_read and str(value) != "<NA>":
         leaves[f"rest of {place}"] = digest_of(value)
     return leaves
