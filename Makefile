@@ -31,7 +31,7 @@ classics: $(AUDITS)
 # Libraries of others as they are installed, each in an environment of its own; then, whether the claims are their own.
 libraries: $(READY) $(LIBRARIES)
 	$(BIN)/python -m auditor run configs/libraries/*.yaml --out reports/libraries
-	$(BIN)/python -m pytest -q tests/unit/test_libraries.py tests/*/libraries
+	$(BIN)/python -m pytest -q tests/processes/test_libraries.py tests/*/libraries
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.
 SWEPT := opendp:opendp diffprivlib:diffprivlib pure-ldp:pure_ldp python-dp:pydp smartnoise-sql:snsql

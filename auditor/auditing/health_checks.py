@@ -165,16 +165,15 @@ def few_outputs(end: Outcome, draw: Draw) -> Outcome:
 
 
 def unread_in(sample: Sample | None) -> list[str]:
-    """Return the parts of the outputs that were not read as a whole (see ``unread``), on either side."""
+    """Say which parts of the outputs were not read as a whole (see ``unread``), on either side."""
     sides = (sample.left, sample.right) if sample is not None else ()
     return list(dict.fromkeys(part for side in sides for part in unread(side)))
 
 
-def _unread(part: str) -> str:
+def _unread(clause: str) -> str:
     return (
-        f"weak: {part} differs from call to call, and only its length, letters, parts and the numbers in it were looked at, not "
-        "all of it: a leak elsewhere in it would not be seen. Leave it out of the output if it is no result, or return what it "
-        "stands for as numbers or a few words"
+        f"weak: {clause}, so a leak in what was not read would not be seen. Leave it out of the output if it is no result, or "
+        "return what it stands for as numbers or a few words (docs/reference/outputs.md says what is read)"
     )
 
 

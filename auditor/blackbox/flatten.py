@@ -273,7 +273,8 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
         if isinstance(value, dict) and len(words := {_key_text(key) for key in value}) == len(value) and words:
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
-        if is_object and not callable(value) and not _is_known_whole(value):
+        is_of_library = kind.__module__.partition(".")[0] in LIBRARIES
+        if is_object and not (callable(value) or inspect.ismodule(value) or is_of_library or _is_known_whole(value)):
             shown = {"text": str(value)} if isinstance(value, BaseException) else {}
             rest = {} if isinstance(value, BaseException) or _is_of_python(kind) else {"rest": digest_of(value)}
             held = {**attributes_of(value, depth - 1), **rest}
@@ -343,7 +344,8 @@ def without_address(value: Any) -> str:
 def _rest_leaves(place: str, value: Any) -> Leaves:
     """Return the repr of an object and, unless its repr or its attributes show all of it, a digest."""
     leaves: Leaves = {place: spelled(value)}
-    has_attributes = hasattr(value, "__dict__") or hasattr(type(value), "__slots__")
+    is_code = isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value)
+    has_attributes = not is_code and (hasattr(value, "__dict__") or hasattr(type(value), "__slots__"))
     is_read = _is_known_whole(value) or (has_attributes and _is_of_python(type(value)))
     if value is not None and not is_read and str(value) != "<NA>":
         leaves[f"rest of {place}"] = digest_of(value)
@@ -462,7 +464,7 @@ def _as_array(value: Any) -> Any:
     if library == "pandas" and hasattr(value, "dtypes"):
         kinds = {*value.dtypes} if hasattr(value, "columns") else {value.dtype}
         is_plain = len(kinds) == 1 and all(isinstance(kind, np.dtype) for kind in kinds)
-        return np.asarray(value) if is_plain else np.asarray(value, dtype=object)
+        return np.asarray(value) if is_plain else value.to_numpy(dtype=object)
     rows = value.rows() if library == "polars" and hasattr(value, "rows") else None
     if rows is None and library in ("polars", "pyarrow") and getattr(value, "null_count", None):
         rows = value.to_list() if hasattr(value, "to_list") else value.to_pylist()

@@ -340,8 +340,12 @@ _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
 
 
+DIFFERS = "differs from call to call and was not read as a whole"
+DIFFER = "differ from call to call and were not read as a code"
+
+
 def unread(outputs: Outputs) -> list[str]:
-    """Return the names of the parts of outputs that differ from call to call, and were not read as a whole.
+    """Say which parts of outputs differ from call to call, and were not read as a whole: a clause for each.
 
     Such a part is a text that nearly every output has to itself, and that is more than a fixed text with numbers; a
     number that is written as a code; places, such as the keys of a dict, that hardly two outputs share; or what is known by
@@ -352,7 +356,7 @@ def unread(outputs: Outputs) -> list[str]:
         if column.codes is None:
             continue
         if any(UNREADABLE in atom for atom in column.atoms):
-            found[f"`{column.name}`"] = None
+            found[f"`{column.name}` {UNREADABLE}"] = None
         if column.only_atom is not None:
             continue
         there = np.count_nonzero(column.codes != _code_of(column, ABSENT))
@@ -364,11 +368,11 @@ def unread(outputs: Outputs) -> list[str]:
                 np.count_nonzero(column.codes == code) for code, atom in enumerate(column.atoms) if atom[:2] == "00"
             )
             if codes >= CODES * outputs.size:
-                found[f"the digits of `{column.name.removeprefix('form of ')}`"] = None
+                found[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
         elif not _is_read(column):
-            found[f"`{column.name}`" if " of " in column.name else f"the text of `{column.name}`"] = None
+            found[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS}"] = None
     many = [place for place, times in lonely.items() if times > 4 * CATEGORIES]
-    return [*found, *(f"what `{place}` holds at places that few outputs have" for place in many)]
+    return [*found, *(f"what `{place}` holds at places that few outputs have {DIFFERS}" for place in many)]
 
 
 def _place_of(name: str) -> str:

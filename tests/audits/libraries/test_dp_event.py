@@ -123,5 +123,5 @@ def test_accountants_are_audited_against_each_other_and_the_mechanism() -> None:
     assert verdicts == {"RDP": "violation", "PLD": "no_violation_found"}
     added = auditor.audit(noisy_sum, accountant("RDP", "ADD_OR_REMOVE_ONE"), SIGNED["add_remove"], **options)
     assert added.verdict == "no_violation_found"
-    with pytest.raises(InvalidInputError, match="accounts for ADD_OR_REMOVE_ONE, and the neighbours are substitute"):
+    with pytest.raises(InvalidInputError, match="accounts for ADD_OR_REMOVE_ONE, but the neighbours are substitute"):
         auditor.audit(noisy_sum, accountant("RDP", "ADD_OR_REMOVE_ONE"), SIGNED["substitute"])
