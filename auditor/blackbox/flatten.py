@@ -481,8 +481,11 @@ def _emptied(value: Any) -> Any:
     """Return an object of a library without its items: levels and categories that nothing uses, metadata, flags."""
     if hasattr(value, "iloc"):  # of pandas
         return value.iloc[:0]
-    dictionary = getattr(value, "dictionary", None)  # of an array of pyarrow
-    return dictionary if dictionary is not None and not callable(dictionary) else None
+    if type(value).__module__.partition(".")[0] != "pyarrow":
+        return None
+    arrays = value.columns if hasattr(value, "columns") else [value]
+    chunks = [chunk for one in arrays for chunk in getattr(one, "chunks", [one])]
+    return [getattr(value, "schema", None), *(chunk.dictionary for chunk in chunks if hasattr(chunk, "dictionary"))]
 
 
 def type_name(value: Any) -> str:

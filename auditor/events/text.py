@@ -28,7 +28,7 @@ CATEGORIES = 16
 LETTERS, PARTS, NUMBERS, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
-FEW_OUTPUTS = 500
+FEW_OUTPUTS = 200
 # Whole numbers with a wide range of values have remainders that are features.
 WIDE = 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
@@ -301,7 +301,7 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     texts, words, numbers = _texts(atoms), _words(atoms), _numbers(atoms)
     if any(numbers):
         yield Template(place, _frequent(_templates(atoms)))
-        yield from (NumberInText(place, at) for at in _varied(numbers)[: FEW_PARTS if few else NUMBERS])
+        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS])
     for at in _ends(words, FEW_PARTS if few else PARTS):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS))

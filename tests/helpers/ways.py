@@ -158,8 +158,12 @@ Of an object its text, its attributes and its class are read, three levels deep.
 end, its parts, counts, and the numbers in it are read; of a wide integer its remainders. Where an output holds more that
 differs from call to call, the report names it, and the pass is weak.
 
-Not read: addresses in the text of an exception, the flag of an array that forbids writing, the bits of a NaN, how a table of
-Arrow is cut into chunks, and what an open file or a context manager would do.
+Not read: addresses in the text of an exception, and the lines of its traceback; of an array whether it may be written, its
+strides, and what else its memory holds; the bits of a NaN; how a table of Arrow is cut into chunks; whether polars knows that
+a column is sorted; what an open file or a context manager would do. Of a number in a text the size is read, and near the ends
+of the text its digits. With `size`, what the array of a batch holds beside its items is no output: whether they are integers or
+floats, and labels. Of an integer with many values the size and small remainders are read, and of many numbers together sums,
+orders and what a regression finds: a relation of another kind between them is not seen, and not named.
 
 The ways are WAYS, and *program* where JSON can write the form.
 
