@@ -15,6 +15,7 @@ import array
 import base64
 import collections
 import enum
+import io
 import json
 import string
 import sys
@@ -529,9 +530,121 @@ MORE_TYPE: dict[str, Make] = {
     "complex without an imaginary part": choose(1.0, complex(1.0)),
 }
 
+# --- Held where a reader that knows a list of things does not look ---
+
+
+class Holder:
+    """An object whose repr says nothing."""
+
+    def __init__(self, **held: Any) -> None:
+        self.__dict__.update(held)
+
+    def __repr__(self) -> str:
+        return "Holder"
+
+
+class Predictor(Holder):
+    """A fitted model, which can be called."""
+
+    def __call__(self) -> Any:
+        return self.__dict__
+
+
+class Private:
+    """An object with a private slot."""
+
+    __slots__ = ("__secret",)
+
+    def __init__(self, secret: Any) -> None:
+        self.__secret = secret
+
+    def __repr__(self) -> str:
+        return "Private"
+
+
+class First:
+    class Inner(Holder):
+        pass
+
+
+class Second:
+    class Inner(Holder):
+        pass
+
+
+def frame_of(side: int, rng: Rng) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({"a": [*[0] * 50, side, *[0] * 49]})
+
+
+def with_spent_cause(side: int, rng: Rng) -> Any:
+    error, cause = ValueError("out of budget"), KeyError("k")
+    cause.spent = side  # type: ignore[attr-defined]
+    error.__cause__ = cause
+    return error
+
+
+def ids_beside_fractions(side: int, rng: Rng) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({"id": [2**60 + 2 * int(rng.integers(2**40)) + side], "share": [0.5]})
+
+
+def missing_or_nan(side: int, rng: Rng) -> Any:
+    import polars as pl
+
+    return pl.Series("a", [1.0, float("nan") if side else None])
+
+
+def unused_level(side: int, rng: Rng) -> Any:
+    import pandas as pd
+
+    frame = pd.DataFrame({"city": ["a", "b" if side else "c"], "n": [1, 2]}).set_index(["city", "n"], drop=False)
+    return frame[frame["n"] < 2]
+
+
+def many_numbers(side: int, rng: Rng) -> str:
+    numbers = {f"k{at}": int(number) for at, number in enumerate(rng.integers(100, 1000, 24))}
+    numbers["k12"] = int(rng.integers(100, 500)) + 500 * side
+    return json.dumps(numbers)
+
+
+HELD: dict[str, Kind] = {
+    name: Kind("type", make)
+    for name, make in {
+        "an object that can be called": lambda side, rng: Holder(model=Predictor(w=side)),
+        "a function in an attribute": lambda side, rng: Holder(f=lambda: side),
+        "a buffer in an attribute": lambda side, rng: Holder(file=io.BytesIO(bytes([side]))),
+        "an object five levels down": lambda side, rng: Holder(a=[{"b": [Holder(c=[Holder(d=side)])]}]),
+        "a frame in an attribute": lambda side, rng: Holder(table=frame_of(side, rng)),
+        "a value below a mask": lambda side, rng: Holder(x=np.ma.array([side, 1], mask=[True, False])),
+        "tuple or list in an attribute": lambda side, rng: Holder(x=(1, 2) if side else [1, 2]),
+        "a private slot": lambda side, rng: Private(side),
+        "an object as a key": lambda side, rng: {Private(side): 1},
+        "two keys of one text": lambda side, rng: {Holder(): side, Holder(): 1},
+        "an e-mail in a set": lambda side, rng: {letters(rng, 6) + ("@a.org" if side else "@b.org")},
+        "a cause with an attribute": with_spent_cause,
+        "a field of an error": lambda side, rng: ImportError("no", name="a" if side else "b"),
+        "a class inside a class": choose(First.Inner(), Second.Inner()),
+        "ids beside fractions": ids_beside_fractions,
+        "missing or NaN": missing_or_nan,
+        "a level that no row has": unused_level,
+        "one of many numbers in a text": many_numbers,
+        "attribute of a Counter": lambda side, rng: with_attribute(collections.OrderedDict(a=1), side),
+    }.items()
+}
+
+
+def with_attribute(value: Any, side: int) -> Any:
+    value.secret = side
+    return value
+
+
 KINDS: dict[str, Kind] = {
     **{name: Kind("text", make) for name, make in {**MET_TEXT, **MORE_TEXT}.items()},
     **{name: Kind("type", make) for name, make in {**MET_TYPE, **MORE_TYPE}.items()},
+    **HELD,
 }
 
 

@@ -27,6 +27,7 @@ EVERY_TIME = (
     "parity of an integer",
     "dtype of a Series",
     "attribute of a text",
+    *hidden_kinds.HELD,
 )
 
 
