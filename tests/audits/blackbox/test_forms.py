@@ -27,7 +27,12 @@ EVERY_TIME = (
     "parity of an integer",
     "dtype of a Series",
     "attribute of a text",
-    *hidden_kinds.HELD,
+    "an object that can be called",
+    "an object five levels down",
+    "an object as a key",
+    "an e-mail in a set",
+    "a cause with an attribute",
+    "one of many numbers in a text",
 )
 
 
@@ -66,7 +71,7 @@ def test_a_leak_in_a_container_is_found(name: str, part: Callable[[float], Any])
 def test_a_hidden_leak_is_found_or_the_part_is_named(name: str) -> None:
     kind = hidden_kinds.KINDS[name]
     faulty, sound = (
-        hidden_kinds.audit(kind, is_sound, samples=5_000, confidence=1 - 1e-9) for is_sound in (False, True)
+        hidden_kinds.audit(kind, is_sound, samples=3_000, confidence=1 - 1e-9) for is_sound in (False, True)
     )
     assert faulty.verdict is Verdict.VIOLATION or any("not read as a" in text for text in faulty.warnings)
     assert sound.verdict is Verdict.NO_VIOLATION_FOUND
