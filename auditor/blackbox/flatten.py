@@ -10,7 +10,7 @@ import operator
 import re
 import sys
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -36,6 +36,8 @@ class Row(Leaves):
 LIBRARIES = ("numpy", "pandas", "polars", "pyarrow")
 # How many levels of objects in objects are read, where the attributes of an object are.
 LEVELS = 3
+# In attributes, arrays and lists of more items are known by a digest: a model may hold millions of numbers.
+MOST_ITEMS = 1_000
 # How many letters of an exception's text are read; a digest stands for the others.
 LETTERS = 1_000
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
@@ -262,9 +264,9 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
     kind = type(value)
     if kind in PLAIN or isinstance(value, np.generic):
         return value
-    if kind is np.ndarray and value.dtype.kind in "biufcUSMm":
+    if kind is np.ndarray and value.dtype.kind in "biufcUSMm" and value.size <= MOST_ITEMS:
         return value
-    if depth:
+    if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
         if isinstance(value, list | tuple):
             items = [as_plain(item, depth - 1) for item in value]
             return tuple(items) if isinstance(value, tuple) else items
