@@ -26,7 +26,6 @@ from dp_prover.run import Names, Path, TracedRun, UnitInterval
 from dp_prover.values import (
     FLOAT64,
     INT64,
-    RaisesError,
     Term,
     array_of,
     flattened,
@@ -117,7 +116,7 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
         kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
         return interviewed(evaluator, analyst, dataset, kept | keywords)
     output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
-    if mechanism.batched and not isinstance(output, RaisesError):
+    if mechanism.batched:
         with placing(evaluator):
             return batches.output_of_batch(output)
     return output
