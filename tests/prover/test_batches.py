@@ -81,7 +81,7 @@ def two_lists(x: Any, size: int, rng: Any) -> Any:
 def rows_of(x: Any, noisy: Any) -> Any:
     out: list[float] = []
     for noise in noisy:
-        out.append(x[0] + noise)  # noqa: PERF401
+        out.append(x[0] + noise)
     return out
 
 
