@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dp_prover.form import Form, exact
+from dp_prover.form import INPUT, Form, exact
 from dp_prover.laws import product
 from dp_prover.lazy import Lazy, NotProvedError, Numbered, applied, compared_lazily, unmodelled
 from dp_prover.run import TracedRun, UnitInterval
@@ -264,25 +264,35 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
 def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
     """Note that floats up to a size are rounded, so many times, while a form is computed.
 
-    Raises NotProvedError if that is too coarse for the noise of the form.
+    Raises NotProvedError if that is too coarse for the noise of the form, or for what one person changes in it.
     """
     bit = max(size * LAST_BIT, SMALLEST_BIT) * times
     finest = run.names.finest(form)
     if finest is None:
-        if not run.names.is_noisy(form):
-            run.rounding += bit / min([Fraction(1), *map(abs, form.terms.values())])
+        if run.names.is_noisy(form):
+            for name, factor in form.terms.items():
+                run.coarsen(name, bit / abs(factor))
+        else:
+            run.rounding += bit / _largest(run, form)
         return
     if finest < SMALLEST_DIVISOR:
         raise NotProvedError(
             f"noise is scaled down to {float(finest):g}, where floats are coarse; use a scale between 1e-100 and 1e100"
         )
-    if bit > COARSEST * finest:
+    of_data = [abs(factor) for name, factor in form.terms.items() if name[0] == INPUT]
+    changed = [run.names.moved * max(of_data)] if of_data and run.names.moved is not None else []
+    if bit > COARSEST * min([finest, *changed]):
         raise NotProvedError(
             "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale it down"
         )
     for name, factor in form.terms.items():
-        if run.names.laws.get(name) == ("uniform",):
-            run.coarsen(name, bit / abs(factor))
+        run.coarsen(name, bit / abs(factor))
+
+
+def _largest(run: TracedRun, form: Form) -> Fraction:
+    """Return the largest factor of a number of the data in a form; 1 without any."""
+    of_data = (abs(factor) for name, factor in form.terms.items() if not run.names.is_noisy(Form.symbol(name)))
+    return max(of_data, default=Fraction(1))
 
 
 def _size(reach: UnitInterval) -> Fraction:
@@ -292,9 +302,15 @@ def _size(reach: UnitInterval) -> Fraction:
 def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
     """Return the symbols of two forms that cancel in their sum or difference.
 
-    In floats, a rest of them may stay. Raises NotProvedError if that shows numbers of the data that were rounded.
+    In floats, a rest of them may stay, unless both are one number: each operation makes a form of its own. Raises NotProvedError
+    if the rest shows numbers of the data that were rounded.
     """
+    if x is y:
+        return []
     gone = list(x.terms.keys() & y.terms.keys() - whole.terms.keys())
+    if whole.terms and not any(map(run.names.is_noisy, (x, y))):
+        reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
+        _round(run, whole, max(map(_size, reaches), default=Fraction(0)))
     if run.rounding and not all(run.names.is_noisy(Form.symbol(name)) for name in gone):
         raise NotProvedError("numbers of the data cancel, and floats leave a rest of them; leave them out")
     return [name for name in gone if run.names.is_noisy(Form.symbol(name))]
@@ -326,24 +342,29 @@ def require_any_order(run: TracedRun, items: Sequence[Any], whole: Any) -> None:
     for form in (*forms, whole.form):
         if run.names.finest(form) is not None:
             _round(run, form, size)
-    if not run.names.is_noisy(whole.form):
-        _round(run, whole.form, size, len(items) - 1)
+    if any(form.terms and not run.names.is_noisy(form) for form in forms):
+        run.rounding += size * LAST_BIT * (len(items) - 1) / _largest(run, whole.form)
+    require_noise_above_rounding(run, whole.form, *forms)
 
 
 def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> None:
     """Raise NotProvedError if data among the parts of a form with noise may be rounded by too much for the noise."""
     finest = run.names.finest(whole)
     of_data = [part for part in parts if part.terms and not run.names.is_noisy(part)]
-    factors = [abs(factor) for part in of_data for factor in part.terms.values()]
-    if finest is not None and of_data and run.rounding * max([Fraction(1), *factors]) > FARTHEST * finest:
+    largest = max((abs(factor) for part in of_data for factor in part.terms.values()), default=Fraction(0))
+    moved = run.names.moved
+    if finest is not None and (
+        run.rounding * largest > FARTHEST * finest
+        or (of_data and moved is not None and run.rounding > COARSEST * moved)
+    ):
         raise NotProvedError(
             "the data may be rounded before noise is added, by too much for the scale of the noise; compute with smaller numbers"
         )
 
 
-def require_hardly_rounded(run: TracedRun) -> None:
+def require_hardly_rounded(run: TracedRun, form: Form) -> None:
     """Raise NotProvedError if numbers of the data may be rounded by too much for finite noise, which moves by integers."""
-    if run.rounding > FARTHEST:
+    if run.rounding * max(map(abs, form.terms.values()), default=Fraction(0)) > FARTHEST:
         raise NotProvedError("the data may be rounded by too much for random integers; compute with smaller numbers")
 
 
@@ -586,7 +607,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
-    if a is not b and any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
+    if any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
         raise NotProvedError(
             "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
         )

@@ -73,8 +73,9 @@ class Evaluator(Expressions):
         """Note an empty list of a statement like ``out = []``, which has this name alone until the name is read."""
         if isinstance(target, ast.Name) and isinstance(made_by, ast.List) and value == []:
             self.unread[id(value)] = value
-        elif isinstance(target, ast.Tuple) and isinstance(made_by, ast.Tuple) and len(target.elts) == len(made_by.elts):
-            for one, written, item in zip(target.elts, made_by.elts, value, strict=False):
+        elif isinstance(target, ast.Tuple) and isinstance(made_by, ast.Tuple):
+            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *made_by.elts))
+            for one, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
                 self._note_unread(one, written, item)
 
     def _annotated(self, node: ast.AnnAssign, frame: CallScope) -> Signal:

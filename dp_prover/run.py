@@ -32,6 +32,7 @@ LIKELY = {
 }
 # The scale of a uniform number, in units of its range, for which floats must be fine enough: small chances are looked at.
 FINEST_UNIFORM = Fraction(1, 2**30)
+COARSE = Fraction(1, 2**50)  # steps of a number from which noise of a law is computed
 FINER = 2**10  # by which an interval of a uniform number is wider than the steps of its floats
 
 
@@ -119,10 +120,12 @@ class Masses:
 class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
-    ``bounds`` are the ranges of the numbers of the data.
+    ``bounds`` are the ranges of the numbers of the data, and ``moved`` is by how much one person changes one of them at most, if
+    that is known.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
+    moved: Fraction | None = None
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
@@ -263,7 +266,7 @@ class TracedRun:
     """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one.
 
     ``line`` is the file and the line that is evaluated. ``rounding`` bounds how far floats of the data without noise are from their
-    exact values, in all, and in units of the least factor of a number of the data below 1: what is multiplied later grows with it.
+    exact values, in all, in units of the data: a number that is multiplied later counts as rounded by as much more.
     """
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
@@ -280,7 +283,7 @@ class TracedRun:
         self._intervals: dict[str, UnitInterval] = {}
         self.rounding = Fraction(0)
         self._arrays_of_rows = 0
-        self._steps: dict[str, Fraction] = {}  # of the floats that a uniform number is computed with
+        self._steps: dict[str, Fraction] = {}  # of the floats with noise that a symbol is computed with
         self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:
@@ -313,8 +316,12 @@ class TracedRun:
         raise AssertionError("this run is on symbols")
 
     def coarsen(self, name: str, step: Fraction) -> None:
-        """Note that a uniform number is computed with floats of some step, in units of its range."""
+        """Note that a symbol is computed with floats of some step, in its own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
+
+    def is_coarse(self, name: str) -> bool:
+        """Whether a symbol is computed with floats that are coarser than those of numbers from 0 to 1, or hardly finer."""
+        return self._steps.get(name, Fraction(0)) > COARSE
 
     def next_array_of_rows(self) -> int:
         """Return how many arrays were made of lists of a batch's rows, and count another."""

@@ -135,8 +135,9 @@ def path_of_run(run: TracedRun, output: Any) -> Path:
             leaves = [settled_leaf(leaf) for leaf in leaves]
     except NotProvedError as error:
         raise NotProvedError(error.reason, error.place or run.place) from None
-    if run.labels and any(isinstance(leaf, Form) and run.names.finest(leaf) is None for leaf in leaves):
-        require_hardly_rounded(run)
+    for leaf in leaves:
+        if run.labels and isinstance(leaf, Form) and run.names.finest(leaf) is None:
+            require_hardly_rounded(run, leaf)
     path = Path(
         tuple(run.conditions),
         dict(run.labels),

@@ -131,6 +131,16 @@ def inside_of_another_list(x, size, rng):
 
 
 @of_list(ONE)
+def beside_a_star(x, size, rng):
+    tables = [[], []]
+    *_, _same = *tables, []
+    for rows in tables:
+        for _ in range(size):
+            rows.append(rng.laplace())
+    return x[0] + rng.laplace(0, 1, size) / len(tables[1])
+
+
+@of_list(ONE)
 def made_and_held(x, size, rng):
     tables = [(rows := [])]
     for _ in range(size):
