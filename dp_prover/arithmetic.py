@@ -3,13 +3,13 @@
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dp_prover.form import Form, exact
+from dp_prover.form import INPUT, Form, exact
 from dp_prover.laws import product
 from dp_prover.lazy import Lazy, NotProvedError, Numbered, applied, compared_lazily, unmodelled
 from dp_prover.run import TracedRun, UnitInterval
@@ -57,6 +57,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, 
 LARGEST_FLOAT, SMALLEST_DIVISOR = Fraction(10**100), Fraction(1, 10**100)
 MOST_BITS = 100_000  # of an integer of Python
 LAST_BIT = Fraction(1, 2**53)  # of a float, relative to its size
+SMALLEST_BIT = Fraction(1, 2**1075)  # by which any float is rounded, however small
 # How coarse a float with noise may be, and how far off the data may be before noise is added, relative to the noise's scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
 
@@ -188,7 +189,10 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
     if x is None or y is None:
         return _with_infinity(run, operation, a, b, kind)
     if operation in ("+", "-"):
-        require_noise_above_rounding(run, x.plus(y), x, y)
+        whole = x.plus(y, 1 if operation == "+" else -1)
+        if is_float(kind):
+            _require_cancelled(run, whole, x, y)
+        require_noise_above_rounding(run, whole, x, y)
     match operation:
         case "+":
             return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
@@ -251,37 +255,116 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     reach = run.names.reach(form)
     _require_room(kind, reach)
     if reach is not None and is_float(kind):
-        if max(-reach[0], reach[1]) > LARGEST_FLOAT:
+        if _size(reach) > LARGEST_FLOAT:
             raise NotProvedError("a number may be too large for a float; scale it down")
-        _round(run, form, reach)
+        _round(run, form, _size(reach))
     return term
 
 
-def _round(run: TracedRun, form: Form, reach: UnitInterval) -> None:
-    """Note the rounding of a float of the data. Raises NotProvedError if that of a float with noise is too coarse for the noise."""
-    bit = max(-reach[0], reach[1]) * LAST_BIT
+def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
+    """Note that floats up to a size are rounded, so many times, while a form is computed.
+
+    Raises NotProvedError if that is too coarse for the noise of the form, or for what one person changes in it.
+    """
+    bit = max(size * LAST_BIT, SMALLEST_BIT) * times
     finest = run.names.finest(form)
-    if finest is not None and bit > COARSEST * finest:
+    if finest is None:
+        if run.names.is_noisy(form):
+            for name, factor in form.terms.items():
+                run.coarsen(name, bit / abs(factor))
+        else:
+            run.rounding += bit / _largest(run, form)
+        return
+    if finest < SMALLEST_DIVISOR:
         raise NotProvedError(
-            "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale down"
+            f"noise is scaled down to {float(finest):g}, where floats are coarse; use a scale between 1e-100 and 1e100"
         )
-    if finest is None and not run.names.is_noisy(form):
-        run.rounding += bit
+    of_data = [abs(factor) for name, factor in form.terms.items() if name[0] == INPUT]
+    changed = [run.names.moved * max(of_data)] if of_data and run.names.moved is not None else []
+    if bit > COARSEST * min([finest, *changed]):
+        raise NotProvedError(
+            "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale it down"
+        )
+    for name, factor in form.terms.items():
+        run.coarsen(name, bit / abs(factor))
+
+
+def _largest(run: TracedRun, form: Form) -> Fraction:
+    """Return the largest factor of a number of the data in a form; 1 without any."""
+    of_data = (abs(factor) for name, factor in form.terms.items() if not run.names.is_noisy(Form.symbol(name)))
+    return max(of_data, default=Fraction(1))
+
+
+def _size(reach: UnitInterval) -> Fraction:
+    return max(-reach[0], reach[1])
+
+
+def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
+    """Return the symbols of two forms that cancel in their sum or difference.
+
+    In floats, a rest of them may stay, unless both are one number: each operation makes a form of its own. Raises NotProvedError
+    if the rest shows numbers of the data that were rounded.
+    """
+    if x is y:
+        return []
+    gone = list(x.terms.keys() & y.terms.keys() - whole.terms.keys())
+    if whole.terms and not any(map(run.names.is_noisy, (x, y))):
+        reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
+        _round(run, whole, max(map(_size, reaches), default=Fraction(0)))
+    if run.rounding and not all(run.names.is_noisy(Form.symbol(name)) for name in gone):
+        raise NotProvedError("numbers of the data cancel, and floats leave a rest of them; leave them out")
+    return [name for name in gone if run.names.is_noisy(Form.symbol(name))]
+
+
+def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
+    """Note what floats leave of noise that cancels in a sum. Raises NotProvedError if nothing else is in the sum."""
+    if not _cancelled(run, whole, x, y) or run.names.is_noisy(whole):
+        return
+    reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
+    if len(reaches) < 2 or not whole.terms:
+        raise NotProvedError("noise cancels in a sum, and floats leave a rest of it; leave it out")
+    for reach in reaches:
+        _round(run, whole, _size(reach))
+
+
+def require_any_order(run: TracedRun, items: Sequence[Any], whole: Any) -> None:
+    """Note the rounding of a sum that NumPy adds up in an order of its own: no partial sum is larger than all sizes together.
+
+    Raises NotProvedError if it is too coarse for noise in the sum, or in an item.
+    """
+    if len(items) < 2 or not isinstance(whole, Term) or not is_float(whole.kind):
+        return
+    forms = [form for form in map(as_form, items) if form is not None]
+    reaches = [reach for reach in map(run.names.reach, forms) if reach is not None]
+    if len(reaches) < len(items):
+        return  # such a number may be infinite or NaN, and then the sum is no form
+    size = sum(map(_size, reaches), Fraction(0))
+    for form in (*forms, whole.form):
+        if run.names.finest(form) is not None:
+            _round(run, form, size)
+    if any(form.terms and not run.names.is_noisy(form) for form in forms):
+        run.rounding += size * LAST_BIT * (len(items) - 1) / _largest(run, whole.form)
+    require_noise_above_rounding(run, whole.form, *forms)
 
 
 def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> None:
     """Raise NotProvedError if data among the parts of a form with noise may be rounded by too much for the noise."""
     finest = run.names.finest(whole)
-    of_data = any(part.terms and not run.names.is_noisy(part) for part in parts)
-    if finest is not None and of_data and run.rounding > FARTHEST * finest:
+    of_data = [part for part in parts if part.terms and not run.names.is_noisy(part)]
+    largest = max((abs(factor) for part in of_data for factor in part.terms.values()), default=Fraction(0))
+    moved = run.names.moved
+    if finest is not None and (
+        run.rounding * largest > FARTHEST * finest
+        or (of_data and moved is not None and run.rounding > COARSEST * moved)
+    ):
         raise NotProvedError(
             "the data may be rounded before noise is added, by too much for the scale of the noise; compute with smaller numbers"
         )
 
 
-def require_hardly_rounded(run: TracedRun) -> None:
+def require_hardly_rounded(run: TracedRun, form: Form) -> None:
     """Raise NotProvedError if numbers of the data may be rounded by too much for finite noise, which moves by integers."""
-    if run.rounding > FARTHEST:
+    if run.rounding * max(map(abs, form.terms.values()), default=Fraction(0)) > FARTHEST:
         raise NotProvedError("the data may be rounded by too much for random integers; compute with smaller numbers")
 
 
@@ -319,7 +402,7 @@ def opaque(
         forms.append(form)
     _require_room(kind, reach)
     if is_float(kind) and reach is not None and not any(map(run.names.is_noisy, forms)):
-        run.rounding += max(-reach[0], reach[1]) * LAST_BIT
+        run.rounding += max(_size(reach) * LAST_BIT, SMALLEST_BIT)
     finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
@@ -524,9 +607,13 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
+    if any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
+        raise NotProvedError(
+            "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
+        )
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
-        _round(run, gap, reach)
+        _round(run, gap, _size(reach))
     match operation:
         case ">" | ">=":
             found: Any = run.is_above(gap, operation == ">")

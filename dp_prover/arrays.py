@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dp_prover.arithmetic import binary, is_true, lazily, made, native, opaque
+from dp_prover.arithmetic import binary, is_true, lazily, made, native, opaque, require_any_order
 from dp_prover.lazy import Lazy, NotProvedError, unmodelled
 from dp_prover.run import TracedRun
 from dp_prover.values import (
@@ -362,7 +362,12 @@ def total(run: TracedRun, items: Sequence[Any]) -> Any:
     """Return the sum of scalars, as NumPy adds up: Booleans are counted."""
     if not items:
         return 0.0
-    return functools.reduce(lambda a, b: binary(run, "+", a, b), widened(run, items))
+    wide = widened(run, items)
+    if any(isinstance(item, Term) for item in wide):
+        wide = [item.settled() if isinstance(item, Lazy) else item for item in wide]
+    whole = functools.reduce(lambda a, b: binary(run, "+", a, b), wide)
+    require_any_order(run, wide, whole)
+    return whole
 
 
 def widened(run: TracedRun, items: Sequence[Any]) -> list[Any]:
@@ -389,6 +394,8 @@ def matrix_product(run: TracedRun, a: Any, b: Any) -> Any:
     left, right = as_array(run, a), as_array(run, b)
     if not 1 <= len(left.shape) <= 2 or not 1 <= len(right.shape) <= 2:
         raise NotProvedError("@ of arrays with more than two axes is not modelled")
+    if is_known(left) and is_known(right):
+        return ours(native(np.matmul, to_numpy(left), to_numpy(right)))
     shown = native(np.matmul, np.ones(left.shape, left.dtype), np.ones(right.shape, right.dtype))
     rows = left.index.reshape(-1, left.shape[-1])
     columns = right.index.reshape(right.shape[0], -1).T

@@ -6,7 +6,10 @@ operators and functions item by item, reductions along other axes, and slices th
 since a marked array shows its items to nothing else (see ``values.Array``).
 
 A loop over the rows is walked once, for one row. It may fill an array at the place of the row, or append one item to a list.
-Nothing else may last from one row to the next: neither a name, nor an object that was there before.
+Nothing else may last from one row to the next: neither a name, nor an object that was there before. Such a list is made by a
+statement like ``out = []`` and not read before the loop, so that nothing else holds it and sees how long it gets.
+
+What one row does to all others ends the attempt: an exception, and an array of rows whose type or shape some row could change.
 """
 
 import ast
@@ -29,7 +32,7 @@ from dp_prover.objects import Bases, MadeObject, MethodOfMade
 from dp_prover.outside import BoundMethod, Foreign
 from dp_prover.run import TracedRun
 from dp_prover.scope import CallScope, Closure
-from dp_prover.values import ROWS_SHOWN, Array, Mark, Term, is_constant
+from dp_prover.values import ROWS_SHOWN, Array, Mark, RaisesError, Term, is_constant
 
 
 class Rows(Mark):
@@ -122,6 +125,22 @@ def shown() -> Iterator[None]:
         ROWS_SHOWN.reset(token)
 
 
+def require_one_kind(run: TracedRun, array: Array) -> Array:
+    """Return an array that is made of a list of rows. Raises NotProvedError unless it has one type and one shape on every path."""
+    with shown():
+        shape = array.shape
+    if array.dtype.kind not in "biuf":
+        raise refused(
+            "an array of texts is made of rows, and the longest text of all rows decides its width; return a list"
+        )
+    at = run.next_array_of_rows()
+    if run.names.arrays_of_rows.setdefault(at, (array.dtype, shape)) != (array.dtype, shape):
+        raise refused(
+            "an array is made of rows whose types or shapes differ, and all rows decide its own; use one type"
+        )
+    return array
+
+
 def marked(value: Any) -> Any:
     """Return an array of rows, marked as that."""
     if not isinstance(value, Array) or not value.shape or value.shape[0] != 1:
@@ -190,21 +209,33 @@ def _one_row(shape: Any) -> tuple[int, ...]:
 
 
 def _all_rows(array: Array, key: Any) -> bool:
-    """Whether an index keeps all rows: it begins with a full slice."""
+    """Whether an index keeps all rows: it begins with a full slice.
+
+    Numbers, slices and new axes come after it, or one list of places among slices. Several lists, a list and a number, and Booleans
+    may move the rows to another axis.
+    """
     parts = key if isinstance(key, tuple) else (key,)
-    if any(map(is_batched, parts)):
+    if not parts or any(map(is_batched, parts)):
         return False
     with shown():
         axes = array.index.ndim
-    if not parts:
-        return False
-    if isinstance(parts[0], slice):
-        # Several lists of places, or one and a number, may come first in the result.
-        listed = sum(isinstance(part, Array | list) for part in parts[1:])
-        placed = sum(isinstance(part, int | np.integer) for part in parts[1:])
-        return bool(parts[0] == slice(None)) and (listed == 0 or (listed == 1 and placed == 0))
-    single = all(isinstance(part, int | slice | np.integer) for part in parts[1:])
-    return parts[0] is ... and single and len(parts) <= axes
+    first, *rest = parts
+    if isinstance(first, slice):
+        simple = all(_is_place(part) or isinstance(part, slice) or part is None or part is ... for part in rest)
+        listed = sum(map(_is_list_of_places, rest)) == 1
+        sliced = sum(isinstance(part, slice) for part in rest) == len(rest) - 1
+        return first == slice(None) and (simple or (listed and sliced))
+    return first is ... and all(_is_place(part) or isinstance(part, slice) for part in rest) and len(parts) <= axes
+
+
+def _is_place(part: Any) -> bool:
+    return isinstance(part, int | np.integer) and not isinstance(part, bool)
+
+
+def _is_list_of_places(part: Any) -> bool:
+    if isinstance(part, Array):
+        return len(part.shape) == 1 and part.dtype.kind in "iu"
+    return isinstance(part, list) and bool(part) and all(map(_is_place, part))
 
 
 def _of_one_row(key: Any) -> Any:
@@ -221,6 +252,8 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
     if not (isinstance(owner, Array) and owner.batched):
         if inside or not (isinstance(key, Array) and isinstance(owner, Array)):
             raise refused("a place or a size of a batch is an index")
+        if key.dtype.kind not in "iu":
+            raise refused("rows of a batch that are no integers are an index")
         with shown():
             return marked(taken(owner, key))
     if (row := _of_one_row(key)) is not None:
@@ -230,8 +263,15 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
         raise refused("a loop over the batch looks at other rows")
     if isinstance(key, tuple) and len(key) == 2 and key[0] is PLACES:
         with shown():
-            places = as_array_of_zero()
-            return marked(taken(owner, (places, key[1])))
+            chosen = key[1]
+            one_for_each = (
+                isinstance(chosen, Array) and chosen.batched and chosen.index.ndim == 1 and chosen.dtype.kind in "iu"
+            )
+            if not (one_for_each or _is_place(chosen)):
+                raise refused(
+                    "rows of a batch are indexed by other than one place for each, which gives a table of all rows"
+                )
+            return marked(taken(owner, (as_array_of_zero(), chosen)))
     if not _all_rows(owner, key):
         raise refused("some rows of a batch are chosen")
     with shown():
@@ -374,8 +414,9 @@ def _array(call: Call) -> Any:
     if any(map(is_batched, call.rest)) or not isinstance(call.first, Array | Rows):
         raise call.refused()
     if isinstance(call.first, Rows):
-        return marked(call.model([[call.first.first], *call.arguments[1:]], call.keywords))
-    return call.marked()
+        made = call.model([[call.first.first], *call.arguments[1:]], call.keywords)
+        return require_one_kind(call.run, marked(made))
+    return require_one_kind(call.run, call.marked())
 
 
 def _searched(call: Call) -> Any:
@@ -434,7 +475,8 @@ def _shaped(call: Call) -> Any:
     rest = [one for at, one in enumerate(places) if at != where] + [one for at, one in named.items() if at != key]
     if any(map(is_batched, rest)):
         raise refused(f"{name} has something of a batch besides its shape")
-    if where and len(_axes(run, places[0])) >= len(shape) and _axes(run, places[0])[:1] != (1,):
+    axes = _axes(run, places[0]) if where else ()
+    if len(axes) > len(shape) or (len(axes) == len(shape) and axes[0] != 1):
         raise refused(f"{name} repeats an array along the rows of a batch")
     return marked(model(places, named))
 
@@ -581,6 +623,15 @@ def mentions(body: Sequence[ast.AST], name: str) -> int:
     return sum(isinstance(node, ast.Name) and node.id == name for one in body for node in ast.walk(one))
 
 
+def require_names(target: ast.expr) -> None:
+    """Raise NotProvedError if a loop over the rows writes them into something other than names of its own."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for one in target.elts:
+            require_names(one)
+    elif not isinstance(target, ast.Name):
+        raise refused("a loop over the batch assigns each row to something other than a name")
+
+
 def bound_in(nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names that code gives a value, or takes it from."""
     found: set[str] = set()
@@ -666,6 +717,8 @@ def _is_still(value: Any) -> bool:
 
 def output_of_batch(output: Any) -> Any:
     """Return the output of a batch of one, as an array or a list. Raises NotProvedError for what is not one output for each row."""
+    if isinstance(output, RaisesError):
+        raise refused(f"one output raises {type(output.error).__name__}, and all others with it; leave `size` out")
     if isinstance(output, Rows):
         return [output.first]
     if not isinstance(output, Array) or not output.batched:

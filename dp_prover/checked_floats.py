@@ -21,9 +21,8 @@ def held_by_floats(proof: Any) -> None:
         need(max(sizes.values()) <= LARGEST_INTEGER, "integers of 53 bits, which floats hold")
     summed = "low" in domain and "steps" in domain["relation"] and not domain["integer"]
     scales = {name: Q(number) if law != "geometric" else Fraction(1) for name, (law, number) in proof["noise"].items()}
-    uniform = {name for name, (law, _) in proof["noise"].items() if law == "uniform"}
     for form in (form for trace in proof.get("traces", ()) for form in _forms(trace)):
-        noise = [abs(Q(by)) * scales[name] for name, by in form.items() if name in scales and name not in uniform]
+        noise = [abs(Q(by)) * scales[name] for name, by in form.items() if name in scales]
         size = sum((abs(Q(by)) * sizes.get(name, 1 if name == "" else 0) for name, by in form.items()), Fraction(0))
         need(
             size <= (LARGEST_SUM if summed else LARGEST) * min((one for one in noise if one), default=size),

@@ -28,6 +28,7 @@ OWN = object()  # stands in a script for what NumPy draws itself
 # How far computed numbers may be from exact ones, relative to the sizes of what they are added up of: functions of numbers, sums of
 # them, and comparisons, which must not be nearer to equality than this.
 OPAQUE_CLOSE, PRECISE, CLOSE = 1e-7, 1e-11, 1e-6
+OF_NOISE = 2.0**-6  # how far they may be in scales of the noise, however large the numbers are
 
 
 class TooCloseError(Exception):
@@ -136,7 +137,7 @@ def _are_close(expected: Sequence[float], given: Sequence[float]) -> bool:
         return False
     widths = [0.0] * len(expected) if len(expected) != 2 else [abs(expected[1]), 0.0]
     return all(
-        abs(one - other) <= PRECISE * max(abs(one), abs(other), width)
+        abs(one - other) <= min(PRECISE * max(abs(one), abs(other), width), OF_NOISE * width if width else math.inf)
         for one, other, width in zip(expected, given, widths, strict=True)
     )
 
@@ -171,7 +172,9 @@ class GuidedRun(TracedRun):
         """Return how far a form may be from its value in floats."""
         sizes = [abs(float(form.constant)), *(abs(float(by) * self._symbol(name)) for name, by in form.terms.items())]
         precise = all(name[0] != OPAQUE for name in form.terms)
-        return (PRECISE if precise else OPAQUE_CLOSE) * sum(sizes)
+        finest = self.names.finest(form)
+        most = math.inf if finest is None else OF_NOISE * float(finest)
+        return min((PRECISE if precise else OPAQUE_CLOSE) * sum(sizes), most)
 
     def _symbol(self, name: str) -> float:
         if name not in self._numbers and name[0] == OPAQUE:

@@ -77,6 +77,13 @@ class Vectors:
         return Hull(tuple(points), alone=True)
 
 
+def moved_by(relation: Mapping[str, Any]) -> Fraction:
+    """Return by how much one person changes a number at most. The relation is that of ``Vectors``."""
+    [(kind, reach)] = relation.items()
+    ends = itertools.chain(*reach) if kind == "steps" else reach if kind == "each" else [reach]
+    return max(abs(Fraction(end)) for end in ends)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Data sets one by one. ``pairs`` holds the numbers of two data sets and the pair, in one direction. A checker lists

@@ -65,11 +65,24 @@ class Evaluator(Expressions):
         value = self.value(node.value, frame)
         for target in node.targets:
             self.assign(target, value, frame)
+        if len(node.targets) == 1:
+            self._note_unread(node.targets[0], node.value, value)
         return None
+
+    def _note_unread(self, target: ast.expr, made_by: ast.expr, value: Any) -> None:
+        """Note an empty list of a statement like ``out = []``, which has this name alone until the name is read."""
+        if isinstance(target, ast.Name) and isinstance(made_by, ast.List) and value == []:
+            self.unread[id(value)] = value
+        elif isinstance(target, ast.Tuple) and isinstance(made_by, ast.Tuple):
+            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *made_by.elts))
+            for one, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
+                self._note_unread(one, written, item)
 
     def _annotated(self, node: ast.AnnAssign, frame: CallScope) -> Signal:
         if node.value is not None:
-            self.assign(node.target, self.value(node.value, frame), frame)
+            value = self.value(node.value, frame)
+            self.assign(node.target, value, frame)
+            self._note_unread(node.target, node.value, value)
         return None
 
     def _augmented(self, node: ast.AugAssign, frame: CallScope) -> Signal:
@@ -127,6 +140,7 @@ class Evaluator(Expressions):
     def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
         """Carry out a loop over the outputs of a batch, for one of them. See ``batches``."""
         self._require_outside()
+        batches.require_names(node.target)
         if node.orelse:
             raise batches.refused("a loop over the batch has an else")
         bound = batches.bound_in([node.target, *node.body])
@@ -138,12 +152,17 @@ class Evaluator(Expressions):
                 or batches.mentions(node.body, name) != batches.appends(node.body, name)
             ):
                 raise batches.refused("a loop over the batch does more with a list than to append each output")
+            if id(items) not in self.unread:
+                raise batches.refused(
+                    f"a list that a loop over the batch fills has two names, or may have: write `{name} = []` before the loop, in "
+                    "the same function, and read it only after"
+                )
         for name in bound:  # what a row leaves, no other row may see
             frame.values.pop(name, None)
         before = batches.State(frame, lists)
-        self.assign(node.target, batches.first_row(values), frame)
         self.inside_batch = True
         try:
+            self.assign(node.target, batches.first_row(values), frame)
             signal = self.block(node.body, frame)
         finally:
             self.inside_batch = False

@@ -83,6 +83,7 @@ class Expressions:
         self._file = ""
         self._depth = 0
         self.inside_batch = False  # in a loop over the outputs of a batch
+        self.unread: dict[int, list[Any]] = {}  # empty lists that have one name, which nobody has read
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""
@@ -125,6 +126,7 @@ class Expressions:
 
     def _name(self, node: ast.Name, frame: CallScope) -> Any:
         value = frame.look_up(node.id)
+        self.unread.pop(id(value), None)
         if isinstance(value, Array) and value.store.unsure and is_known(value):
             # An array of a module is part of what was read.
             content = f"{value.dtype} {value.shape} {value.flat()}"
@@ -482,6 +484,7 @@ class Expressions:
         if len(node.generators) > 1 or node.generators[0].ifs or node.generators[0].is_async:
             raise batches.refused("a list has more or fewer items than the batch has outputs")
         target = node.generators[0].target
+        batches.require_names(target)
         names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
         inner = CallScope(frozenset(names), frame.file, frame)
         before = batches.State(frame, {})

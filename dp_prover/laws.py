@@ -28,9 +28,15 @@ def _made(run: TracedRun, how: Key, source: str, law: Law, draws: frozenset[str]
     return Form.symbol(name)
 
 
+def _fine(run: TracedRun, form: Form) -> tuple[str, Fraction, Fraction] | None:
+    """Return a uniform number as ``uniform_of``; None if its floats are coarse, so that small numbers are missing."""
+    uniform = run.uniform_of(form)
+    return None if uniform is None or run.is_coarse(uniform[0]) else uniform
+
+
 def _centred(run: TracedRun, form: Form) -> tuple[str, Fraction] | None:
     """Return a uniform number and its sign, where a form is that number from −1/2 to 1/2."""
-    uniform = run.uniform_of(form)
+    uniform = _fine(run, form)
     if uniform is None or abs(uniform[1]) != 1 or uniform[2] != -uniform[1] / 2:
         return None
     return uniform[0], uniform[1]
@@ -39,7 +45,7 @@ def _centred(run: TracedRun, form: Form) -> tuple[str, Fraction] | None:
 def logarithm(run: TracedRun, name: str, form: Form) -> Form | None:
     """Return ln of a uniform number from 0 to 1 as exponential noise, or of a quotient of two; None for any other."""
     inner = form.plus(Form.number(Fraction(1))) if name == "log1p" else form
-    uniform = run.uniform_of(inner)
+    uniform = _fine(run, inner)
     if uniform is not None and [*uniform[1:]] in ([1, 0], [-1, 1]) and name in ("log", "log1p"):
         source = uniform[0]
         shown = inner
@@ -143,7 +149,7 @@ def _operation(run: TracedRun, form: Form, name: str) -> tuple[Form, ...] | None
     if len(form.terms) != 1 or form.constant:
         return None
     [(symbol, factor)] = form.terms.items()
-    if symbol[0] != OPAQUE or factor != 1:
+    if symbol[0] != OPAQUE or factor != 1 or run.is_coarse(symbol):
         return None
     operation, arguments = run.names.terms[symbol]
     return arguments if operation.partition("[")[0] == name else None

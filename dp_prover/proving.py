@@ -22,7 +22,7 @@ from dp_prover.clock import check_time, seconds_left
 from dp_prover.confirm import Noting, compared_numbers, confirmed
 from dp_prover.data_sets import form_of, written_data
 from dp_prover.directed import confirm_each
-from dp_prover.domains_as_data import Listing, Vectors, listing_of, some_pairs, vectors_of
+from dp_prover.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
 from dp_prover.explain import DATA, event_of, outputs_of, pair_inside
 from dp_prover.gaussian import Moved, least_shift
 from dp_prover.lazy import NotProvedError
@@ -130,7 +130,7 @@ class Attempt:
     # Traces ----------------------------------------------------------------------------------------------------------
 
     def _symbolic(self, vectors: Vectors) -> Trace:
-        self.names = Names(bounds_of(vectors.low, vectors.high))
+        self.names = Names(bounds_of(vectors.low, vectors.high), moved_by(vectors.relation))
         dataset = symbols(self.names.bounds, vectors.integer)
         some = some_pairs(self.domain)
         _require_vectors(vectors, [pair.dataset(side) for pair in some for side in get_args(Side)])

@@ -10,6 +10,7 @@ from auditor.sessions.played import Played
 from dp_prover import certificate as written
 from dp_prover.analyst import RandomAnalyst, asking
 from dp_prover.data_sets import made_again
+from dp_prover.domains_as_data import moved_by
 from dp_prover.lazy import NotProvedError
 from dp_prover.masses import law_of
 from dp_prover.run import Names
@@ -31,7 +32,7 @@ def retraced(proof: Any) -> str | None:
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
-        names = Names(bounds_of(*bounds) if bounds else {})
+        names = Names(bounds_of(*bounds), moved_by(domain["relation"])) if bounds else Names()
         if listed:
             traces = [trace(mechanism, numbers(made_again(one)), names) for one in proof["data"]]
         else:

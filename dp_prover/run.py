@@ -30,6 +30,10 @@ LIKELY = {
     "exponential": Fraction(70),
     "normal": Fraction(12),
 }
+# The scale of a uniform number, in units of its range, for which floats must be fine enough: small chances are looked at.
+FINEST_UNIFORM = Fraction(1, 2**30)
+COARSE = Fraction(1, 2**50)  # steps of a number from which noise of a law is computed
+FINER = 2**10  # by which an interval of a uniform number is wider than the steps of its floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +120,12 @@ class Masses:
 class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
-    ``bounds`` are the ranges of the numbers of the data.
+    ``bounds`` are the ranges of the numbers of the data, and ``moved`` is by how much one person changes one of them at most, if
+    that is known.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
+    moved: Fraction | None = None
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
@@ -130,6 +136,8 @@ class Names:
     raised: dict[str, type] = field(
         default_factory=dict
     )  # exceptions of the mechanism's own, by the names that outputs have
+    # The type and the shape of each array that is made of a list of a batch's rows, by how many were made before.
+    arrays_of_rows: dict[int, tuple[Any, tuple[int, ...]]] = field(default_factory=dict)
     _known: dict[Key, str] = field(default_factory=dict)
     _spelled: dict[Key, Spelled] = field(default_factory=dict)
 
@@ -203,7 +211,7 @@ class Names:
     def finest(self, form: Form) -> Fraction | None:
         """Return the smallest scale of noise in a form, outside of its opaque terms; None without noise that has a scale."""
         laws = ((factor, self.laws[name]) for name, factor in form.terms.items() if name[0] == NOISE)
-        scales = (abs(factor) * _scale_of(law) for factor, law in laws if law[0] in LIKELY or law[0] == "geometric")
+        scales = (abs(factor) * _scale_of(law) for factor, law in laws if law[0] in CONTINUOUS or law[0] == "geometric")
         return min(scales, default=None)
 
     def _ends(self, name: str) -> UnitInterval | None:
@@ -244,6 +252,8 @@ class Names:
 
 def _scale_of(law: Law) -> Fraction:
     """Return the scale of noise; geometric noise moves by integers."""
+    if law[0] == "uniform":
+        return FINEST_UNIFORM
     return Fraction(law[1]) if law[0] in LIKELY else Fraction(1)
 
 
@@ -256,7 +266,7 @@ class TracedRun:
     """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one.
 
     ``line`` is the file and the line that is evaluated. ``rounding`` bounds how far floats of the data without noise are from their
-    exact values, in all.
+    exact values, in all, in units of the data: a number that is multiplied later counts as rounded by as much more.
     """
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
@@ -272,6 +282,8 @@ class TracedRun:
         self.outcomes: dict[str, list[State]] = {}
         self._intervals: dict[str, UnitInterval] = {}
         self.rounding = Fraction(0)
+        self._arrays_of_rows = 0
+        self._steps: dict[str, Fraction] = {}  # of the floats with noise that a symbol is computed with
         self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:
@@ -302,6 +314,19 @@ class TracedRun:
     def number(self, value: Any) -> Any:
         """Return a scalar's value in a run on numbers."""
         raise AssertionError("this run is on symbols")
+
+    def coarsen(self, name: str, step: Fraction) -> None:
+        """Note that a symbol is computed with floats of some step, in its own units."""
+        self._steps[name] = max(step, self._steps.get(name, step))
+
+    def is_coarse(self, name: str) -> bool:
+        """Whether a symbol is computed with floats that are coarser than those of numbers from 0 to 1, or hardly finer."""
+        return self._steps.get(name, Fraction(0)) > COARSE
+
+    def next_array_of_rows(self) -> int:
+        """Return how many arrays were made of lists of a batch's rows, and count another."""
+        self._arrays_of_rows += 1
+        return self._arrays_of_rows - 1
 
     def check_time(self) -> None:
         """Raise NotProvedError after the deadline."""
@@ -397,6 +422,11 @@ class TracedRun:
             return self.outcomes[name]
         low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
         ends = [low, *sorted(cut for cut in set(cuts) if low < cut < high), high]
+        step = self._steps.get(name, Fraction(0)) * FINER
+        if len(ends) > 2 and any(b - a < step for a, b in itertools.pairwise(ends)):
+            raise NotProvedError(
+                "a uniform number decides with a chance that is too small for its floats; draw from 0 to 1, and use larger chances"
+            )
         return [((a + b) / 2, (b - a) / (high - low)) for a, b in itertools.pairwise(ends)]
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:

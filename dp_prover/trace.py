@@ -26,7 +26,6 @@ from dp_prover.run import Names, Path, TracedRun, UnitInterval
 from dp_prover.values import (
     FLOAT64,
     INT64,
-    RaisesError,
     Term,
     array_of,
     flattened,
@@ -117,7 +116,7 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
         kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
         return interviewed(evaluator, analyst, dataset, kept | keywords)
     output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
-    if mechanism.batched and not isinstance(output, RaisesError):
+    if mechanism.batched:
         with placing(evaluator):
             return batches.output_of_batch(output)
     return output
@@ -136,8 +135,9 @@ def path_of_run(run: TracedRun, output: Any) -> Path:
             leaves = [settled_leaf(leaf) for leaf in leaves]
     except NotProvedError as error:
         raise NotProvedError(error.reason, error.place or run.place) from None
-    if run.labels and any(isinstance(leaf, Form) and run.names.finest(leaf) is None for leaf in leaves):
-        require_hardly_rounded(run)
+    for leaf in leaves:
+        if run.labels and isinstance(leaf, Form) and run.names.finest(leaf) is None:
+            require_hardly_rounded(run, leaf)
     path = Path(
         tuple(run.conditions),
         dict(run.labels),

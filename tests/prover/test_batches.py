@@ -69,8 +69,28 @@ def counted_rows(x: Any, size: int, rng: Any) -> Any:
     return out
 
 
+def two_lists(x: Any, size: int, rng: Any) -> Any:
+    out, words = [], []
+    for _ in range(size):
+        noisy = x[0] + rng.laplace()
+        words.append("large" if noisy > 3 else "small")
+        out.append(noisy)
+    return out
+
+
+def rows_of(x: Any, noisy: Any) -> Any:
+    out: list[float] = []
+    for noise in noisy:
+        out.append(x[0] + noise)
+    return out
+
+
+def list_of_a_helper(x: Any, size: int, rng: Any) -> Any:
+    return np.array(rows_of(x, rng.laplace(0, 1, size)))
+
+
 PROVED = [
-    *(filled, appended, cell_by_cell, by_function, masked, in_place, counted_rows),
+    *(filled, appended, cell_by_cell, by_function, masked, in_place, counted_rows, two_lists, list_of_a_helper),
     lambda x, size, rng: [x[0] + rng.laplace() for _ in range(size)],
     lambda x, size, rng: [float(x[0] + noise) for noise in rng.laplace(0, 1, size)],
     lambda x, size, rng: np.maximum(x[0] + rng.laplace(size=size), 0).round(2).tolist(),
@@ -87,6 +107,9 @@ PROVED = [
     lambda x, size, rng: [tuple(row) for row in x + rng.laplace(0, 1, (size, 2))],
     lambda x, size, rng: list(x[0] + rng.laplace(0, 1, size)),
     lambda x, size, rng: [a + b for a, b in zip(rng.laplace(x[0], 1, size), np.zeros(size), strict=True)],
+    lambda x, size, rng: (x + rng.laplace(0, 1, (size, 2)))[np.arange(size), rng.integers(0, 2, size)],
+    lambda x, size, rng: (x + rng.laplace(0, 1, (size, 2)))[:, [1, 0]][:, None, ..., 0],
+    lambda x, size, rng: np.array([0.0, 1.0])[np.argmax(x + rng.laplace(0, 2, (size, 2)), axis=1)],
     lambda x, size, rng: x[0] + rng.choice([-1, 1], size) * rng.exponential(1, size),
 ]
 
@@ -148,6 +171,27 @@ def two_names(x: Any, size: int, rng: Any) -> Any:
     return out
 
 
+def one_item_only(x: Any, size: int, rng: Any) -> Any:
+    def fill(rows: Any) -> None:
+        for _ in range(size):
+            rows.append(rng.laplace())
+
+    rows: list[Any] = []
+    fill(rows)
+    (_,) = rows  # which raises for a size above 1
+    return x[0] + rng.laplace(0, 1, size)
+
+
+def raises_on_some(x: Any, size: int, rng: Any) -> Any:
+    out = []
+    for _ in range(size):
+        noisy = x[0] + rng.laplace()
+        if noisy > 60:
+            raise ValueError("too large")
+        out.append(noisy)
+    return out
+
+
 def inside_out(x: Any, size: int, rng: Any) -> Any:
     noise = rng.laplace(0, 1, size)
     return [x[0] + noise.max() for _ in range(size)]
@@ -189,6 +233,13 @@ NAMED = [
     (sees_an_iterator, "sees an iterator"),
     (stops_early, "ends before its end"),
     (two_names, "has two names"),
+    (one_item_only, "has two names"),
+    (raises_on_some, "one output raises ValueError"),
+    (lambda x, size, rng: np.array([1 if rng.random() < 0.5 else 1.5 for _ in range(size)]), "types or shapes differ"),
+    (lambda x, size, rng: np.array(["a" if rng.random() < 0.5 else "bc" for _ in range(size)]), "array of texts"),
+    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[np.arange(size), [[0]]], "other than one place for each"),
+    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[:, True, :, True], "some rows of a batch are chosen"),
+    (lambda x, size, rng: np.array([0.0, 1.0])[rng.laplace(x[0], 1, size) > 0], "no integers are an index"),
     (inside_out, "computes with all rows"),
     (shared, "all outputs share it"),
     (chosen_rows, "some rows of a batch are chosen"),

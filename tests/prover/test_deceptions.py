@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import deceptions_behind_a_gate
+import deceptions_of_batches
 import deceptions_of_language
 import deceptions_of_numbers
 import deceptions_of_readers
@@ -25,7 +26,7 @@ from dp_prover.checker import check_certificate
 from dp_prover.run import Names
 from dp_prover.trace import numbers, trace
 
-FILES = (deceptions_of_language, deceptions_of_numbers)
+FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
 SHARES = 16  # tests that share the programs, so that a failure names few of them
 # What a mechanism is told that is not proved: at least a sentence.
