@@ -298,7 +298,11 @@ def batch_form(batch: Any) -> str:
         return f"a {flatten.type_name(batch)}{words if flatten.is_array_like(batch) else ''}{beside}"
     is_number = batch.dtype.kind in "biuf"
     kind = "numbers" if is_number else flatten.TEXTS.get(batch.dtype.kind, "objects")
-    width = f" of {batch.dtype.itemsize} bytes" if batch.dtype.kind == "f" else ""
+    width = (
+        f" of {batch.dtype.itemsize} bytes"
+        if batch.dtype.kind == "f" and batch.dtype.itemsize != flatten.LARGEST
+        else ""
+    )
     name = "an array" if type(batch) is np.ndarray else f"a {type(batch).__name__}"
     return f"{name} of {kind}{width} with {batch.ndim} axes{beside}"
 
