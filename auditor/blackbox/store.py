@@ -120,6 +120,18 @@ class Store:
             file.executemany("INSERT INTO inputs VALUES (?, ?)", inputs.items())
             return False
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether there is a run that did not end."""
+        return bool(self.rows("SELECT 1 FROM runs WHERE ended IS NULL"))
+
+    def enter(self, report: str) -> None:
+        """Enter a report as that of a run that ended, unless the last run has just this report. No run is under way."""
+        if next(self.reports(), None) != report:
+            with self.transaction() as file:
+                values = _now(), _now(), "{}", report
+                file.execute("INSERT INTO runs (started, ended, identity, report) VALUES (?, ?, ?, ?)", values)
+
     def reports(self) -> Iterator[str]:
         """Yield the reports of the runs that ended, the last one first."""
         for (number,) in self.rows("SELECT number FROM runs WHERE report IS NOT NULL ORDER BY number DESC"):

@@ -453,9 +453,10 @@ OWN_RANDOMNESS = (
 def spent_words(spent: OutputsSpent) -> str:
     """Say how many outputs went into each phase."""
     shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
+    again = f"{spent.recount:,} to count the earlier violation again, " if spent.recount else ""
     return (
         f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
-        f"{shrunk}each used once"
+        f"{shrunk}{again}each used once"
     )
 
 

@@ -39,21 +39,25 @@ UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
 @dataclass(frozen=True, slots=True)
 class OutputsSpent:
-    """How many outputs went into each phase, both sides together. Each output counts in one phase only."""
+    """How many outputs went into each phase, both sides together. Each output counts in one phase only.
+
+    ``recount`` are those in which the event of an earlier violation was counted again. They prove no bound.
+    """
 
     search: Count = 0
     selection: Count = 0
     bound: Count = 0
     shrink: Count = 0
+    recount: Annotated[Count, UNLESS_EMPTY] = 0
 
     @property
     def total(self) -> int:
         """The outputs of all phases."""
-        return self.search + self.selection + self.bound + self.shrink
+        return self.search + self.selection + self.bound + self.shrink + self.recount
 
     def to_dict(self) -> dict[str, int]:
-        """Return the numbers by name."""
-        return asdict(self)
+        """Return the numbers by name; without a recount, none of it."""
+        return {phase: outputs for phase, outputs in asdict(self).items() if outputs or phase != "recount"}
 
 
 @dataclass(frozen=True, slots=True)
