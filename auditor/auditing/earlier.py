@@ -60,7 +60,7 @@ class Earlier:
     @property
     def digest(self) -> str:
         """A text that differs for different pairs or counts."""
-        return hashlib.sha256(to_json([self.pair.to_dict(), self.counts.tables()]).encode()).hexdigest()[:16]
+        return digest(self.pair, self.counts.tables())
 
     @property
     def planned(self) -> float:
@@ -102,6 +102,11 @@ class Earlier:
         found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
         assert found is not None
         return found
+
+
+def digest(pair: Pair, counts: Any) -> str:
+    """Return a text that differs for different pairs, and for different counts or events, given as plain data."""
+    return hashlib.sha256(to_json([pair.to_dict(), counts]).encode()).hexdigest()[:16]
 
 
 def earlier_violation(

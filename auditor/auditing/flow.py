@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.draw import Draw, first_look
+from auditor.auditing.earlier import digest
 from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.plan import AuditKind, Listener, Plan
@@ -240,6 +241,9 @@ FOLLOW_UPS = (
 def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     """Return what the rule of an earlier result counts on its pair, in this many outputs of the plan's mechanism.
 
+    The streams have a digest of the earlier pair and counts in their address. So even with the seed of the earlier run, no
+    output is one from which the rule was learned or chosen.
+
     The result is inconclusive if the mechanism gives no answer there. Raises InvalidInputError if the earlier result has no pair or
     no rule that can be counted again, or if its rule does not fit the outputs: anybody may have written the report.
     """
@@ -261,8 +265,9 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
         prove=False,
         planted=0,
     )
+    name = f"{plan.name} after {digest(pair, earlier.to_dict()['event'])}"
     measuring = replace(
-        plan, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None, least=0
+        plan, name=name, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None, least=0
     )
     with fitting("the earlier rule does not fit the outputs of today"):
-        return run(measuring, refuse=True)
+        return replace(run(measuring, refuse=True), name=plan.name)

@@ -242,7 +242,7 @@ def _audit(
                 _say_in_short(result)
             results.append(result)
             for why in unwritten:
-                warn(why)
+                warn(f"{why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
                 statuses.append(NO_ANSWER)
             if result.compared is not None:
                 show_changes(result.compared)
@@ -291,7 +291,8 @@ def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -
         except BrokenPipeError:
             raise
         except (OSError, InvalidInputError) as error:
-            warn(f"{target} is missing: {error}")
+            why = f"it cannot be written: {error.strerror}" if isinstance(error, OSError) else str(error)
+            warn(f"{target} is missing: {why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
             statuses.append(NO_ANSWER)
     return statuses
 

@@ -446,9 +446,11 @@ class RunResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the audits, in this order: violation, inconclusive, no violation found, measured."""
+        """The worst verdict of the audits, in this order: violation, inconclusive, no violation found, measured. Without audits,
+        inconclusive.
+        """
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
-        return max((audit.verdict for audit in self.audits), key=order.index, default=order[1])
+        return max((audit.verdict for audit in self.audits), key=order.index, default=Verdict.INCONCLUSIVE)
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError. Otherwise ``assert read_report(...)`` would pass on a violation."""
