@@ -29,7 +29,7 @@ from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST, VALUES
 from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
-from auditor.errors import AuditorError, InvalidInputError, MechanismError, WorkerLostError
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, OverdueError, WorkerLostError
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair, Relation
@@ -129,6 +129,9 @@ def stop_all() -> None:
 
 # --- One audit ---
 
+# A call that has not answered so many seconds after the limit of its audit is ended.
+GRACE = 2.0
+
 FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
     "query": audit_query,
     "canaries": audit_one_run,
@@ -145,6 +148,9 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     """
     how = plan.settings.execution
     how.reach(plan.source)
+    if plan.settings.seconds is not None and how.isolate and not how.on_cluster:
+        how = replace(how, ends=time.monotonic() + plan.settings.seconds + GRACE)
+        plan = plan.with_settings(execution=how)
     with held(plan.source), contextlib.closing(ProofJob(plan)) as proof:
         while True:
             draw = Draw(plan, listener)
@@ -158,6 +164,9 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                     # again as they were, since their addresses are the same. So this is no second chance for an alarm.
                     plan = plan.with_settings(execution=replace(how, lost=True))
                     continue
+                plan.store.end(why)
+            except OverdueError as error:
+                why = str(error)
                 plan.store.end(why)
             except MechanismError as error:
                 why = str(error)

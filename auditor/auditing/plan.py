@@ -190,7 +190,7 @@ class Plan:
         """
         execution = self.settings.execution
         if execution.isolate or self.source.is_program:
-            return isolated(self.source, execution.timeout)
+            return isolated(self.source, execution.timeout, execution.ends)
         return self.source.drawer()
 
     def may_take(self, trial: Trial, workers: int = 0) -> float:

@@ -253,7 +253,7 @@ class AuditStore:
             value = find()
         except MechanismError as error:
             if self.mode is Mode.RECORD:
-                self.keep(notes={name: error})
+                self.keep(notes={name: MechanismError(*error.args)})  # no other class is decoded as an error
             raise
         self.keep(notes={name: value})
         return value
