@@ -39,6 +39,10 @@ class WorkerLostError(MechanismError):
     """A worker died in a mechanism. With ``isolate``, the audit restarts and gives each mechanism its own process."""
 
 
+class OverdueError(MechanismError):
+    """The time limit of an audit passed while a call had not answered. The call was ended, and is no output."""
+
+
 class MachineError(AuditorError):
     """The machine cannot keep the data of an audit: the disk is full, a limit is reached, or a folder cannot be written."""
 

@@ -47,9 +47,12 @@ def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: boo
 
 
 def end_of_run(audits: Iterable[End], *, failed_changes: int) -> End:
-    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails."""
+    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails.
+
+    A run without audits has no answer.
+    """
     ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes)]
-    return max(ends, key=[*End].index, default=End.AS_EXPECTED)
+    return max(ends, key=[*End].index, default=End.NO_ANSWER)
 
 
 def alpha_for_each(confidence: float, audits: int) -> float:

@@ -125,7 +125,7 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
     scored = PythonSource(source.name, function=Scored(source, attack, domain.canaries, how.timeout))
     # A program has a process of its own anyway, so its score runs in this process.
     apart = how.isolate and not source.is_program
-    drawer = isolated(scored, how.timeout) if apart else scored.drawer()
+    drawer = isolated(scored, how.timeout, how.ends) if apart else scored.drawer()
     output = drawer.call_once(pair, "left", noise)
     if isinstance(output, MechanismError):
         raise output

@@ -46,6 +46,8 @@ def read_report(file: str | Path) -> RunResult:
     power and verdicts are those that follow from its counts. The message names the file and the place in it.
     """
     run, written = parsed_report(file)
+    if not run.audits:
+        raise InvalidInputError(f"{file} holds no audits; run the audits again")
     try:
         again = recounted(run)
     except AuditorError as error:

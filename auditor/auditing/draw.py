@@ -15,8 +15,9 @@ from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Sample, join_samples
 from auditor.blackbox.sampling import LEAST, Pace, Sampler
+from auditor.blackbox.store import Mode
 from auditor.bounds.drift import depends_on_calls
-from auditor.errors import MechanismError
+from auditor.errors import MechanismError, OverdueError
 from auditor.interfaces import Test
 from auditor.neighbours.pair import Pair
 from auditor.results.result import OutputsSpent, Stage
@@ -145,14 +146,21 @@ class Draw:
     def draw(self, batches: Batches) -> Sample:
         """Draw outputs on one pair and return them, joined. Raises OutOfTimeError."""
         phase, done, samples = batches.first.phase, 0, list[Sample]()
-        with contextlib.closing(self.sampler().map(batches, as_drawn)) as drawn:
-            for sample in drawn:
-                samples.append(sample)
-                done += sample.size
-                self.report(phase, done, batches.outputs)
-                if done < batches.outputs and self.time_is_up(batches.first, done):
-                    self.spend(phase, done)
-                    raise OutOfTimeError
+        if self._was_overdue(batches.first):
+            raise OutOfTimeError
+        try:
+            with contextlib.closing(self.sampler().map(batches, as_drawn)) as drawn:
+                for sample in drawn:
+                    samples.append(sample)
+                    done += sample.size
+                    self.report(phase, done, batches.outputs)
+                    if done < batches.outputs and self.time_is_up(batches.first, done):
+                        self.spend(phase, done)
+                        raise OutOfTimeError
+        except OverdueError:
+            self.time_is_up(batches.first, done)
+            self.spend(phase, done)
+            raise OutOfTimeError from None
         self.spend(phase, batches.outputs)
         return join_samples(samples)
 
@@ -162,12 +170,19 @@ class Draw:
         Raises OutOfTimeError.
         """
         phase, seen = batches[0].phase, list[T]()
-        with contextlib.closing(self.sampler().map(batches, observe)) as drawn:
-            for one in drawn:
-                seen.append(one)
-                if len(seen) < len(batches) and self.time_is_up(batches[0], len(seen)):
-                    self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
-                    raise OutOfTimeError
+        if self._was_overdue(batches[0]):
+            raise OutOfTimeError
+        try:
+            with contextlib.closing(self.sampler().map(batches, observe)) as drawn:
+                for one in drawn:
+                    seen.append(one)
+                    if len(seen) < len(batches) and self.time_is_up(batches[0], len(seen)):
+                        self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
+                        raise OutOfTimeError
+        except OverdueError:
+            self.time_is_up(batches[0], len(seen))
+            self.spend(phase, sum(batch.size for batch in batches[: len(seen)]))
+            raise OutOfTimeError from None
         self.spend(phase, sum(batch.size for batch in batches))
         self.report(phase, self.spent.search if phase is Phase.SEARCH else self.spent.shrink, planned)
         return seen
@@ -192,7 +207,8 @@ class Draw:
     def _compared(self, pairs: Sequence[Pair], size: int) -> list[float]:
         """Return the distances of pairs: 0 for pairs that a time limit leaves out, after which the search ends."""
         limit, found = self.plan.settings.seconds, list[float]()
-        with contextlib.closing(self.sampler().compare(pairs, size, *([] if limit is None else [4]))) as distances:
+        compared = self.sampler().compare(pairs, size, *([] if limit is None else [4]))
+        with contextlib.suppress(OverdueError), contextlib.closing(compared) as distances:
             for distance in distances:
                 found.append(distance)
                 if limit is not None and self.elapsed() > limit:
@@ -216,28 +232,37 @@ class Draw:
             self.report(phase, tally.outputs, batches.outputs)
             return not tally.time_is_up
 
-        with contextlib.closing(sampler.map(first, as_drawn)) as drawn:
-            for sample in drawn:
-                samples.append(sample)
-                tally.add(*observe(sample))
-                if not goes_on():
-                    break
+        tally.time_is_up = self._was_overdue(batches.first)
+        try:
+            with contextlib.closing(sampler.map(first[: 0 if tally.time_is_up else None], as_drawn)) as drawn:
+                for sample in drawn:
+                    samples.append(sample)
+                    tally.add(*observe(sample))
+                    if not goes_on():
+                        break
+        except OverdueError:
+            tally.time_is_up = self.out_of_time = True
+            self.time_is_up(batches.first, tally.outputs)
         tally = self._resumed(sampler, batches, observe, tally)
         remembers, waiting, kept_at = self.guard.remembers, list[tuple[Batch, DrawnBatch[Any]]](), time.monotonic()
         rest = batches[len(batches) if tally.time_is_up else tally.batches :]
-        with contextlib.closing(sampler.groups(rest, observe)) as groups:
-            for group in groups:
-                for _, one in group:
-                    tally.add(*one.seen)
-                waiting += group if remembers else ()
-                more, remembers = goes_on(), self.guard.remembers
-                # A write holds the whole tally. So at most two writes come in a second, and a killed run loses half a
-                # second.
-                if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > 0.5:
-                    self._keep(batches.first, waiting, tally)
-                    waiting, kept_at = [], time.monotonic()
-                if not more:
-                    break
+        try:
+            with contextlib.closing(sampler.groups(rest, observe)) as groups:
+                for group in groups:
+                    for _, one in group:
+                        tally.add(*one.seen)
+                    waiting += group if remembers else ()
+                    more, remembers = goes_on(), self.guard.remembers
+                    # A write holds the whole tally. So at most two writes come in a second, and a killed run loses half a
+                    # second.
+                    if not more or tally.outputs == batches.outputs or time.monotonic() - kept_at > 0.5:
+                        self._keep(batches.first, waiting, tally)
+                        waiting, kept_at = [], time.monotonic()
+                    if not more:
+                        break
+        except OverdueError:  # what was counted before remains
+            tally.time_is_up = self.out_of_time = True
+            self.time_is_up(batches.first, tally.outputs)
         self.spend(phase, tally.outputs)
         if tally.in_calls and depends_on_calls(tally.tables):
             raise MechanismError(STATE)
@@ -284,6 +309,10 @@ class Draw:
         that is None. In a replay, whether the time was over in the recorded run.
         """
         return self._is_over("time" if first is None else f"time of {first.name}", outputs)
+
+    def _was_overdue(self, first: Batch) -> bool:
+        """Whether this is a replay, and the recorded run was ended before it had drawn the first of these batches."""
+        return self.plan.store.mode is Mode.REPLAY and self.time_is_up(first, 0)
 
     def _is_over(self, name: str, outputs: int) -> bool:
         seconds = self.plan.settings.seconds

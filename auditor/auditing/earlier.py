@@ -1,19 +1,16 @@
 """The event of an earlier violation is counted again, on its own pair, before the search.
 
-**The error budget.** If an earlier report shows a violation, the audit gives OF_EARLIER of its level α to the event of
-that violation, and the rest to its rounds. Both shares are fixed before any output of this audit is drawn.
+**The error budget.** A run after a red report refutes a claim exactly as the same run without a report: its rounds draw
+the same outputs, at the whole level α. The recount never refutes. It can only keep the run from passing, which is no
+alarm. So, whatever the report says, a run of a sound mechanism ends in a violation with probability at most α. If the
+red run had the same seed and the same code, both runs have the same alarm, and they raise any alarm together with
+probability at most α.
 
-- The recount draws from streams of its own. Their address holds a digest of the earlier pair and counts, so no run has
-  drawn these outputs from which the event was learned or chosen: given the report, its bound errs with probability at
-  most OF_EARLIER · α.
-- The rounds draw the outputs that they would draw without a report, and learn nothing from it. So, whatever the report
-  says, all of their bounds hold with probability at least 1 − (1 − OF_EARLIER) · α. If the report came of the same seed
-  and the same code, its counts may be of the same outputs; a bound does not become less valid by being computed twice.
-- By the union bound all bounds together hold with probability at least 1 − α. This needs no independence between the
-  recount and the rounds, so the bound that is shown may be chosen freely among them.
-
-The smaller level of the rounds decides when a refuted claim ends them. So if their p-value lies between the two levels,
-the rounds draw more outputs than without a report, after the same ones.
+**What settles a violation.** The recount draws from streams of its own. Their address holds a digest of the earlier pair
+and counts, so no run has drawn these outputs from which the event was learned or chosen. The recount settles the
+violation only if the loss that the event shows is significantly smaller than before, or at most the claim, and is not
+proved to be above the claim. Each of the limits on which this rests is wrong with probability at most ERROR. An earlier
+violation that is not settled leaves the audit without an answer, and is remembered.
 
 **A report may be stale, or written by somebody else.** Such a report stops no audit and makes no false alarm: the
 domain decides whether it has the pair, the event counts fresh outputs only, and a violation that does not fit is left
@@ -21,6 +18,7 @@ out, with a note.
 """
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,15 +29,17 @@ from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import ObservedProfile, ObservedRule
 from auditor.interfaces import Domain, Interval, Test
 from auditor.methods import method_for
+from auditor.methods.guessing import limits
 from auditor.neighbours.pair import Pair
 from auditor.results.files import to_json
 from auditor.results.reader import fitting, frozen_test, run_from_text
 from auditor.results.result import AuditResult, Illustration, RunResult
 
-# The share of the level that the earlier event has.
-OF_EARLIER = 0.2
-# Each limit of the two losses compared is wrong with probability at most ERROR. No verdict depends on these limits.
+# Each limit of the two losses compared is wrong with probability at most ERROR.
 ERROR = 0.0005
+# An interval of the loss has a half width of 3.3 standard errors. If the loss fell to the claim, limits that lie half as
+# far again from each other show this with 95 % probability.
+SURELY = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +60,53 @@ class Earlier:
     @property
     def digest(self) -> str:
         """A text that differs for different pairs or counts."""
-        return hashlib.sha256(to_json([self.pair.to_dict(), self.counts.tables()]).encode()).hexdigest()[:16]
+        return digest(self.pair, self.counts.tables())
 
-    def compared(self, counts: GuessCounts | ProfileCounts, *, refuted: bool) -> str:
-        """Say whether the violation is still there, by new counts; ``refuted`` if these refute the claim."""
-        before, now = self._losses(counts)
-        fell = now[1] < before[0]
-        state = ("is smaller" if fell else "is still there") if refuted else "is gone" if fell else "was not seen again"
-        shown, was = (f"{low:.3f} to {high:.3f}".replace("inf", "∞") for low, high in (now, before))
-        loss = f"{self.claim.symbol} is {shown}, before {was}"
+    @property
+    def planned(self) -> float:
+        """About the outputs that show with 95 % probability that the loss fell, if it is now equal to the claim.
+
+        At least the outputs that showed the violation; infinite if these hardly exceeded the claim.
+        """
+        low, high = self._loss(self.counts, self.share)
+        room = self.claim.excess(low)
+        if room <= 0:
+            return math.inf
+        # The width is proportional to 1/√outputs. Without an upper limit, the loss was far above the claim.
+        return self.outputs * max(1.0, (SURELY * (high - low) / 2 / room) ** 2 if high < math.inf else 1.0)
+
+    def compared(self, counts: GuessCounts | ProfileCounts) -> tuple[str, str, bool]:
+        """Return what became of the violation by new counts, the losses before and after, and whether this settles it."""
+        before, after = self._loss(self.counts, self.share), self._loss(counts)
+        above, fell = self.claim.excess(after[0]) > 0, after[1] < before[0]
+        settled = not above and (fell or self.claim.excess(after[1]) <= 0)
+        state = (
+            ("is smaller" if fell else "is still there") if above else "is gone" if settled else "was not seen again"
+        )
+        shown, was = (f"{low:.3f} to {high:.3f}".replace("inf", "∞") for low, high in (after, before))
+        loss = f"on its pair and event, {self.claim.symbol} is {shown}, before {was}"
         if isinstance(counts, GuessCounts) and not counts.guesses:
-            state, loss = "is gone", f"in {how_many(counts.trials, 'output')} there is none to guess at"
-        return f"The violation of the earlier report {state}: on its pair and event, {loss}."
+            settled = self._guessed_more_often(counts)
+            state = "is gone" if settled else "was not seen again"
+            loss = f"on its pair and event, in {how_many(counts.trials, 'output')} there is none to guess at"
+        return state, loss, settled
 
-    def fell(self, counts: GuessCounts | ProfileCounts) -> bool:
-        """Whether the loss that the event shows fell beyond chance, by new counts."""
-        before, after = self._losses(counts)
-        return after[1] < before[0]
-
-    def _losses(self, counts: GuessCounts | ProfileCounts) -> tuple[Interval, Interval]:
-        return self._loss(self.counts, self.share), self._loss(counts)
+    def _guessed_more_often(self, counts: GuessCounts) -> bool:
+        """Whether the event guessed at significantly more outputs before than in new counts."""
+        before = self.counts
+        assert isinstance(before, GuessCounts)
+        often = limits(before.guesses, before.trials, self.share * ERROR)[0]
+        return limits(counts.guesses, counts.trials, ERROR)[1] < often
 
     def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Interval:
         found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
         assert found is not None
         return found
+
+
+def digest(pair: Pair, counts: Any) -> str:
+    """Return a text that differs for different pairs, and for different counts or events, given as plain data."""
+    return hashlib.sha256(to_json([pair.to_dict(), counts]).encode()).hexdigest()[:16]
 
 
 def earlier_violation(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.draw import Draw, first_look
+from auditor.auditing.earlier import digest
 from auditor.auditing.health_checks import drift, exceptions, few_outputs, nothing_differs, smaller_noise
 from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, no_answer
 from auditor.auditing.plan import AuditKind, Listener, Plan
@@ -28,7 +29,7 @@ from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST, VALUES
 from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
-from auditor.errors import AuditorError, InvalidInputError, MechanismError, WorkerLostError
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, OverdueError, WorkerLostError
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair, Relation
@@ -128,6 +129,9 @@ def stop_all() -> None:
 
 # --- One audit ---
 
+# A call that has not answered so many seconds after the limit of its audit is ended.
+GRACE = 2.0
+
 FLOWS: dict[AuditKind, Callable[[Plan, Draw], Seen]] = {
     "query": audit_query,
     "canaries": audit_one_run,
@@ -144,6 +148,9 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     """
     how = plan.settings.execution
     how.reach(plan.source)
+    if plan.settings.seconds is not None and how.isolate and not how.on_cluster:
+        how = replace(how, ends=time.monotonic() + plan.settings.seconds + GRACE)
+        plan = plan.with_settings(execution=how)
     with held(plan.source), contextlib.closing(ProofJob(plan)) as proof:
         while True:
             draw = Draw(plan, listener)
@@ -157,6 +164,9 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                     # again as they were, since their addresses are the same. So this is no second chance for an alarm.
                     plan = plan.with_settings(execution=replace(how, lost=True))
                     continue
+                plan.store.end(why)
+            except OverdueError as error:
+                why = str(error)
                 plan.store.end(why)
             except MechanismError as error:
                 why = str(error)
@@ -240,6 +250,9 @@ FOLLOW_UPS = (
 def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     """Return what the rule of an earlier result counts on its pair, in this many outputs of the plan's mechanism.
 
+    The streams have a digest of the earlier pair and counts in their address. So even with the seed of the earlier run, no
+    output is one from which the rule was learned or chosen.
+
     The result is inconclusive if the mechanism gives no answer there. Raises InvalidInputError if the earlier result has no pair or
     no rule that can be counted again, or if its rule does not fit the outputs: anybody may have written the report.
     """
@@ -261,8 +274,9 @@ def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
         prove=False,
         planted=0,
     )
+    name = f"{plan.name} after {digest(pair, earlier.to_dict()['event'])}"
     measuring = replace(
-        plan, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None, least=0
+        plan, name=name, settings=settings, neighbours=domain, store=AuditStore(), test=test, earlier=None, least=0
     )
     with fitting("the earlier rule does not fit the outputs of today"):
-        return run(measuring, refuse=True)
+        return replace(run(measuring, refuse=True), name=plan.name)

@@ -34,7 +34,6 @@ class Evidence(ABC):
     """The counts for or against a claim. They can be judged at any level."""
 
     claim: Claim
-    rests_on_report = False  # whether it is that of an event of an earlier report
 
     @abstractmethod
     def bound(self, alpha: float) -> float:
@@ -62,7 +61,8 @@ class Seen:
     outputs by side and kind, for consecutive spans of batches; empty if spans cannot be compared. ``shrink`` looks for
     the smallest pair that breaks the claim. ``drawn_by`` says who drew the outputs. ``warnings`` are warnings that only
     this flow can give. ``looks`` are the looks of the search, by pair key. ``earlier`` says what became of an earlier
-    violation.
+    violation. If nothing settles it, ``unsettled`` says why and what to do, and there is no answer unless the claim is
+    refuted.
     """
 
     found: Evidence | Judgement
@@ -74,11 +74,15 @@ class Seen:
     warnings: tuple[str, ...] = ()
     looks: Mapping[str, Look] = field(default_factory=dict)
     earlier: str | None = None
+    unsettled: str = ""
 
-    @property
-    def rests_on_report(self) -> bool:
-        """Whether the evidence is that of an event of an earlier report."""
-        return isinstance(self.found, Evidence) and self.found.rests_on_report
+    def settled(self, judgement: Judgement) -> Judgement:
+        """Return the judgement of what was found; no pass if an earlier violation is unsettled."""
+        if not self.unsettled or judgement.verdict is Verdict.VIOLATION:
+            return judgement
+        if judgement.verdict is Verdict.INCONCLUSIVE:
+            return replace(judgement, stop_reason=f"{judgement.stop_reason}; {self.unsettled}")
+        return Judgement(Verdict.INCONCLUSIVE, self.unsettled)
 
 
 def no_answer(reason: str, pair: Pair | None = None, drawn_by: str = "") -> Seen:
@@ -111,8 +115,8 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether there is evidence, and it does not refute the claim at the plan's own level."""
-        return isinstance(self.seen.found, Evidence) and not self.refuted
+        """Whether there is evidence, it does not refute the claim at the plan's own level, and no earlier violation is open."""
+        return isinstance(self.seen.found, Evidence) and not self.refuted and not self.seen.unsettled
 
     def warned(self, *warnings: str) -> "Outcome":
         """Return the outcome with more warnings."""
@@ -156,6 +160,7 @@ class Ended:
         outcome, plan, seen = self.outcome, self.outcome.plan, self.outcome.seen
         found = seen.found
         judgement = found.judge(plan.alpha if alpha is None else alpha) if isinstance(found, Evidence) else found
+        judgement = seen.settled(judgement)
         violated = judgement.verdict is Verdict.VIOLATION
         smallest = outcome.smallest if violated else None
         is_proved = outcome.proof is not None and outcome.proof.proved
@@ -179,7 +184,7 @@ class Ended:
             plan.claim,
             plan.expect,
             judgement,
-            replace(self.provenance, reproduce=_command(plan, broken, reads=seen.rests_on_report)),
+            replace(self.provenance, reproduce=_command(plan, broken)),
             seen.pair,
             outcome.exact,
             smallest,
@@ -264,18 +269,12 @@ def levels_of(p_values: Sequence[float | None], alpha: float, audits: int) -> li
     return [level_of.get(i) for i in range(len(p_values))]
 
 
-def _command(plan: Plan, pair: Pair | None, *, reads: bool = False) -> str | None:
+def _command(plan: Plan, pair: Pair | None) -> str | None:
     """Return the command that repeats an audit. Without a command, return a call in Python that finds the violation on
     a pair or data set. Return None if there is neither a command nor a pair.
-
-    A violation of the event of an earlier report is repeated by a command that ``reads`` the report: one without --seed.
     """
     if plan.rerun:
-        words = [*plan.rerun]
-        if reads:
-            seed = words.index("--seed")
-            del words[seed : seed + 2]
-        return shlex.join(["auditor", "run", *words])
+        return shlex.join(["auditor", "run", *plan.rerun])
     if pair is None:
         return None
     confidence = round(1 - plan.alpha, 12)

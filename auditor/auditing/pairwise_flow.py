@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from auditor.auditing.draw import Draw, OutOfTimeError, Tally
-from auditor.auditing.earlier import OF_EARLIER
 from auditor.auditing.health_checks import all_alike, always_fails, commonest, some_pairs
 from auditor.auditing.outcome import Evidence, Seen, no_answer
 from auditor.auditing.pair_search import FoundPair, Look, affordable_pairs, ends, find_pair, outputs_at_distance
@@ -104,7 +103,6 @@ class Counted:
     share: float
     sample: Sample
     tally: Tally
-    of_earlier: bool = False  # whether the rule is that of an earlier report
 
     def at(self, alpha: float) -> AnyMethod:
         """Return the method at this rule's share of a level."""
@@ -206,8 +204,7 @@ class _Known:
         """Count rules on fresh outputs. Later rounds learn from these outputs, so they are kept unless the round is the last."""
         plan, pair = self.plan, found.pair
         tests = learned.test, *learned.others
-        whole = now.share * (1 - OF_EARLIER if plan.earlier else 1)
-        shares = [whole * (1 - OF_OTHERS * len(learned.others)), *(whole * OF_OTHERS for _ in learned.others)]
+        shares = [now.share * (1 - OF_OTHERS * len(learned.others)), *(now.share * OF_OTHERS for _ in learned.others)]
         method = plan.method(now.bound)
         room = 0 if last else max(0, learned_from(len(sample.left.columns)) - sample.size)
         batches = self.draw.batches(pair, now.bound, Phase.BOUND, (now.number,), like=sample)
@@ -239,10 +236,6 @@ class CountEvidence(Evidence):
     reason: str
     dialogue: Sequence[Turn] = ()
 
-    @property
-    def rests_on_report(self) -> bool:  # type: ignore[override]
-        return self.shown.of_earlier
-
     def bound(self, alpha: float) -> float:
         return self.shown.bound(alpha)
 
@@ -265,14 +258,9 @@ class CountEvidence(Evidence):
         )
 
     def _growth(self, alpha: float) -> list[tuple[int, float]]:
-        """Return the outputs and the largest bound of each round; for the shown rule's round, the shown bound.
-
-        The rule of an earlier report was counted in no round. If it is shown, it stands alone.
-        """
+        """Return the outputs and the largest bound of each round; for the shown rule's round, the shown bound."""
         found = dict[int, tuple[int, float]]()
-        for one in () if self.shown.of_earlier else self.counted:
-            if one.of_earlier:
-                continue
+        for one in self.counted:
             before = found.get(one.number, (0, -math.inf))
             found[one.number] = one.tally.outputs, max(before[1], one.bound(alpha))
         return list({**found, self.shown.number: (self.shown.tally.outputs, self.bound(alpha))}.values())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from auditor.auditing.earlier import Earlier
+from auditor.auditing.earlier import Earlier, earlier_violation, from_text
 from auditor.auditing.sizes import GROWTH, rounds_for
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
@@ -30,13 +30,14 @@ from auditor.defaults import (
     Prove,
     SettingsKeywords,
 )
-from auditor.errors import InvalidInputError, MechanismError, require_keywords, require_known
+from auditor.errors import AuditorError, InvalidInputError, MechanismError, require_keywords, require_known
 from auditor.events.selection import ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
+from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
 from auditor.sessions.played import Played
 from auditor.verdict import Verdict
@@ -189,7 +190,7 @@ class Plan:
         """
         execution = self.settings.execution
         if execution.isolate or self.source.is_program:
-            return isolated(self.source, execution.timeout)
+            return isolated(self.source, execution.timeout, execution.ends)
         return self.source.drawer()
 
     def may_take(self, trial: Trial, workers: int = 0) -> float:
@@ -235,6 +236,33 @@ class Progress:
 
 
 Listener = Callable[[Progress], None]
+
+
+def with_violation(plan: Plan, found: AuditResult) -> tuple[Plan, str]:
+    """Return the plan with an earlier violation of its audit, to be counted again; and "".
+
+    If the violation cannot be counted again, return a plan that needs as many outputs as showed it, if the claim is the
+    same, and the reason. There is no reason if no violation of this kind of audit can be counted again.
+    """
+    why = ""
+    if plan.kind == "pairwise":
+        try:
+            method, events = plan.settings.method, plan.settings.events
+            return replace(plan, earlier=earlier_violation(plan.claim, method, events, plan.domain, found)), ""
+        except AuditorError as error:
+            why = str(error)
+    if found.claim != plan.claim:
+        return plan, why or f"its claim is {found.claim}, but the claim is now {plan.claim}"
+    return replace(plan, least=found.tried.pairs if plan.kind == "query" else found.outputs.bound), why
+
+
+def remembering(plan: Plan, violation: str) -> Plan:
+    """Return the plan with the violation that the store keeps, as text; if it keeps nothing, with this one, or none if "".
+
+    A run that is resumed may have overwritten the earlier report. A replay takes what was recorded, if anything.
+    """
+    kept = plan.store.recall("earlier", lambda: violation, "")
+    return with_violation(plan, from_text(kept))[0] if kept else plan
 
 
 def journalled(plan: Plan, store: Store) -> Plan:

@@ -41,6 +41,11 @@ def outputs_at_first(draw: Draw, pair: Pair, seconds: float, place: int = 1) -> 
     return OF_FIRST * (seconds - draw.elapsed()) / each
 
 
+def seconds_for(draw: Draw, outputs: float) -> float:
+    """Return the time limit, in seconds, under which so many outputs fit into a first round, by the pace so far."""
+    return draw.elapsed() + outputs * (draw.pace.each or 0.0) / draw.pace.workers / OF_FIRST
+
+
 @dataclass
 class Rounds:
     """Says which round comes next. ``done`` holds the rounds so far."""

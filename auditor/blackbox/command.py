@@ -98,6 +98,7 @@ class Program(Drawer):
     command: Command
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
+    ends: float | None = None  # when the audit that draws must end, see Process
     is_program: ClassVar[bool] = True
     shares: ClassVar[bool] = False
     batched: bool = field(default=True, init=False)
@@ -144,6 +145,7 @@ class Program(Drawer):
         drawn: dict[bool, list[Outputs]] = {True: [], False: []}
         try:
             with lent(self.command, self.command.start) as process:
+                process.ends = self.ends
                 for _, asked, size in requests[:1]:
                     self._ask(process, asked, size, rng)
                 for (label, _, size), following in itertools.zip_longest(requests, requests[1:]):
@@ -160,6 +162,7 @@ class Program(Drawer):
         for label in labels.tolist():
             try:
                 with lent(self.command, self.command.start) as process:
+                    process.ends = self.ends
                     self._ask(process, asked[label], 1, rng)
                     output = value_of(self._answer(process, 1)[:-1], 1)
             except ProcessFailure as failure:
@@ -192,6 +195,7 @@ class Program(Drawer):
         end: ProcessFailure
         patience, wanted = self.limit or TRIAL_SECONDS, 2 * TRIAL
         process = self.command.start()
+        process.ends = self.ends
         try:
             process.send(request * 2)
             try:

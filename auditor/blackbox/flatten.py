@@ -4,6 +4,7 @@ import array
 import functools
 import hashlib
 import inspect
+import io
 import itertools
 import math
 import operator
@@ -329,10 +330,22 @@ def _is_importable(value: Any) -> bool:
 
 def digest_of(value: Any) -> str:
     """Return a digest of all that pickle sees of a value, or UNREADABLE if it cannot be pickled."""
+    # Without a memo the pickle does not depend on which equal texts are one object. What holds itself needs a memo.
+    for fast in (True, False):
+        pickled = outcome(_pickled, value, fast)
+        if isinstance(pickled, bytes):
+            return DIGEST + hashlib.sha256(pickled).hexdigest()[:16]
+    return UNREADABLE
+
+
+def _pickled(value: Any, fast: bool) -> bytes:
     import cloudpickle
 
-    pickled = outcome(cloudpickle.dumps, value)
-    return DIGEST + hashlib.sha256(pickled).hexdigest()[:16] if isinstance(pickled, bytes) else UNREADABLE
+    file = io.BytesIO()
+    pickler = cloudpickle.CloudPickler(file)
+    pickler.fast = fast
+    pickler.dump(value)
+    return file.getvalue()
 
 
 def without_address(value: Any) -> str:

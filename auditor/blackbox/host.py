@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, ClassVar, TypeVar
@@ -42,24 +42,28 @@ STREAM, PAUSE = 256, 0.002
 IMPORT_SECONDS = 60.0
 
 
-def isolated(source: Source, limit: float | None) -> Drawer:
+def isolated(source: Source, limit: float | None, ends: float | None = None) -> Drawer:
     """Return a mechanism that runs outside this process.
 
-    ``limit`` is the most seconds for a batch, or for an output that is drawn alone. Raises MechanismError if the
-    mechanism cannot be imported or started, or cannot be sent to another process.
+    ``limit`` is the most seconds for a batch, or for an output that is drawn alone. At ``ends``, by ``time.monotonic``, the
+    audit must end: then a call raises OverdueError. Raises MechanismError if the mechanism cannot be imported or started,
+    or cannot be sent to another process.
     """
-    return source.drawer(limit) if source.is_program else hosted(source, limit)
+    if source.is_program:
+        program: Any = source.drawer(limit)
+        return program if ends is None else replace(program, ends=ends)  # type: ignore[no-any-return]
+    return hosted(source, limit, ends)
 
 
-def hosted(source: Source, limit: float | None) -> "Hosted":
+def hosted(source: Source, limit: float | None, ends: float | None = None) -> "Hosted":
     """Return a Python mechanism that runs in a process of its own, and is not imported here. Raises as ``isolated``."""
     pickled = _pickled(source)
     try:
-        with _host(pickled, limit) as process:
+        with _host(pickled, limit, ends) as process:
             batched, takes_rng = process.loaded[1]
     except ProcessFailure as failure:
         raise MechanismError(f'mechanism "{source.name}": importing it failed, {failure.message()}') from None
-    return Hosted(source.name, batched, takes_rng, pickled, limit)
+    return Hosted(source.name, batched, takes_rng, pickled, limit, ends)
 
 
 @contextlib.contextmanager
@@ -99,6 +103,7 @@ class Hosted(Drawer):
     takes_rng: bool
     pickled: bytes
     limit: float | None = None
+    ends: float | None = None
     shares: ClassVar[bool] = False
 
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
@@ -167,7 +172,7 @@ class Hosted(Drawer):
     ) -> Generator[Any, None, None]:
         """Yield the answers to a question, each within ``outputs`` times the limit. Closing early kills the process."""
         limit = None if self.limit is None else outputs * self.limit
-        with _host(self.pickled, self.limit) as process:
+        with _host(self.pickled, self.limit, self.ends) as process:
             conversation = _Conversation(process, PAUSE if streams else 0.0)
             conversation.say((method, arguments))
             while isinstance(answer := conversation.hear(limit), tuple):
@@ -175,7 +180,7 @@ class Hosted(Drawer):
 
 
 @contextlib.contextmanager
-def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
+def _host(pickled: bytes, limit: float | None, ends: float | None) -> Iterator[Process]:
     """Lend a process in which a mechanism is loaded, if possible one that has loaded it before."""
     wishes = (
         lambda process: process.loaded[0] == pickled,
@@ -185,6 +190,7 @@ def _host(pickled: bytes, limit: float | None) -> Iterator[Process]:
     start = f"import sys; sys.path[:] = {sys.path!r}; from auditor.blackbox.host import serve; serve()"
     arguments = [sys.executable, "-c", start]
     with lent("host", lambda: Process(arguments), wishes) as process:
+        process.ends = ends
         if process.loaded[0] != pickled:
             conversation = _Conversation(process)
             # The process may have started for another mechanism, with a shorter search path.

@@ -14,6 +14,8 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from auditor.errors import OverdueError
+
 # The errors of a system that cannot start one more process.
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 # Options of glibc's mallopt: the bytes above which a free block, or a free end of the heap, goes back to the system.
@@ -22,6 +24,10 @@ CHUNK = 1 << 20
 # The most bytes of one line, and of all lines of an answer. A batch of 65,536 outputs of 8,000 characters fits.
 LONGEST_LINE, LONGEST_ANSWER = 1 << 26, 1 << 29
 LATE = "no answer within the time limit"
+OVERDUE = (
+    "the time limit was over before the mechanism answered; raise `seconds`, or set `timeout` in `execution`: then a call that "
+    "hangs is an output"
+)
 
 
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
@@ -50,6 +56,8 @@ class Process:
 
     # The pickled source that a host has loaded, and whether the mechanism is batched and takes rng; see host.py
     loaded: tuple[bytes, tuple[bool, bool]] = b"", (False, False)
+    # When the audit that uses the process must end, by ``time.monotonic``, if it has a limit of time.
+    ends: float | None = None
 
     def __init__(self, arguments: Sequence[str], folder: str | None = None) -> None:
         pipe = subprocess.PIPE
@@ -89,10 +97,15 @@ class Process:
     def receive(self, deadline: float | None, most: int = CHUNK, *, wait: bool = True) -> bytes:
         """Return the next bytes, at most ``most``. Raises ProcessEnded if there are no more.
 
-        After the ``deadline`` (by ``time.monotonic``) it raises TimedOut. Without ``wait`` it returns no bytes then.
+        After the ``deadline`` (by ``time.monotonic``) it raises TimedOut. Without ``wait`` it returns no bytes then. When the
+        audit must end, it kills the process and raises OverdueError.
         """
         while True:
-            seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+            now, first = time.monotonic(), min((at for at in (deadline, self.ends) if at is not None), default=None)
+            if self.ends is not None and now >= self.ends:
+                self.kill()
+                raise OverdueError(OVERDUE)
+            seconds = None if first is None else max(0.0, first - now)
             ready = dict(self._poll.poll(None if seconds is None else seconds * 1000))
             if self._out in ready:
                 if chunk := os.read(self._out, most):

@@ -33,7 +33,7 @@ from auditor.blackbox.sample import CALLS, TRIAL, Sample
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
-from auditor.errors import InvalidInputError, how_many, require_number
+from auditor.errors import InvalidInputError, OverdueError, how_many, require_number
 from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair
 
@@ -69,6 +69,7 @@ class Execution:
     isolate: bool = True
     address: str | None = None
     lost: bool = False  # a worker process has died in this audit
+    ends: float | None = None  # when an audit with a limit of time must end, by time.monotonic
 
     def __post_init__(self) -> None:
         if self.backend not in get_args(BackendName):
@@ -113,8 +114,12 @@ class Execution:
 
     @property
     def in_workers(self) -> bool:
-        """Whether worker processes run Python mechanisms themselves. A mechanism that crashes then ends its worker."""
-        return self.backend == "loky" and processes(self.workers) > 1 and not self.lost and self.timeout is None
+        """Whether worker processes run Python mechanisms themselves. A mechanism that crashes then ends its worker.
+
+        A worker that hangs cannot be ended alone. So under a limit of time, mechanisms have processes of their own.
+        """
+        may = self.backend == "loky" and processes(self.workers) > 1 and not self.lost
+        return may and self.timeout is None and self.ends is None
 
     def reach(self, source: Source) -> None:
         """Start the workers early, since this takes a while. Raises InvalidInputError if no cluster answers."""
@@ -210,7 +215,8 @@ class Sampler:
                 pace.note(len(task), seconds)
                 group = list(zip(batches[done : done + len(task)], task, strict=True))
                 done += len(task)
-                observed = self.store.record(group, None if error is None else batches[done], error)
+                failed = None if error is None or isinstance(error, OverdueError) else batches[done]
+                observed = self.store.record(group, failed, error)
                 for batch, drawn in observed:
                     self._look(batch, drawn)
                 if keep:
@@ -290,7 +296,7 @@ class Sampler:
 
     def origin(self) -> Origin:
         """Return the object that draws in a process of its own, or the source itself if workers import it."""
-        return isolated(self.source, self.execution.timeout) if self.apart else self.source
+        return isolated(self.source, self.execution.timeout, self.execution.ends) if self.apart else self.source
 
     def batches(
         self,

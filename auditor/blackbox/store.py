@@ -51,6 +51,10 @@ COUNTS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, Pro
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
 
 
+class _OtherVersionError(sqlite3.DatabaseError):
+    """A file that another version of the auditor wrote."""
+
+
 class Store:
     """The file of a configuration's runs, or of a recording. Audits may write from several threads of one process."""
 
@@ -68,6 +72,11 @@ class Store:
         except (*SPOILT, InvalidInputError) as error:
             self.close()
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if not reading and isinstance(error, _OtherVersionError):
+                raise InvalidInputError(
+                    f"finished work cannot be kept in {path}: {error}; use that auditor, name another folder by --out, or remove "
+                    "the file, which forgets the violations of earlier runs"
+                ) from None
             if not reading and code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 raise MachineError(f"{path} cannot be written: {error}") from None
             raise InvalidInputError(
@@ -85,7 +94,7 @@ class Store:
                 file.execute(f"PRAGMA {pragma}")
         [(version,)] = file.execute("PRAGMA user_version")
         if version not in ((VERSION,) if reading else (0, VERSION)):
-            raise sqlite3.DatabaseError(f"its version is {version}, and this auditor reads {VERSION}")
+            raise _OtherVersionError(f"its version is {version}, and this auditor reads {VERSION}")
         if not reading:
             file.executescript(f"BEGIN EXCLUSIVE; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
         with closing(sqlite3.connect(":memory:")) as own:
@@ -119,6 +128,18 @@ class Store:
             file.execute("INSERT INTO runs (started, identity) VALUES (?, ?)", (_now(), json.dumps(identity)))
             file.executemany("INSERT INTO inputs VALUES (?, ?)", inputs.items())
             return False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether there is a run that did not end."""
+        return bool(self.rows("SELECT 1 FROM runs WHERE ended IS NULL"))
+
+    def enter(self, report: str) -> None:
+        """Enter a report as that of a run that ended, unless the last run has just this report. No run is under way."""
+        if next(self.reports(), None) != report:
+            with self.transaction() as file:
+                values = _now(), _now(), "{}", report
+                file.execute("INSERT INTO runs (started, ended, identity, report) VALUES (?, ?, ?, ?)", values)
 
     def reports(self) -> Iterator[str]:
         """Yield the reports of the runs that ended, the last one first."""
@@ -232,7 +253,7 @@ class AuditStore:
             value = find()
         except MechanismError as error:
             if self.mode is Mode.RECORD:
-                self.keep(notes={name: error})
+                self.keep(notes={name: MechanismError(*error.args)})  # no other class is decoded as an error
             raise
         self.keep(notes={name: value})
         return value

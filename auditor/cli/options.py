@@ -90,10 +90,10 @@ def _integer(text: str) -> int:
     raise argparse.ArgumentTypeError(f"invalid int value: {text!r}")
 
 
-def add_ending(parser: argparse.ArgumentParser) -> None:
+def add_ending(parser: argparse.ArgumentParser, folder: str = "reports") -> None:
     """Add the options for what a run writes and prints, and for its exit status."""
-    out = "reports go to DIR/<config name>/"
-    parser.add_argument("--out", type=Path, default=Path("reports"), metavar="DIR", help=out)
+    out = f"reports go to DIR/<config name>/; by default {folder}"
+    parser.add_argument("--out", type=Path, default=Path(folder), metavar="DIR", help=out)
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
     strict = "end with exit status 1 if a pass is weak, or with --baseline if something could not be compared"
     parser.add_argument("--strict", action="store_true", help=strict)
@@ -142,7 +142,7 @@ def _runs(add: _Add) -> None:
     replay.add_argument("--check", type=Path, metavar="REPORT.json", help=checked)
     with_code = "run the functions that make the data sets, if the recording names any"
     replay.add_argument("--run-code", action="store_true", help=with_code)
-    add_ending(replay)
+    add_ending(replay, "replays")
 
     words = "show a stored report again, as a table, a page, Markdown or JUnit's XML"
     show = add("show", "stored:show", words)

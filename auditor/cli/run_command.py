@@ -17,10 +17,10 @@ from pathlib import Path
 from rich.console import Console
 
 from auditor.auditing.consistent import read_report
-from auditor.auditing.earlier import as_text, earlier_violation, from_text
+from auditor.auditing.earlier import as_text
 from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
-from auditor.auditing.plan import Plan, journalled
+from auditor.auditing.plan import journalled, remembering, with_violation
 from auditor.blackbox.store import Store
 from auditor.cli.common import (
     STATUS,
@@ -90,15 +90,21 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
         for i, configuration in enumerate(configurations):
             folder = options.out / configuration.name
             journal = opened.enter_context(contextlib.closing(Store(folder / RUNS)))
+            if not (options.resume and journal.interrupted):
+                _enter(folder / "report.json", configuration.name, journal)
             goes_on = journal.begin(identity(configuration), options.resume, inputs(configuration))
             if options.resume and not goes_on:
                 warn(f"note: {configuration.name}: {SAME_AGAIN}")
             journals.append(journal)
-            if options.record is None:
-                # --seed repeats a run as it was without an earlier report.
-                red = _violations(configuration, folder, journal) if options.seed is None else {}
-                plans = tuple(_what_was_red(journalled(plan, journal), red) for plan in configuration.plans)
-                configurations[i] = replace(configuration, plans=plans)
+            keeping = [journalled(plan, journal) if options.record is None else plan for plan in configuration.plans]
+            red = _violations(configuration, journal)
+            plans = tuple(remembering(plan, red.get(plan.name, "")) for plan in keeping)
+            for plan in plans:
+                if plan.earlier or plan.least:
+                    files = " and ".join(str(file) for file in (folder / "report.json", journal.path) if file.exists())
+                    what = "an earlier report shows a violation, and no pass counts before it is settled"
+                    warn(f"note: {plan.name}: {what}; to forget all earlier runs, remove {files}")
+            configurations[i] = replace(configuration, plans=plans)
         gc.freeze()  # otherwise Python's collector goes through all imported objects again and again
         return _audit(configurations, options, journals, baselines)
 
@@ -110,33 +116,65 @@ def _load_libraries() -> None:
         pkgutil.resolve_name("auditor.report.plots:load_matplotlib")()
 
 
-def _violations(configuration: Configuration, folder: Path, journal: Store) -> dict[str, AuditResult]:
-    """Return the unexpected violations in the earlier reports of a configuration, by the name of the audit.
+def _enter(report: Path, name: str, journal: Store) -> None:
+    """Enter the report in the folder of a configuration with the runs that ended, if it shows a violation.
 
-    Each audit counts as it last ended with an answer. So a run without an answer, or a run of other audits by --only, does not
-    let a violation be forgotten.
+    It is usually that of the last run. Otherwise it was brought here, or its run was killed at the end. A report without a
+    violation settles nothing, and is not entered.
     """
-    wanted, found = {plan.name for plan in configuration.plans}, dict[str, AuditResult]()
-    for run in _earlier_runs(configuration, folder, journal):
-        answered = [audit for audit in run.audits if audit.name in wanted and audit.verdict is not Verdict.INCONCLUSIVE]
-        found |= {audit.name: audit for audit in answered if audit.verdict is not audit.expected}
-        wanted -= {audit.name for audit in answered}
-        if not wanted:
-            break
-    return {name: audit for name, audit in found.items() if audit.verdict is Verdict.VIOLATION}
-
-
-def _earlier_runs(configuration: Configuration, folder: Path, journal: Store) -> Iterator[RunResult]:
-    """Yield the report in the folder of a configuration, if it can be read, then the reports of earlier runs, the last first."""
-    report = folder / "report.json"
     try:
-        earlier = read_report(report) if report.exists() else None
+        run = read_report(report) if report.exists() else None
     except AuditorError as error:
-        warn(f"note: the earlier report is not looked at: {error}")
+        warn(f"note: the earlier report is not looked at: {error}; the reports in {journal.path} are looked at")
         return
-    if earlier is None or earlier.name != configuration.name:
+    if run is None:
         return
-    yield earlier
+    if run.name != name:
+        warn(
+            f'note: {report} is not looked at, since it is a report of "{run.name}"; the reports in {journal.path} are'
+        )
+    elif any(audit.verdict is Verdict.VIOLATION for audit in run.audits):
+        journal.enter(report.read_text(encoding="utf-8"))
+
+
+def _violations(configuration: Configuration, journal: Store) -> dict[str, str]:
+    """Return the unexpected violations of earlier runs, each as text, by the name of the audit.
+
+    Each audit counts as it last ended with an answer to its claim. So no run without an answer, of other audits by --only, or
+    of another claim lets a violation be forgotten. If a violation cannot be counted again, those before it are looked at.
+    """
+    open_plans = {plan.name: plan for plan in configuration.plans}
+    red, unfit, notes = dict[str, AuditResult](), dict[str, AuditResult](), dict[str, None]()
+    for run in _earlier_runs(journal):
+        for audit in run.audits:
+            plan = open_plans.get(audit.name)
+            if plan is None or audit.verdict is Verdict.INCONCLUSIVE:
+                continue
+            is_violation = audit.verdict is Verdict.VIOLATION
+            if is_violation and not audit.expected is plan.expect is Verdict.VIOLATION:
+                with_it, why = with_violation(plan, audit)
+                if why:
+                    notes[f"note: {plan.name}: the violation of the earlier report is not looked at first: {why}"] = (
+                        None
+                    )
+                if with_it.least:
+                    known = unfit.get(plan.name, audit)
+                    unfit[plan.name] = max(known, audit, key=lambda one: one.outputs.bound)
+                if with_it.earlier is None and why:
+                    continue
+                red[plan.name] = audit
+                del open_plans[plan.name]
+            elif audit.claim == plan.claim:
+                del open_plans[plan.name]
+        if not open_plans:
+            break
+    for note in notes:
+        warn(note)
+    return {name: as_text(audit) for name, audit in {**unfit, **red}.items()}
+
+
+def _earlier_runs(journal: Store) -> Iterator[RunResult]:
+    """Yield the reports of earlier runs, the last first. A note names each that cannot be read."""
     for text in journal.reports():
         try:
             with fitting("it is spoilt"):
@@ -145,26 +183,6 @@ def _earlier_runs(configuration: Configuration, folder: Path, journal: Store) ->
             warn(f"note: a report in {journal.path} is not looked at: {error}")
             continue
         yield run
-
-
-def _what_was_red(plan: Plan, red: dict[str, AuditResult]) -> Plan:
-    """Return the plan with the violation that its audit found before, which is counted again first, if it can be.
-
-    The store keeps the violation, since a run that is resumed may have overwritten the earlier report.
-    """
-    kept = plan.store.recall("earlier", lambda: as_text(red[plan.name]) if plan.name in red else "")
-    if not kept:
-        return plan
-    settings, found = plan.settings, from_text(kept)
-    try:
-        if plan.kind == "pairwise":
-            earlier = earlier_violation(plan.claim, settings.method, settings.events, plan.domain, found)
-            return replace(plan, earlier=earlier)
-    except AuditorError as error:
-        warn(f"note: {plan.name}: the violation of the earlier report is not looked at first: {error}")
-    if found.claim != plan.claim:
-        return plan
-    return replace(plan, least=found.tried.pairs if plan.kind == "query" else found.outputs.bound)
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -183,7 +201,12 @@ def replay(options: argparse.Namespace) -> int:
                 "if you trust this code, add --run-code"
             )
         for replay in replays:
-            make_folder(options.out / replay.name)
+            folder = options.out / replay.name
+            if (folder / RUNS).exists():
+                raise InvalidInputError(
+                    f"{folder} holds the reports of runs, and a replay is no run; name another folder by --out"
+                )
+            make_folder(folder)
         return _audit(replays, options, [], {})[0]
 
 
@@ -219,7 +242,7 @@ def _audit(
                 _say_in_short(result)
             results.append(result)
             for why in unwritten:
-                warn(why)
+                warn(f"{why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
                 statuses.append(NO_ANSWER)
             if result.compared is not None:
                 show_changes(result.compared)
@@ -268,7 +291,8 @@ def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -
         except BrokenPipeError:
             raise
         except (OSError, InvalidInputError) as error:
-            warn(f"{target} is missing: {error}")
+            why = f"it cannot be written: {error.strerror}" if isinstance(error, OSError) else str(error)
+            warn(f"{target} is missing: {why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
             statuses.append(NO_ANSWER)
     return statuses
 

@@ -22,7 +22,7 @@ from auditor.report.markdown import changes_in_markdown
 from auditor.report.terminal import print_result
 from auditor.results.result import Comparison, RunResult
 from auditor.scores import audit_scores, read_scores
-from auditor.verdict import end_of_run
+from auditor.verdict import End
 
 
 def show(options: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def compared(options: argparse.Namespace) -> int:
     tell_github(
         lambda: annotations_of(found.failures, str(options.new)), lambda: "\n".join([*changes_in_markdown(found), ""])
     )
-    return STATUS[end_of_run([], failed_changes=len(found.failures))]
+    return STATUS[End.UNEXPECTED if found.failures else End.AS_EXPECTED]
 
 
 def show_changes(compared: Comparison) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
@@ -10,7 +10,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import Field
 
 from auditor import __version__
-from auditor.auditing.plan import recorded, replayed
+from auditor.auditing.plan import Plan, recorded, remembering, replayed
 from auditor.blackbox.store import Store
 from auditor.config.load import Configuration, load_configuration
 from auditor.config.schema import Strict, validated
@@ -104,5 +104,13 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
         raise InvalidInputError(f"{file} was changed after its outputs were recorded; restore the file, or record anew")
     configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
     store = Store(manifest.parent / OUTPUTS, reading=True)
-    plans = tuple(replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits)
-    return replace(configuration, plans=plans)
+    plans = [replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits]
+    return replace(configuration, plans=tuple(_remembering(plan, configuration.stand_ins) for plan in plans))
+
+
+def _remembering(plan: Plan, stand_ins: Container[str]) -> Plan:
+    """Return the plan with the earlier violation that was recorded. A stand-in cannot say whether it has the pair."""
+    if plan.name in stand_ins:
+        return plan
+    with plan.store.blamed():
+        return remembering(plan, "")

@@ -14,6 +14,8 @@ from auditor.report.phrases import bound_words, failure_text, finding, headline,
 from auditor.results.result import AuditResult, Change, RunResult
 from auditor.verdict import End
 
+NOTHING = "no audit was run"
+
 
 def to_junit(*results: RunResult) -> str:
     """Return one document with a suite for each run. An unexpected audit is a failure, and without an answer an error.
@@ -26,6 +28,9 @@ def to_junit(*results: RunResult) -> str:
         taken = {visible(audit.name) for audit in result.audits}
         for audit in result.audits:
             _add_case(suite, result.name, audit)
+        if not result.audits:
+            case = ElementTree.SubElement(suite, "testcase", classname=visible(result.name), name=NOTHING)
+            ElementTree.SubElement(case, "error", message=NOTHING, type=str(End.NO_ANSWER))
         for change in result.failures:
             wanted = visible(f"{change.audit}: {change.kind}")
             numbered = (f"{wanted} {number}" for number in itertools.count(2))
@@ -35,16 +40,18 @@ def to_junit(*results: RunResult) -> str:
             case = ElementTree.SubElement(suite, "testcase", names)
             ElementTree.SubElement(case, "failure", message=visible(change.what), type=str(change.kind))
     ElementTree.indent(root, " ")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    text = ElementTree.tostring(root, encoding="unicode").replace("##[", "##&#91;")  # as in report.json
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
 def _numbers(result: RunResult) -> dict[str, str]:
     wrong, more = [audit.end for audit in result.audits if not audit.passed], len(result.failures)
+    none = not result.audits  # which is a case of its own
     errors = wrong.count(End.NO_ANSWER)
     return {
-        "tests": str(len(result.audits) + more),
+        "tests": str(len(result.audits) + more + none),
         "failures": str(len(wrong) - errors + more),
-        "errors": str(errors),
+        "errors": str(errors + none),
         **_time(result.seconds),
     }
 
@@ -83,6 +90,8 @@ def annotations(result: RunResult, file: str) -> list[str]:
             lines += [_command("warning", file, title, visible(warning)) for warning in audit.warnings]
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
+    if not result.audits:
+        lines.append(_command("error", file, result.name, NOTHING))
     return lines + annotations_of(result.failures, file)
 
 

@@ -162,6 +162,8 @@ def _looked_at(old: AuditResult, new: AuditResult) -> _Found:
 
 def _verdict(old: AuditResult, new: AuditResult) -> _Found:
     was_answered = old.verdict is not Verdict.INCONCLUSIVE
+    if not was_answered:
+        yield ChangeKind.NOT_COMPARED, "the loss: the earlier report has no answer"
     if old.verdict is new.verdict or (new.verdict is Verdict.MEASURED and was_answered):
         return
     if new.verdict is Verdict.INCONCLUSIVE:

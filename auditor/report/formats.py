@@ -57,7 +57,8 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
                     text = form.write(written)
                 write_whole(folder / form.file, text)
             except (AuditorError, OSError) as error:
-                failed.append(str(error))
+                why = f"it cannot be written: {error.strerror}" if isinstance(error, OSError) else ""
+                failed.append(f"{folder / form.file} is missing: {why}" if why else str(error))
                 with contextlib.suppress(OSError):  # a file of an earlier run would be taken for this one
                     (folder / form.file).unlink()
     return report, failed

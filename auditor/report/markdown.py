@@ -95,4 +95,5 @@ def _code(text: str) -> str:
     """Return text as inline code, between more backticks than it holds in a row."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     apart = " " if "`" in text else ""
-    return f"{fence}{apart}{visible(text)}{apart}{fence}"
+    shown = visible(text).replace("##[", "##\\x5b")  # which GitHub obeys wherever it stands in a log
+    return f"{fence}{apart}{shown}{apart}{fence}"

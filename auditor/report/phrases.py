@@ -354,7 +354,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
-    what = f"{not_so if wrong else 'every audit ended as expected'}{_failed_changes(result)}"
+    all_well = "every audit ended as expected" if total else "no audit was run"
+    what = f"{not_so if wrong else all_well}{_failed_changes(result)}"
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
     return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
 
@@ -370,11 +371,12 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     """Say in one line how several runs ended, and how long they took.
 
     >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
-    'all 2 configurations, 0 audits: every audit ended as expected (5 s)'
+    'all 2 configurations, 0 audits: no audit was run (5 s)'
     """
     audits = [audit for result in results for audit in result.audits]
     wrong = sum(not audit.passed for audit in audits)
-    ended = f"{wrong} did NOT end as expected" if wrong else "every audit ended as expected"
+    all_well = "every audit ended as expected" if audits else "no audit was run"
+    ended = f"{wrong} did NOT end as expected" if wrong else all_well
     if failed := sum(len(result.failures) for result in results):
         ended += f", and {how_many(failed, 'change')} since the baselines {'fails' if failed == 1 else 'fail'}"
     seconds = sum(result.seconds or 0.0 for result in results)
@@ -453,9 +455,10 @@ OWN_RANDOMNESS = (
 def spent_words(spent: OutputsSpent) -> str:
     """Say how many outputs went into each phase."""
     shrunk = f"{spent.shrink:,} to find the smallest pair and prove a bound on it, " if spent.shrink else ""
+    again = f"{spent.recount:,} to count the earlier violation again, " if spent.recount else ""
     return (
         f"{spent.search:,} to search for the pair, {spent.selection:,} to select the event, {spent.bound:,} for the bound, "
-        f"{shrunk}each used once"
+        f"{shrunk}{again}each used once"
     )
 
 

@@ -39,21 +39,25 @@ UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
 @dataclass(frozen=True, slots=True)
 class OutputsSpent:
-    """How many outputs went into each phase, both sides together. Each output counts in one phase only."""
+    """How many outputs went into each phase, both sides together. Each output counts in one phase only.
+
+    ``recount`` are those in which the event of an earlier violation was counted again. They prove no bound.
+    """
 
     search: Count = 0
     selection: Count = 0
     bound: Count = 0
     shrink: Count = 0
+    recount: Annotated[Count, UNLESS_EMPTY] = 0
 
     @property
     def total(self) -> int:
         """The outputs of all phases."""
-        return self.search + self.selection + self.bound + self.shrink
+        return self.search + self.selection + self.bound + self.shrink + self.recount
 
     def to_dict(self) -> dict[str, int]:
-        """Return the numbers by name."""
-        return asdict(self)
+        """Return the numbers by name; without a recount, none of it."""
+        return {phase: outputs for phase, outputs in asdict(self).items() if outputs or phase != "recount"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,9 +446,11 @@ class RunResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of the audits, in this order: violation, inconclusive, no violation found, measured."""
+        """The worst verdict of the audits, in this order: violation, inconclusive, no violation found, measured. Without audits,
+        inconclusive.
+        """
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
-        return max((audit.verdict for audit in self.audits), key=order.index, default=order[1])
+        return max((audit.verdict for audit in self.audits), key=order.index, default=Verdict.INCONCLUSIVE)
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError. Otherwise ``assert read_report(...)`` would pass on a violation."""

@@ -11,9 +11,8 @@ import pytest
 
 from auditor.auditing import draw, earlier, recount, rounds
 from auditor.auditing.consistent import read_report
-from auditor.auditing.earlier import OF_EARLIER, as_text, from_text
+from auditor.auditing.earlier import as_text, from_text
 from auditor.auditing.outcome import settle
-from auditor.auditing.pairwise_flow import CountEvidence
 from auditor.auditing.plan import Plan
 from auditor.cli import main, run_command
 from auditor.cli.options import all_commands
@@ -35,7 +34,7 @@ audits:
     claim: {epsilon: 1.0}
     neighbours: {domain: records, record: {low: 0, high: 10}, size: {low: 0, high: 6}, relation: add_remove}
 """
-REPORT = "reports/audit/report.json"
+REPORT, RUNS = "reports/audit/report.json", "reports/audit/runs.sqlite"
 
 
 @pytest.fixture
@@ -74,14 +73,15 @@ def test_a_run_says_what_came_of_a_violation(
     assert f"The violation of the earlier report {state}: on its pair and event, ε is " in again["earlier"]
     assert " ".join(again["earlier"].split()) in " ".join(capsys.readouterr().out.split())
     assert again["earlier"] in Path("reports/audit/summary.md").read_text(encoding="utf-8").replace("\\", "")
-    assert again["budget"]["share"] <= 1 - OF_EARLIER
+    assert again["outputs"]["recount"] >= 2_500
     assert read_report(REPORT).audits[0].earlier == again["earlier"]
     if status:
         assert again["bound"]["value"] > 1
 
 
-def test_all_shares_of_the_level_add_up_to_one_at_most(
-    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("scale", [0.3, 0.99, 3.0], ids=str)
+def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, scale: float
 ) -> None:
     counted = list[Any]()
 
@@ -89,23 +89,52 @@ def test_all_shares_of_the_level_add_up_to_one_at_most(
         counted.extend(one.outcome.seen.found for one in ended)
         return settle(ended, *rest)
 
-    monkeypatch.setattr(run_command, "settle", settled)
     run(0.3, status=1)
-    red = Path(REPORT).read_bytes()
-    for scale in (0.3, 0.99, 3.0):
-        Path(REPORT).write_bytes(red)
-        run(scale)
-        evidence = counted[-1]
-        assert isinstance(evidence, CountEvidence)
-        assert math.fsum(one.share for one in evidence.counted) <= 1 + 1e-12
-    whole = [one for one in counted if isinstance(one, CountEvidence) and one.counted[0].share == OF_EARLIER]
-    assert len(whole) >= 3
+    monkeypatch.setattr(run_command, "settle", settled)
+    fresh = run(scale, out="elsewhere")
+    again = run(scale)
+    apart, after = ([(one.share, one.counts, one.bound(0.001)) for one in found.counted] for found in counted)
+    assert apart == after
+    assert math.fsum(share for share, *_ in after) <= 1 + 1e-12
+    assert {**again, "earlier": 0, "outputs": 0} == {**fresh, "earlier": 0, "outputs": 0}
+    assert {**again["outputs"], "recount": 0} == {**fresh["outputs"], "recount": 0}
+
+
+def nearly(run: Callable[..., Any], scale: float) -> tuple[str, ...]:
+    """Return options under which a violation has a p-value between 80 % of its level and the whole level."""
+    [*_, audit] = (
+        json.loads(Path("first/audit/report.json").read_text(encoding="utf-8"))["audits"]
+        if (run(scale, "--samples", "4000", "--confidence", "0.93", out="first"))
+        else []
+    )
+    return "--samples", "4000", "--confidence", repr(1 - 1.1 * audit["budget"]["p_value"])
+
+
+@pytest.mark.parametrize("strong", [False, True], ids=["alone", "beside a refuted claim"])
+def test_a_run_repeated_ends_as_it_did(run: Callable[..., Any], strong: bool) -> None:
+    """The level of a violation is between 80 % and all of what was allowed; beside a refuted claim, only by Holm's step."""
+    if strong:
+        [audit] = CONFIGURATION.split("audits:\n")[1:]
+        beside = audit.replace("name: count", "name: strong").replace("noisy_count", "strong")
+        Path("audit.yaml").write_text(CONFIGURATION.replace(audit, beside + audit), encoding="utf-8")
+        more = "def strong(records, size, rng):\n    return len(records) + rng.laplace(scale=0.1, size=size)\n"
+        Path("mine.py").write_text(MECHANISM + more, encoding="utf-8")
+    options = nearly(run, 0.88)
+    for _ in range(4):
+        run(0.88, *options, status=1)
+        *_, audit = json.loads(Path(REPORT).read_text(encoding="utf-8"))["audits"]
+        assert audit["verdict"] == "violation"
+        assert 0.8 < audit["budget"]["p_value"] / audit["budget"]["allowed_error"] < 1
 
 
 def test_the_command_that_reproduces_a_violation_does(run: Callable[..., Any]) -> None:
     first = run(0.3, status=1)
     assert first["reproduce"] == "auditor run audit.yaml --only count --seed 0"
-    assert run(0.3, "--only", "count", "--seed", "0", status=1) == first
+    assert run(0.3, "--only", "count", "--seed", "0", status=1, out="elsewhere") == first
+    again = run(0.3, "--only", "count", "--seed", "0", status=1)
+    assert "is still there" in again.pop("earlier")
+    assert again["outputs"].pop("recount")
+    assert again == first
 
 
 def test_without_a_red_report_nothing_changes(run: Callable[..., Any]) -> None:
@@ -140,6 +169,7 @@ def test_a_report_that_does_not_fit_costs_nothing_and_is_named(
     red = Path(REPORT).read_bytes()
     for name, (change, why) in STALE.items():
         Path(REPORT).write_bytes(red)
+        Path(RUNS).unlink()  # otherwise the violation is found there
         spoil(change)
         capsys.readouterr()
         assert run(1.5, status=0) == fresh, name
@@ -284,22 +314,22 @@ def test_the_recount_draws_from_streams_of_its_own_for_each_earlier_finding(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = list[Any]()
+    compared = earlier.Earlier.compared
 
-    def settled(ended: Any, *rest: Any) -> Any:
-        [one] = ended
-        counts.append(one.outcome.seen.found.counted[0].counts)
-        return settle(ended, *rest)
+    def kept(before: Any, after: Any) -> Any:
+        counts.append(after)
+        return compared(before, after)
 
     first = run(0.3, status=1)
     red = Path(REPORT).read_bytes()
-    monkeypatch.setattr(run_command, "settle", settled)
+    monkeypatch.setattr(earlier.Earlier, "compared", kept)
     run(0.3, status=1)
     Path(REPORT).write_bytes(red)
     run(0.3, status=1)
     run(0.3, "--out", "others", "--seed", "5")
     Path(REPORT).write_bytes(Path("others/audit/report.json").read_bytes())
     run(0.3, status=1)
-    again, same, _, other = counts
+    again, same, other = counts
     assert again == same
     assert again != other
     assert [list(side) for side in again.tables()[0:2]] != [
@@ -308,9 +338,12 @@ def test_the_recount_draws_from_streams_of_its_own_for_each_earlier_finding(
     ]
 
 
-def test_a_violation_that_the_search_misses_stays_red(run: Callable[..., Any]) -> None:
-    """One record of 5,000 numbers is counted ten times. It was found on the pair that shows it, and the search does not try it."""
-    rare = "    hits = sum(abs(r - 7.31) < 1e-9 for r in records)\n    return 10 * hits + "
+@pytest.fixture
+def missed(run: Callable[..., Any]) -> Any:
+    """Leave a red report. One record of 5,000 numbers is counted ten times. It was found on the pair that shows it, and the
+    search does not try it. With a scale of at least 2 it is mended.
+    """
+    rare = "    hits = sum(abs(r - 7.31) < 1e-9 for r in records) * (float(os.environ['SCALE']) < 2)\n    return 10 * hits + "
     Path("mine.py").write_text(MECHANISM.replace("    return ", rare), encoding="utf-8")
     domain = re.search(r"neighbours: (.*)", CONFIGURATION)
     assert domain is not None
@@ -318,15 +351,107 @@ def test_a_violation_that_the_search_misses_stays_red(run: Callable[..., Any]) -
     Path("audit.yaml").write_text(pairs, encoding="utf-8")
     run(1.5, status=1)
     Path("audit.yaml").write_text(CONFIGURATION, encoding="utf-8")
-    fresh = run(1.5, out="elsewhere", status=0)
+    return run(1.5, out="elsewhere", status=0)
+
+
+def stays_red(run: Callable[..., Any], *options: str) -> None:
+    audit = run(1.5, *options, status=3)
+    assert (audit["verdict"], audit["passed"]) == ("inconclusive", False)
+    assert "is still there: on its pair and event, ε is " in audit["earlier"]
+    assert "is still there; mend the mechanism, or raise `samples` to 12,000" in audit["stop_reason"]
+    assert read_report(REPORT).audits[0].verdict == "inconclusive"
+
+
+def test_a_violation_that_the_search_misses_is_no_pass_until_it_is_mended(
+    run: Callable[..., Any], missed: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(3):
-        again = run(1.5, status=1)
-        assert again["pair"] == {"left": [], "right": [7.31], "relation": "add_remove"}
-        assert "by the event of the earlier report" in again["stop_reason"]
-        assert again["budget"]["share"] == OF_EARLIER
-        assert again["reproduce"] == "auditor run audit.yaml --only count"
-        assert read_report(REPORT).audits[0].verdict == "violation"
-    assert fresh["verdict"] == "no_violation_found"
+        stays_red(run)
+    assert f"to forget all earlier runs, remove {REPORT} and {RUNS}" in capsys.readouterr().err
+    assert "is gone" in run(2.0, status=0)["earlier"]
+    assert run(1.5, status=0) == missed
+
+
+def test_no_option_lets_a_violation_be_forgotten(run: Callable[..., Any], missed: Any) -> None:
+    for options in (["--record", "kept"], ["--seed", "0"], ["--resume"], ["--only", "count"], [], ["--seed", "7"]):
+        stays_red(run, *options)
+    assert main(["replay", "kept", "--check", REPORT]) == 1  # the last run is not the recorded one
+    assert main(["replay", "kept"]) == 3
+    replayed = json.loads(Path("replays/audit/report.json").read_text(encoding="utf-8"))["audits"][0]
+    assert "is still there" in replayed["earlier"]
+    assert main(["replay", "kept", "--check", "replays/audit/report.json"]) == 0
+    again = run(1.5, out="third", status=0)
+    assert again == missed
+
+
+def test_a_replay_is_no_answer_of_a_run(
+    run: Callable[..., Any], missed: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    red = Path(REPORT).read_bytes()
+    run(3.0, "--record", "kept", out="elsewhere", status=0)
+    assert main(["replay", "kept", "--out", "reports"]) == 2
+    assert "reports/audit holds the reports of runs" in capsys.readouterr().err
+    assert Path(REPORT).read_bytes() == red
+    assert main(["replay", "kept"]) == 0
+    assert Path(REPORT).read_bytes() == red
+    assert main(["replay", "kept", "--json", REPORT]) == 0
+    stays_red(run)
+
+
+@pytest.mark.parametrize("left", ["nothing", "garbage", "half", "foreign", "green", "a forged pair", "another version"])
+def test_a_report_that_does_not_fit_hides_none_in_the_store(
+    run: Callable[..., Any], missed: Any, capsys: pytest.CaptureFixture[str], left: str
+) -> None:
+    red = Path(REPORT).read_text(encoding="utf-8")
+    whole = json.loads(red)
+    told = "looked at"
+    match left:
+        case "nothing":
+            Path(REPORT).unlink()
+            told = ""
+        case "garbage":
+            Path(REPORT).write_bytes(b"\xff\x00garbage")
+        case "half":
+            Path(REPORT).write_text(red[: len(red) // 2], encoding="utf-8")
+        case "foreign":
+            Path(REPORT).write_text(json.dumps({**whole, "name": "other"}), encoding="utf-8")
+        case "green":
+            Path(REPORT).write_bytes(Path("elsewhere/audit/report.json").read_bytes())
+            told = ""
+        case "a forged pair":
+            spoil(lambda entry: entry["pair"].update(left=[], right=[11.0]))
+            told = "its pair is not in the domain"
+        case _:
+            Path(REPORT).write_text(json.dumps({**whole, "version": 99}), encoding="utf-8")
+    capsys.readouterr()
+    for _ in range(2):
+        stays_red(run)
+    assert told in capsys.readouterr().err
+
+
+def test_a_report_without_its_store_is_remembered(run: Callable[..., Any], missed: Any) -> None:
+    Path(RUNS).unlink()
+    for _ in range(3):
+        stays_red(run)
+    Path(RUNS).unlink()
+    Path(REPORT).unlink()
+    assert run(1.5, status=0) == missed
+
+
+def test_a_claim_that_is_weaker_for_a_while_washes_nothing(run: Callable[..., Any], missed: Any) -> None:
+    Path("audit.yaml").write_text(CONFIGURATION.replace("epsilon: 1.0", "epsilon: 4.0"), encoding="utf-8")
+    run(1.5, status=0)
+    Path("audit.yaml").write_text(CONFIGURATION, encoding="utf-8")
+    stays_red(run)
+
+
+def test_outputs_of_the_recount_are_none_of_the_bound(run: Callable[..., Any]) -> None:
+    run(0.3, status=1)
+    again = run(1.5, status=0)
+    fresh = run(1.5, status=0, out="elsewhere")
+    assert again["outputs"].pop("recount") > 0
+    assert again["outputs"] == fresh["outputs"]
+    assert run(1.5, "--baseline", REPORT, status=0, out="elsewhere") == fresh
 
 
 def test_resume_after_the_end_is_the_same_run(run: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
@@ -361,8 +486,9 @@ def test_a_run_that_is_resumed_looks_at_what_it_began_with(
     assert one.digest == other.digest
 
 
-def test_what_is_recorded_does_not_depend_on_reports(run: Callable[..., Any]) -> None:
-    green = run(1.5, status=0, out="empty")
+def test_a_recording_has_the_recount(run: Callable[..., Any]) -> None:
     run(0.3, status=1)
-    assert run(1.5, "--record", "kept", status=0) == green
+    assert "is gone" in run(1.5, "--record", "kept", status=0)["earlier"]
     assert main(["replay", "kept", "--check", REPORT]) == 0
+    assert main(["replay", "kept", "--out", "again"]) == 0
+    assert Path("again/audit/report.json").read_bytes() == Path(REPORT).read_bytes()

@@ -1,6 +1,7 @@
 """The exit status of a run, and what it leaves behind, in situations that only a run brings about."""
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,69 @@ def test_an_interrupted_run_says_nothing_of_its_end(
     assert "--resume continues from there" in told.err
     assert not REPORT.exists()
     assert not Path("junit.xml").exists()
+
+
+def test_no_answer_is_no_baseline_and_no_pass(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(samples=4000, scale=1.0) == 0
+    whole = report()
+    Path("audit.yaml").write_text(
+        Path("audit.yaml").read_text(encoding="utf-8").replace("epsilon: 1.0", "epsilon: 90.0"), encoding="utf-8"
+    )
+    assert main(["run", "audit.yaml"]) == 3
+    REPORT.rename("silent.json")
+    capsys.readouterr()
+    assert main(["compare", "silent.json", "silent.json"]) == 0
+    assert "not compared  noisy: the loss: the earlier report has no answer" in capsys.readouterr().out
+    assert main(["compare", "silent.json", "silent.json", "--strict"]) == 1
+    assert main(["run", "audit.yaml", "--baseline", "silent.json", "--strict"]) == 1
+    for passed in (True, False):
+        empty = {**whole, "audits": [], "passed": passed}
+        Path("empty.json").write_text(json.dumps(empty), encoding="utf-8")
+        assert main(["show", "empty.json"]) == 2
+        assert main(["compare", "empty.json", "empty.json"]) == 2
+        assert main(["run", "audit.yaml", "--baseline", "empty.json"]) == 2
+        assert "empty.json holds no audits; run the audits again" in capsys.readouterr().err
+
+
+def test_what_github_obeys_is_an_escape_in_every_file(run: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
+    word = "##[debug]HARMLESS"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "steps.md")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert run() == 0
+    text = Path("audit.yaml").read_text(encoding="utf-8")
+    Path("audit.yaml").write_text(
+        text.replace("name: noisy", f"name: '{word}'").replace("scale: 1.0", "scale: 0.3"), encoding="utf-8"
+    )
+    assert main(["run", "audit.yaml", "--junit", "junit.xml"]) == 1
+    for file in ("junit.xml", "steps.md", "reports/audit/summary.md", "reports/audit/report.json"):
+        assert "##[" not in Path(file).read_text(encoding="utf-8"), file
+    [suite] = ElementTree.parse("junit.xml").getroot()
+    assert [case.attrib["name"] for case in suite] == [word]
+
+
+def test_a_store_of_another_version_says_what_can_be_done(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run() == 0
+    with sqlite3.connect("reports/audit/runs.sqlite") as file:
+        file.execute("PRAGMA user_version=99")
+    file.close()
+    capsys.readouterr()
+    assert run() == 2
+    told = capsys.readouterr().err
+    assert "its version is 99, and this auditor reads" in told
+    assert "remove the file, which forgets the violations of earlier runs" in told
+    assert "another run is writing" not in told
+
+
+def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
+    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("reports/audit/report.html").mkdir(parents=True)
+    assert run("--junit", "reports/audit/report.html/junit.xml") == 3
+    told = capsys.readouterr().err
+    assert (
+        "report.html is missing: it cannot be written: Is a directory; no verdict changes, but the exit status is not 0"
+        in told
+    )
+    assert "Errno" not in told

@@ -46,7 +46,7 @@ def run(*audits: AuditResult, name: str = "some run") -> RunResult:
         ([SOUND, {"expected": Verdict.VIOLATION}], Verdict.VIOLATION, True),
         ([SOUND, NO_ANSWER], Verdict.INCONCLUSIVE, False),
         ([NO_ANSWER, {}], Verdict.VIOLATION, False),
-        ([], Verdict.NO_VIOLATION_FOUND, True),
+        ([], Verdict.INCONCLUSIVE, False),
     ],
 )
 def test_a_run_is_as_bad_as_its_worst_audit(changes: list[dict[str, Any]], verdict: Verdict, passed: bool) -> None:
