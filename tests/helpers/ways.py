@@ -192,6 +192,7 @@ def _rows() -> Iterator[str]:
 def _short(value: Any) -> str:
     text = (value if isinstance(value, str) else repr(value)).replace("\n", " ")
     text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    text = re.sub(r"digest [0-9a-f]+", "digest …", text)  # it depends on the versions of Python and of the library
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
