@@ -131,17 +131,18 @@ def refusal(error: MechanismError) -> str:
     return re.sub(r"0x[0-9a-f]+", "0x…", str(error))
 
 
-def expected(pair: Pair) -> Any:
-    """Return the same without any way: the outputs are made here, and made canonical."""
-    counts = int(LABELS.sum()), int((~LABELS).sum())
-    try:
-        sides = [
-            from_list([forms.build(recipe) for _ in range(number)])
-            for recipe, number in zip((pair.left, pair.right), counts, strict=True)
-        ]
-    except MechanismError as error:
-        return refusal(error)
-    return [list(cells(side)) for side in sides], *map(cells, sides)
+def expected(pair: Pair) -> list[Any]:
+    """Return the same without any way: the outputs are made here, and made canonical.
+
+    If both sides are refused, the refusal that comes first depends on the order of drawing, and both are returned.
+    """
+    counts, sides, refusals = (int(LABELS.sum()), int((~LABELS).sum())), list[Outputs](), list[Any]()
+    for recipe, number in zip((pair.left, pair.right), counts, strict=True):
+        try:
+            sides.append(from_list([forms.build(recipe) for _ in range(number)]))
+        except MechanismError as error:
+            refusals.append(refusal(error))
+    return refusals or [([list(cells(side)) for side in sides], *map(cells, sides))]
 
 
 # --- The table of the reference ---

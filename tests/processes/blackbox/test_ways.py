@@ -45,22 +45,21 @@ def pair_of(recipe: Any) -> Pair:
 @pytest.mark.parametrize("recipe", ways.RECIPES, ids=lambda recipe: recipe[0])
 def test_a_form_is_the_same_in_every_way(recipe: Any) -> None:
     wanted = ways.expected(pair_of(recipe))
-    assert {way: ways.seen(draw, pair_of(recipe)) for way, draw in ways.WAYS.items()} == dict.fromkeys(
-        ways.WAYS, wanted
-    )
+    for way, draw in ways.WAYS.items():
+        assert ways.seen(draw, pair_of(recipe)) in wanted, way
 
 
 def test_a_form_is_the_same_on_a_cluster(cluster: Cluster) -> None:
     workers = workers_for("dask", -1, cluster.address)
     for recipe in ways.RECIPES:
         found = ways.seen(lambda pair: ways.in_worker(workers, pair), pair_of(recipe))
-        assert found == ways.expected(pair_of(recipe)), recipe
+        assert found in ways.expected(pair_of(recipe)), recipe
 
 
 @pytest.mark.parametrize("recipe", [*filter(ways.is_json, ways.RECIPES)], ids=lambda recipe: recipe[0])
 def test_a_form_is_the_same_from_a_program(recipe: Any) -> None:
     assert ways.fits_json(recipe)
-    assert ways.seen(lambda pair: ways.drawn(ways.program(), pair), pair_of(recipe)) == ways.expected(pair_of(recipe))
+    assert ways.seen(lambda pair: ways.drawn(ways.program(), pair), pair_of(recipe)) in ways.expected(pair_of(recipe))
 
 
 @settings(max_examples=EXAMPLES)
@@ -69,7 +68,7 @@ def test_nested_forms_are_the_same_in_every_way(left: Any, right: Any) -> None:
     pair = Pair(left, right)
     wanted = ways.expected(pair)
     for way, draw in ways.WAYS.items():
-        assert ways.seen(draw, pair) == wanted, way
+        assert ways.seen(draw, pair) in wanted, way
 
 
 def test_the_reference_says_what_is_seen_of_each_form() -> None:
