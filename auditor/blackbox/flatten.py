@@ -8,6 +8,7 @@ import io
 import itertools
 import math
 import operator
+import pickle
 import re
 import sys
 from collections import defaultdict, deque
@@ -339,13 +340,43 @@ def digest_of(value: Any) -> str:
 
 
 def _pickled(value: Any, fast: bool) -> bytes:
-    import cloudpickle
-
     file = io.BytesIO()
-    pickler = cloudpickle.CloudPickler(file)
+    pickler = _pickler()(file)
     pickler.fast = fast
     pickler.dump(value)
     return file.getvalue()
+
+
+@functools.cache
+def _pickler() -> Any:
+    """Return a class of picklers whose pickles of a value do not depend on what else the process has imported."""
+    import cloudpickle
+
+    registered = cloudpickle.CloudPickler.dispatch_table
+
+    class Reductions:
+        """Of the ways to pickle types, those of cloudpickle, and those that Python or a type's own library registered.
+        Others, such as loky and tblib, register theirs for the types of Python, in processes that import them.
+        """
+
+        def __getitem__(self, kind: type) -> Any:
+            reduction = registered[kind]
+            library = str(getattr(reduction, "__module__", "")).partition(".")[0]
+            if library not in ("copyreg", "cloudpickle", kind.__module__.partition(".")[0]):
+                raise KeyError(kind)
+            return reduction
+
+    class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+        dispatch_table = Reductions()
+
+        def reducer_override(self, value: Any) -> Any:
+            # An exception has an empty __dict__ from when somebody has looked for it.
+            if isinstance(value, BaseException) and not value.__dict__:
+                made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+                return made[:2] if made[2:] == ({},) else made
+            return super().reducer_override(value)
+
+    return Pickler
 
 
 def without_address(value: Any) -> str:

@@ -1,8 +1,12 @@
 """Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
 
+import collections
+import copyreg
 import dataclasses
 import itertools
 import math
+import re
+import types
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -516,6 +520,24 @@ def test_a_long_text_of_an_exception_is_cut() -> None:
         column.atoms for column in from_list([ValueError("x" * 5_000_000)] * 2).columns if "message" in column.name
     ]
     assert said == (repr("x" * 1_000 + "… (5,000,000 letters, digest 03a7bd518f3e4eca)"),)
+
+
+def test_what_a_library_registers_for_the_types_of_others_changes_no_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """loky and tblib, which dask imports, register ways to pickle Python's own types, and only in some processes."""
+    output = collections.deque([ValueError("spent"), re.compile("a+"), str.join, ValueError])
+    before = row_of([output])
+    # Only what pickle is asked about by its dispatch table: it does not ask about classes.
+    for kind in (ValueError, collections.deque, type(str.join)):
+        monkeypatch.setitem(copyreg.dispatch_table, kind, lambda value: (str, (repr(value),)))
+    assert row_of([output]) == before
+
+
+def test_an_exception_that_was_looked_at_has_the_digest_of_one_that_was_not() -> None:
+    at_rest, seen, with_more = ValueError("spent"), ValueError("spent"), ValueError("spent")
+    assert vars(seen) == {}
+    with_more.left = 1.0  # type: ignore[attr-defined]
+    rows = [row_of(types.SimpleNamespace(last=collections.deque([error]))) for error in (at_rest, seen, with_more)]
+    assert rows[0] == rows[1] != rows[2]
 
 
 def test_exact_numbers_lie_on_the_line() -> None:
