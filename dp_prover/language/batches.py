@@ -84,7 +84,7 @@ REASON = (
     "and the range of a loop over independent outputs"
 )
 EACH_ITEM = {f"np.{name}" for name in UFUNCS} | {"np.divide", "np.where", "np.clip", "np.round", "abs"}
-ALONG = {f"np.{name}" for name in REDUCTIONS} | {"np.cumsum", "np.sort"}
+ALONG = {f"np.{name}" for name in REDUCTIONS} | {"np.cumsum", "np.sort", "np.argsort"}
 SHAPED = {"np.zeros", "np.ones", "np.full", "np.broadcast_to", "np.tile"}
 JOINED = {"np.stack", "np.column_stack", "np.concatenate"}
 OF_SIZE = {"range": RANGE, "np.arange": PLACES}
@@ -451,7 +451,9 @@ def _reduced(call: Call) -> Any:
 def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a function along an axis of an array of rows, which must be another axis than that of the rows."""
     array = arguments[0] if arguments else None
-    axis = arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name == "np.sort" else None)
+    axis = (
+        arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name in ("np.sort", "np.argsort") else None)
+    )
     if not isinstance(array, Array) or any(map(is_batched, [*arguments[1:], *keywords.values()])):
         raise refused(f"{name} has something of a batch other than an array of its rows first")
     with shown():

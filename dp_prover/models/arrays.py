@@ -270,7 +270,7 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
     native(numbers.__setitem__, places, np.arange(len(items)).reshape(source.shape))
     for at, number in zip(array.index.ravel().tolist(), numbers.ravel().tolist(), strict=True):
         if number >= 0:
-            array.store.items[at] = items[number]
+            array.store[at] = items[number]
 
 
 def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
@@ -310,7 +310,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
             start = result.ctypes.data - ids.ctypes.data
             index = np.ndarray(result.shape, np.intp, np.array(origin.index, order="C"), start, result.strides)
             line = origin.index.ndim == 1 and origin.index.flags.c_contiguous
-            sure = line and origin.index.size == len(origin.store.items) and result.flags.writeable
+            sure = line and origin.index.size == len(origin.store) and result.flags.writeable
             if not sure:
                 origin.store.may_be_copied()
             return Array(origin.store, index, origin.dtype)
@@ -347,7 +347,7 @@ def reduced(
             return array_of(items, (len(items),), dtype)
         made_array = array_of(items, (*rows.shape[:-1], len(results[0])), dtype)
         back = np.moveaxis(made_array.index, -1, axis)
-        return array_of([made_array.store.items[at] for at in back.ravel().tolist()], back.shape, dtype)
+        return array_of([made_array.store[at] for at in back.ravel().tolist()], back.shape, dtype)
     items = [cast(run, item, dtype) for item in results]
     if axis is None:
         shape = (1,) * len(array.shape) if keepdims else ()

@@ -180,6 +180,7 @@ def _clip(caller: Caller, array: Array, min: Any = None, max: Any = None) -> Any
 ARRAY_METHODS: dict[str, Callable[..., Any]] = {
     **{name: _as_function(name) for name in of_numpy.REDUCTIONS if hasattr(np.ndarray, name)},
     "cumsum": _as_function("cumsum"),
+    "argsort": _as_function("argsort"),
     "reshape": _reshape,
     "copy": _copy,
     "astype": _astype,

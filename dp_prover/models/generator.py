@@ -75,7 +75,7 @@ def _given(run: TracedRun, shown: Any, *parameters: Any) -> list[list[Any]]:
         array = as_array(run, value) if isinstance(value, list | tuple) else value
         if isinstance(array, Array):
             places = np.broadcast_to(array.index, shape)
-            columns.append([typed(array.store.items[at], array.dtype) for at in places.ravel().tolist()])
+            columns.append([typed(array.store[at], array.dtype) for at in places.ravel().tolist()])
         else:
             columns.append([array] * int(np.prod(shape)))
     return columns
@@ -453,7 +453,7 @@ def shuffle(run: TracedRun, x: Any, axis: Any = 0) -> None:
         raise NotProvedError("an array is shuffled, and may share its numbers with another array; shuffle a copy()")
     items, order = x.flat(), _order(run, x.shape[0])
     for place, at in zip(x.index.tolist(), order, strict=True):
-        x.store.items[place] = items[at]
+        x.store[place] = items[at]
 
 
 def _order(run: TracedRun, count: int) -> list[int]:

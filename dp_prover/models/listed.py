@@ -90,7 +90,7 @@ def iterate(value: Any) -> Iterator[Any]:
         if not value.shape:
             raise NotProvedError("an array without axes is iterated over")
         if len(value.shape) == 1:
-            return (typed(value.store.items[at], value.dtype) for at in value.index.tolist())
+            return (typed(value.store[at], value.dtype) for at in value.index.tolist())
         return (Array(value.store, row, value.dtype) for row in value.index)
     if type(value) in (list, tuple, range, str, bytes):
         require_few(len(value))

@@ -36,6 +36,7 @@ from dp_prover.models.arrays import (
 )
 from dp_prover.models.lazy import Lazy, applied, unmodelled
 from dp_prover.models.listed import Caller, Listed
+from dp_prover.models.ranks import argsort
 from dp_prover.models.run import TracedRun
 from dp_prover.models.values import BOOL, FLOAT64, Array, Term, array_of, kind_of
 from dp_prover.numbers.form import exact
@@ -399,6 +400,7 @@ NUMPY: tuple[Listed, ...] = (
     ),
     Listed("np.cumsum", np.cumsum, along(_cumsum, np.cumsum)),
     Listed("np.sort", np.sort, _sorted_along),
+    Listed("np.argsort", np.argsort, argsort, pure=False),
     Listed("np.linalg.norm", np.linalg.norm, _norm),
     Listed("np.where", np.where, _where),
     Listed("np.flatnonzero", np.flatnonzero, _flatnonzero),

@@ -152,7 +152,7 @@ def _reversed(caller: Caller, values: Any, /) -> Any:
     if type(values) not in (list, tuple, range, str) and not isinstance(values, Array):
         raise NotProvedError("reversed() has something other than a list, a tuple or an array")
     if isinstance(values, Array) and len(values.shape) == 1:
-        return Iterated(typed(values.store.items[at], values.dtype) for at in reversed(values.index.tolist()))
+        return Iterated(typed(values.store[at], values.dtype) for at in reversed(values.index.tolist()))
     if isinstance(values, list):
         return Iterated(_backwards(values, len(values) - 1))
     return Iterated(iter(listed(values)[::-1]))

@@ -79,6 +79,15 @@ class Items:
         self.items = items
         self.unsure = False
 
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, at: int) -> Any:
+        return self.items[at]
+
+    def __setitem__(self, at: int, item: Any) -> None:
+        self.items[at] = item
+
     def may_be_copied(self) -> None:
         """Note that a view may be a copy."""
         self.unsure = True
@@ -129,7 +138,7 @@ class Array:
 
     def flat(self) -> list[Any]:
         """Return the items in order."""
-        return [self.store.items[at] for at in self.index.ravel().tolist()]
+        return [self.store[at] for at in self.index.ravel().tolist()]
 
     def typed(self) -> Iterator[Any]:
         """Yield the items as scalars of their type."""
