@@ -1,4 +1,4 @@
-"""Proofs of privacy for ordinary Python, over the reals, from the function that is sampled."""
+"""Proofs of differential privacy for ordinary Python functions, over the reals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -34,12 +34,12 @@ def prove(
     """Try to prove a claim of a Python mechanism, over the reals.
 
     Args:
-        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". For Dialogues, it returns a
+        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". Under Dialogues it returns a
             session.
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
-        parameters: passed on to the mechanism as keywords.
-        seconds: of the processor's time, after which the attempt ends.
+        parameters: keyword arguments of the mechanism.
+        seconds: the attempt's budget of processor time.
 
     Raises MechanismError when the mechanism cannot be called.
 
@@ -62,7 +62,7 @@ def prove(
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
-    """Try for at most some seconds of the processor's time; see :func:`prove`."""
+    """Try within a budget of processor seconds; see :func:`prove`."""
     with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)

@@ -232,7 +232,7 @@ class Attempt:
                         str(error), family=family, failure=error.failure, event=event, path=error.path
                     ) from None
                 if matched.cost > largest:
-                    top = max(matched.found, key=lambda one: one.cost)
+                    top = max(matched.cells, key=lambda aligned: aligned.cost)
                     largest, worst = matched.cost, (family, top)
                 every.append((family, matched))
         except _FailedError as failure:
@@ -258,8 +258,8 @@ class Attempt:
         entries = []
         for family, matched in every:
             left, right = sides[family.left], sides[family.right]
-            linear = written.is_linear(family.moves, matched.found)
-            each = [left.cell(one, right, family.moves, linear) for one in matched.found]
+            linear = written.is_linear(family.moves, matched.cells)
+            each = [left.cell(one, right, family.moves, linear) for one in matched.cells]
             entry = {
                 "sides": list(family.sides),
                 "traces": [family.left, family.right],
