@@ -124,7 +124,7 @@ class Names:
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what each operation computes
     ranges: dict[str, UnitInterval | None] = field(default_factory=dict)  # of terms
-    wild: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
+    nonfinite: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
     compared: set[float] = field(default_factory=set)  # constants that data or noise are compared with
     read: dict[str, str] = field(default_factory=dict)  # evaluated functions, with a digest of their source
     raised: dict[str, type] = field(default_factory=dict)  # the mechanism's own exception classes, by name
@@ -161,8 +161,8 @@ class Names:
             self.terms[name] = (operation, arguments)
             self.functions[operation] = function
             self.ranges[name] = reach
-            if not finite or any(map(self.is_wild, arguments)):
-                self.wild.add(name)
+            if not finite or any(map(self.may_be_nonfinite, arguments)):
+                self.nonfinite.add(name)
         return name
 
     def symbols(self, form: Form) -> Iterator[str]:
@@ -173,9 +173,9 @@ class Names:
                 for argument in self.terms[name][1]:
                     yield from self.symbols(argument)
 
-    def is_wild(self, form: Form) -> bool:
+    def may_be_nonfinite(self, form: Form) -> bool:
         """Whether a form may be NaN or infinite."""
-        return not self.wild.isdisjoint(form.terms)
+        return not self.nonfinite.isdisjoint(form.terms)
 
     def is_noisy(self, form: Form) -> bool:
         """Whether a form contains noise, directly or inside an opaque term."""

@@ -19,7 +19,7 @@ Json = Any
 MISSING = {-1: "<", 0: "=", 1: ">"}
 
 
-class Written:
+class TraceWriter:
     """Writes one trace. Terms are named after what they compute, so that traces are comparable."""
 
     def __init__(self, trace: Trace) -> None:
@@ -97,7 +97,7 @@ class Written:
         what = f"{_without_names(path.structure)} {[text for text, _ in leaves]} {_without_names(path.law() or '')}"
         return [what, [written_form(form) for _, forms in leaves for form in forms]]
 
-    def cell(self, aligned: Aligned, right: "Written", moves: Box | Hull, linear: bool) -> dict[str, Json]:
+    def cell(self, aligned: Aligned, right: "TraceWriter", moves: Box | Hull, linear: bool) -> dict[str, Json]:
         """Return a cell with its shifts. This trace is its left side."""
         cell = aligned.cell
         entry: dict[str, Json] = {"left": [self._numbers[path] for path in cell.left]}

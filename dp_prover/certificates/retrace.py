@@ -58,7 +58,7 @@ def _are_same(proof: Any, traces: list[Trace], names: Names) -> bool:
         return False
     if proof["rule"] == "gaussian":
         return bool(list(map(written.trace_of_gaussian, traces)) == proof["traces"])
-    retraced = [written.Written(trace).trace() for trace in traces]
+    retraced = [written.TraceWriter(trace).trace() for trace in traces]
     pairs = zip(proof["traces"], retraced, strict=True)
     return all(
         a["terms"] == b["terms"] and _is_same_tree(a["tree"], b["tree"], a["outputs"], b["outputs"]) for a, b in pairs

@@ -1,17 +1,17 @@
-"""Sessions: an analyst who asks questions at random, and a session, as one mechanism; and how it is evaluated.
+"""Evaluates a session together with an analyst who asks questions at random, as one mechanism.
 
-The output is what the analyst asked, and the transcript. Let S be the finite set of scripts that may be asked, s one of them and
-B a set of transcripts. The analyst asks s with probability p > 0, whatever the data. So the mechanism has the probability p·P_s(B)
-for (s, B). If it is ε-private, with δ = 0, then P_s(B) ≤ e^ε P'_s(B) for each script and each B.
+Its output is the script and the transcript. Let S be the finite set of possible scripts, s ∈ S, and B a set of transcripts. The
+analyst chooses s with probability p > 0, whatever the data, so (s, B) has probability p·P_s(B). If the mechanism is ε-private with
+δ = 0, then P_s(B) ≤ e^ε P'_s(B) for each script and each B.
 
-This holds as well for an analyst who looks at answers. Let A choose each question by the answers before, and A(s) be the
-transcripts along which A asks s. These sets are a partition. What a session answers does not depend on later questions. So along
-A(s) it has the probabilities of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e^ε P'_A(B). Coins of the analyst are
-mixtures of such. A transcript of fewer questions is the beginning of one of all. The argument needs δ = 0 and finitely many
-questions: with δ, each script could lose it on another event.
+The bound extends to adaptive analysts. Let A choose each question by the previous answers, and let A(s) be the transcripts along
+which A asks s. These sets partition the transcripts, and answers do not depend on later questions, so on A(s) the probabilities
+are those of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e^ε P'_A(B). Randomised analysts are mixtures of these, and
+a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ, each script could
+lose it on another event.
 
-The transcript is written by ``transcript`` of the audit itself. It is given objects that stand for sessions and hand each question
-on to the evaluator.
+The auditor's own ``transcript`` writes the transcript, from objects that stand for sessions and forward each question to the
+evaluator.
 """
 
 import functools
@@ -43,9 +43,9 @@ PLAIN_QUESTIONS = (bool, int, float, str, type(None))
 
 @dataclass(frozen=True, slots=True)
 class RandomAnalyst:
-    """A session and an analyst as one mechanism. ``rounds`` has the steps of each round, of which one is taken at random.
+    """A session and an analyst as one mechanism. In each round the analyst takes one of that round's steps, at random.
 
-    A call returns which steps were taken, and the transcript.
+    A call returns the indices of these steps, and the transcript.
     """
 
     session: Played
@@ -71,16 +71,16 @@ class RandomAnalyst:
         return [choices, self.session(Asked(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
     def written(self) -> dict[str, Any]:
-        """Return what is asked, as a certificate has it. A step without a question has no "ask"."""
-        steps = [[_written(step) for step in some] for some in self.rounds]
-        return {"rounds": steps, "meter": None if self.meter is None else self.meter.written()}
+        """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
+        rounds = [[_written(step) for step in steps] for steps in self.rounds]
+        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.written()}
 
     @classmethod
     def read(cls, session: Played, written: Mapping[str, Any]) -> "RandomAnalyst":
-        """Return the analyst of a certificate."""
+        """Restore the analyst of a certificate."""
         rounds = tuple(
-            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in some)
-            for some in written["rounds"]
+            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in steps)
+            for steps in written["rounds"]
         )
         return cls(session, rounds, None if written["meter"] is None else meter_of(written["meter"]))
 
@@ -97,7 +97,7 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
 
 
 def asking(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
-    """Return a session mechanism with an analyst. Raises NotProvedError if it is something other than a session alone."""
+    """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
@@ -119,8 +119,8 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
             )
         rounds: tuple[tuple[ScriptStep, ...], ...] = tuple((step,) for step in domain.fixed)
     else:
-        every = _questions(domain.questions)
-        steps = [ScriptStep(one, session=at) for at in range(1, domain.sessions + 1) for one in every]
+        questions = _questions(domain.questions)
+        steps = [ScriptStep(question, session=at) for at in range(1, domain.sessions + 1) for question in questions]
         steps += [ScriptStep(NOTHING, session=at) for at in range(1, domain.sessions + 1)] * waits
         rounds = (tuple(steps),) * domain.rounds
     scripts = math.prod(map(len, rounds))

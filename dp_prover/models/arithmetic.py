@@ -182,7 +182,7 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         raise NotProvedError(f"{operation} works on the bits of a number from data or noise, which are not modelled")
     kind = result_kind(operation, kind_of(a), kind_of(b)) if operation != "**" else _power_kind(a, b)
     x, y = as_form(a), as_form(b)
-    if any(form is not None and run.names.is_wild(form) for form in (x, y)):
+    if any(form is not None and run.names.may_be_nonfinite(form) for form in (x, y)):
         # NaN less NaN is not 0, so nothing cancels.
         _require_divisor(run, operation, a, b)
         if operation == "**" and not (is_numpy(kind_of(a)) or is_numpy(kind_of(b))):
@@ -226,8 +226,8 @@ def is_plus_zero(value: Any) -> bool | None:
     return value != 0 or math.copysign(1.0, value) > 0
 
 
-def _require_no_wild(run: TracedRun, *values: Any) -> None:
-    if any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values):
+def _require_finite_terms(run: TracedRun, *values: Any) -> None:
+    if any(isinstance(value, Term) and run.names.may_be_nonfinite(value.form) for value in values):
         raise NotProvedError(
             "a number that may be NaN or infinite is combined with infinity or NaN; limit the number first"
         )
@@ -235,7 +235,7 @@ def _require_no_wild(run: TracedRun, *values: Any) -> None:
 
 def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
     """Return what is the same for each finite number: a sum with infinity or NaN, or a product with NaN."""
-    _require_no_wild(run, a, b)
+    _require_finite_terms(run, a, b)
     other = next(value for value in (a, b) if not isinstance(value, Term))
     if operation in ("+", "-") or (operation == "*" and math.isnan(other)):
         known = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
@@ -604,7 +604,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
     x, y = as_form(a), as_form(b)
     if x is None or y is None:  # infinity or NaN: the same for each finite number
-        _require_no_wild(run, a, b)
+        _require_finite_terms(run, a, b)
         known = [0.0 if isinstance(value, Term) else value for value in (a, b)]
         return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
@@ -677,7 +677,7 @@ def absolute(run: TracedRun, value: Any) -> Any:
         ends = run.names.reach(value.form)
         reach = None if ends is None else (Fraction(0), max(abs(ends[0]), abs(ends[1])))
         return opaque(run, "abs", abs, (value,), value.kind, reach, finite=True)
-    if run.names.is_wild(value.form):
+    if run.names.may_be_nonfinite(value.form):
         return opaque(run, "abs", abs, (value,), value.kind)
     above = run.is_above(value.form, strict=False)
     term = value if is_true(run, above) else unary(run, "-", value)

@@ -139,7 +139,7 @@ def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: PLR0
 
 def truncated(run: TracedRun, value: Term, kind: Kind) -> Any:
     """Return a float as an integer, without its digits after the point."""
-    if run.names.is_wild(value.form):
+    if run.names.may_be_nonfinite(value.form):
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     reach = run.names.reach(value.form)
     ends = None if reach is None else (Fraction(int(reach[0])), Fraction(int(reach[1])))

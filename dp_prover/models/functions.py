@@ -118,7 +118,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
     if noise is not None:
         return made(run, noise, float, plus_zero=True)
     start, grows = DEFINED[name]
-    if run.names.is_wild(value.form):
+    if run.names.may_be_nonfinite(value.form):
         raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; limit it first")
     if not is_defined(run, name, value.form):
         if start is not None:
@@ -142,7 +142,7 @@ def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
     if not is_float(value.kind):
         # NumPy leaves integers as they are, but for rint.
         return made(run, value.form, int if of_math_module else FLOAT64 if name == "rint" else value.kind, True)
-    if of_math_module and run.names.is_wild(value.form):
+    if of_math_module and run.names.may_be_nonfinite(value.form):
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     return opaque(run, name, function, (value,), kind, _whole(run, value.form), finite=True)
 
@@ -173,7 +173,7 @@ def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> A
             else made(run, value.form, int, True)
         )
     if digits is None and not of_numpy_module:
-        if run.names.is_wild(value.form):
+        if run.names.may_be_nonfinite(value.form):
             raise NotProvedError("a number that may be NaN or infinite becomes an integer")
         return opaque(run, "round", round, (value,), int, _whole(run, value.form), finite=True)
     name, reach = "np.round" if of_numpy_module else "round", run.names.reach(value.form)
@@ -244,9 +244,9 @@ def is_processing(run: TracedRun, *values: Any) -> bool:
     )
 
 
-def is_any_wild(run: TracedRun, *values: Any) -> bool:
+def any_may_be_nonfinite(run: TracedRun, *values: Any) -> bool:
     """Whether a term may be NaN or infinite."""
-    return any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values)
+    return any(isinstance(value, Term) and run.names.may_be_nonfinite(value.form) for value in values)
 
 
 def is_same(one: Kind, other: Kind) -> bool:
@@ -262,7 +262,7 @@ def bounded(run: TracedRun, name: str, function: Callable[..., Any], a: Any, b: 
     if len(reaches) == 2 and reaches[0] is not None and reaches[1] is not None:
         chosen = max if name == "maximum" else min
         reach = (chosen(reaches[0][0], reaches[1][0]), chosen(reaches[0][1], reaches[1][1]))
-    wild = any(form is not None and run.names.is_wild(form) for form in forms)
+    wild = any(form is not None and run.names.may_be_nonfinite(form) for form in forms)
     found = opaque(run, name, function, (a, b), kind, reach, finite=not wild)
     # Of two numbers that are not −0.0, one that is 0 with probability 0 among them.
     sure = all(is_plus_zero(one) or (isinstance(one, Term) and run.names.is_dense(one.form)) for one in (a, b))
@@ -283,7 +283,7 @@ def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Cal
         if (
             key is None
             and is_processing(run, best, item)
-            and not is_any_wild(run, best, item)
+            and not any_may_be_nonfinite(run, best, item)
             and is_same(kind_of(best), kind_of(item))
         ):
             name = "maximum" if largest else "minimum"
@@ -356,7 +356,12 @@ def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
     """Return scalars in rising order. For noisy numbers alone this is post-processing."""
     noisy = all(isinstance(item, Term) and run.names.is_noisy(item.form) for item in items)
     alike = len({kind_of(item) for item in items}) == 1
-    if len(items) > FEW_TO_SORT and noisy and alike and not any(run.names.is_wild(item.form) for item in items):
+    if (
+        len(items) > FEW_TO_SORT
+        and noisy
+        and alike
+        and not any(run.names.may_be_nonfinite(item.form) for item in items)
+    ):
         return list(all_opaque("sort", np.sort, run, items, len(items), between=True))
     for item in items:
         if not isinstance(item, Term) and exact(constant_of(item)) is None:
@@ -400,8 +405,8 @@ def is_infinite(run: TracedRun, value: Any) -> Any:
 def _asked(run: TracedRun, function: Callable[..., Any], value: Any, of_finite: bool) -> Any:
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
-    if not run.names.is_wild(value.form):
+    if not run.names.may_be_nonfinite(value.form):
         return np.bool_(of_finite)
     answer = opaque(run, function.__name__, function, (value,), FLOAT64)
-    run.names.wild.discard(next(iter(answer.form.terms)))
+    run.names.nonfinite.discard(next(iter(answer.form.terms)))
     return np.bool_(not run.is_zero(answer.form))

@@ -139,7 +139,7 @@ class TracedRun:
 
     def _require_finite(self, form: Form) -> None:
         self.require_unused(form)
-        if self.names.is_wild(form):
+        if self.names.may_be_nonfinite(form):
             raise NotProvedError(
                 "a number that may be NaN or infinite is compared; compare the numbers from which it is computed"
             )
