@@ -31,7 +31,7 @@ from auditor.sessions.transcript import SAID, transcript
 from dp_prover.errors import NotProvedError
 from dp_prover.language.evaluator import Evaluator, evaluated, placing
 from dp_prover.language.objects import MadeObject, MethodOfMade, attribute_of_instance, has_attribute
-from dp_prover.language.outside import given, on_type, seen
+from dp_prover.language.outside import as_argument, from_outside, on_type
 from dp_prover.language.scope import Closure
 from dp_prover.models import generator
 from dp_prover.models.lazy import Lazy
@@ -167,12 +167,12 @@ def _require_plain_question(question: Any) -> None:
 def interviewed(
     evaluator: Evaluator, analyst: RandomAnalyst, dataset: Callable[[], Any], keywords: Mapping[str, Any]
 ) -> Any:
-    """Evaluate an analyst and a session, and return the output."""
+    """Evaluate a session with its analyst, and return the output."""
     choices = [_choice(evaluator, len(steps)) for steps in analyst.rounds]
     interview = _Interview(evaluator, analyst, dataset, keywords)
-    found = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
+    answers = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
     interview.require_whole()
-    return [choices, found]
+    return [choices, answers]
 
 
 def _choice(evaluator: Evaluator, count: int) -> int:
@@ -181,7 +181,7 @@ def _choice(evaluator: Evaluator, count: int) -> int:
 
 
 class _Interview:
-    """The sessions of one run, and all that they said."""
+    """The sessions of one run, and their answers."""
 
     def __init__(
         self,
@@ -193,17 +193,19 @@ class _Interview:
         self._evaluator, self._analyst = evaluator, analyst
         self._dataset, self._keywords = dataset, keywords
         self._failed: BaseException | None = None
-        self._said: list[tuple[Any, Any]] = []  # each value as the session gave it, and as it was then
+        self._said: list[tuple[Any, Any]] = []  # each answer: the session's object, and a copy
 
     def opened(self) -> "_Standing":
         """Open a session."""
-        found = evaluated(self._evaluator, seen(self._analyst.session.factory), [self._dataset()], self._keywords)
-        if isinstance(found, RaisesError):
-            raise NotProvedError(f"opening a session raises {found}", self._evaluator.run.place)
-        return _Standing(self, found, self._asker(found))
+        session = evaluated(
+            self._evaluator, from_outside(self._analyst.session.factory), [self._dataset()], self._keywords
+        )
+        if isinstance(session, RaisesError):
+            raise NotProvedError(f"opening a session raises {session}", self._evaluator.run.place)
+        return _Standing(self, session, self._asker(session))
 
     def _asker(self, session: Any) -> Any:
-        """Return what is called with a question."""
+        """Return the function that takes a session's questions."""
         if isinstance(session, Closure | MethodOfMade):
             if isinstance(session, MethodOfMade) and vars(session.function):
                 raise NotProvedError("a session is a method that has attributes of its own")
@@ -220,15 +222,15 @@ class _Interview:
         )
 
     def answer(self, asker: Any, question: Any) -> Any:
-        """Return the answer to a question; an exception of the session is one."""
-        return self._followed(lambda: self._evaluator.call(asker, [given(question)], {}), may_raise=True)
+        """Return the answer to a question; the session's exceptions are answers."""
+        return self._followed(lambda: self._evaluator.call(asker, [as_argument(question)], {}), may_raise=True)
 
     def has(self, session: Any, name: str) -> bool:
-        """Whether a session says something of its budget."""
+        """Whether a session reports this part of its budget."""
         return isinstance(session, MadeObject) and has_attribute(session, name)
 
     def read(self, session: Any, name: str) -> Any:
-        """Return what a session says of its budget, or a function that says it."""
+        """Return a part of a session's budget, or a function that returns it."""
         if self._analyst.chooses and not self._analyst.waits:
             raise self._failure(NotProvedError(f"a session has {name} at times, and at times not"))
         value = self._followed(lambda: self._evaluator.attribute(session, name))
@@ -245,7 +247,7 @@ class _Interview:
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``transcript`` takes any exception for an answer, so one that ends the attempt is kept."""
+        """Evaluate a call. ``transcript`` treats exceptions as answers, so one that ends the attempt is kept for later."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -257,9 +259,9 @@ class _Interview:
             raise self._failure(error) from None
 
     def _kept(self, call: Callable[[], Any], may_raise: bool) -> Any:
-        """Return a copy of what is said now. An analyst holds what was said before, and would see it change."""
+        """Return a copy of an answer. The analyst holds earlier answers, and would notice a change."""
         try:
-            found = call()
+            answer = call()
         except RaisesError as error:
             if not may_raise:
                 raise NotProvedError(f"what a session says of its budget raises {error}") from None
@@ -269,13 +271,13 @@ class _Interview:
             self._require_unchanged()
             raise
         self._require_unchanged()
-        copied = _copied(found)
-        if isinstance(found, Array | list | tuple | dict):
-            self._said.append((found, copied))
+        copied = _copied(answer)
+        if isinstance(answer, Array | list | tuple | dict):
+            self._said.append((answer, copied))
         return copied
 
     def _require_unchanged(self) -> None:
-        if not all(_is_same(now, then) for now, then in self._said):
+        if not all(_is_same(answer, copy) for answer, copy in self._said):
             raise NotProvedError("a session changes a list, a dict or an array that was an answer; answer with a copy")
 
     def _failure(self, error: BaseException) -> BaseException:
@@ -289,7 +291,7 @@ class _Interview:
 
 
 class _Standing:
-    """Stands for a session in ``transcript``."""
+    """Represents a session in ``transcript``."""
 
     def __init__(self, interview: _Interview, session: Any, asker: Any) -> None:
         self._interview, self._session, self._asker = interview, session, asker
@@ -304,7 +306,7 @@ class _Standing:
 
 
 def _copied(value: Any) -> Any:
-    """Return a value that a session cannot change any more."""
+    """Return a copy that the session cannot change."""
     if isinstance(value, Array):
         return array_of(value.flat(), value.shape, value.dtype)
     if type(value) in (list, tuple):
@@ -312,15 +314,15 @@ def _copied(value: Any) -> Any:
     return {key: _copied(item) for key, item in value.items()} if type(value) is dict else value
 
 
-def _is_same(now: Any, then: Any) -> bool:
-    """Whether a value is what it was when it was copied."""
-    if type(now) is not type(then):
+def _is_same(value: Any, copy: Any) -> bool:
+    """Whether a value still equals its copy."""
+    if type(value) is not type(copy):
         return False
-    if isinstance(now, Array):
-        pairs = list(zip(now.flat(), then.flat(), strict=False))
-        return now.shape == then.shape and now.dtype == then.dtype and all(one is other for one, other in pairs)
-    if type(now) in (list, tuple):
-        return len(now) == len(then) and all(map(_is_same, now, then))
-    if type(now) is dict:
-        return [*now] == [*then] and all(_is_same(now[key], then[key]) for key in then)
-    return now is then
+    if isinstance(value, Array):
+        pairs = list(zip(value.flat(), copy.flat(), strict=False))
+        return value.shape == copy.shape and value.dtype == copy.dtype and all(item is copied for item, copied in pairs)
+    if type(value) in (list, tuple):
+        return len(value) == len(copy) and all(map(_is_same, value, copy))
+    if type(value) is dict:
+        return [*value] == [*copy] and all(_is_same(value[key], copy[key]) for key in copy)
+    return value is copy

@@ -1,7 +1,7 @@
-"""The evaluator: it reads a mechanism's own code and walks it, with symbols in place of noise and of data.
+"""The evaluator: interprets a mechanism's source, with symbols in place of noise and data.
 
-The mechanism is not called. What is not modelled ends the attempt with the line and the reason: a statement, an expression, a
-function, an attribute, an object from outside. So nothing can look at a term but the models, and the models are on lists.
+The mechanism is never called. A statement, expression, function, attribute or outside object that is not modelled ends the attempt
+with its line and the reason. So only models see terms, and every model is on an allow-list.
 """
 
 import ast
@@ -26,12 +26,11 @@ from dp_prover.models.values import Array, Mark, RaisesError, is_constant
 EXCEPTIONS = frozenset(
     kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
 )
-Signal = tuple[str, Any] | None  # how a block ended before its end: return with a value, break, continue
-"""How a block ended."""
+Signal = tuple[str, Any] | None  # how a block was left early: return with a value, break, continue
 
 
 class Evaluator(Expressions):
-    """Walks functions for one run."""
+    """Interprets functions for one run."""
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""
@@ -41,7 +40,7 @@ class Evaluator(Expressions):
         return signal[1] if signal is not None else None
 
     def block(self, statements: Sequence[ast.stmt], frame: CallScope) -> Signal:
-        """Carry out statements in turn."""
+        """Execute statements in turn."""
         for statement in statements:
             self.at(statement, frame)
             self.run.check_time()
@@ -71,13 +70,13 @@ class Evaluator(Expressions):
         return None
 
     def _note_unread(self, target: ast.expr, made_by: ast.expr, value: Any) -> None:
-        """Note an empty list of a statement like ``out = []``, which has this name alone until the name is read."""
+        """Remember a list created by ``out = []``: nothing else refers to it until the name is read."""
         if isinstance(target, ast.Name) and isinstance(made_by, ast.List) and value == []:
             self.unread[id(value)] = value
         elif isinstance(target, ast.Tuple) and isinstance(made_by, ast.Tuple):
-            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *made_by.elts))
-            for one, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
-                self._note_unread(one, written, item)
+            starred = any(isinstance(element, ast.Starred) for element in (*target.elts, *made_by.elts))
+            for element, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
+                self._note_unread(element, written, item)
 
     def _annotated(self, node: ast.AnnAssign, frame: CallScope) -> Signal:
         if node.value is not None:
@@ -99,24 +98,24 @@ class Evaluator(Expressions):
             self.set_item(owner, key, self._changed(operation, old, self.value(node.value, frame)))
             return None
         if isinstance(target, ast.Attribute):
-            held = self.value(target.value, frame)
-            old = self.attribute(held, target.attr)
-            set_attribute(held, target.attr, self._changed(operation, old, self.value(node.value, frame)))
+            owner = self.value(target.value, frame)
+            old = self.attribute(owner, target.attr)
+            set_attribute(owner, target.attr, self._changed(operation, old, self.value(node.value, frame)))
             return None
         raise NotProvedError(f"the target {type(target).__name__} of an operator is not modelled")
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
-        """Return ``old operation= value``: lists and arrays are changed in place."""
+        """Return ``old operation= value``; lists and arrays are changed in place."""
         if isinstance(old, Mark) or isinstance(value, Mark):
             raise batches.refused("something of a batch is changed in place, or changes something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
-            # It is the same list after.
+            # The list stays the same object.
             if operation == "*":
                 old[:] = self.operate(operation, old, value)
                 return old
-            # Items come one after the other, and may look at it.
+            # Items are appended one by one, and computing one may read the list.
             for item in listed(value) if isinstance(value, list | tuple) else iterate(value):
                 old.append(item)
                 require_few(len(old))
@@ -129,7 +128,7 @@ class Evaluator(Expressions):
             return self.changed_array(old, applied_ufunc(self.run, operation, old, value))
         try:
             return self.operate(operation, old, value)
-        except RaisesError as error:  # with the operator's other name
+        except RaisesError as error:  # the message names the in-place operator
             raise unmodelled(error.error) from None
 
     def _for(self, node: ast.For, frame: CallScope) -> Signal:
@@ -139,7 +138,7 @@ class Evaluator(Expressions):
         return self._rounds(self._assigned(node, iterate(values), frame), node, frame)
 
     def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
-        """Carry out a loop over the outputs of a batch, for one of them. See ``batches``."""
+        """Execute a loop over the outputs of a batch, for one of them. See ``batches``."""
         self._require_outside()
         batches.require_names(node.target)
         if node.orelse:
@@ -158,7 +157,7 @@ class Evaluator(Expressions):
                     f"a list that a loop over the batch fills has two names, or may have: write `{name} = []` before the loop, in "
                     "the same function, and read it only after"
                 )
-        for name in bound:  # what a row leaves, no other row may see
+        for name in bound:  # no row may read what another row left behind
             frame.values.pop(name, None)
         before = batches.State(frame, lists)
         self.inside_batch = True
@@ -187,7 +186,7 @@ class Evaluator(Expressions):
         return self._rounds(iter(lambda: self.truth(self.value(node.test, frame)), False), node, frame)
 
     def _rounds(self, rounds: Iterator[Any], node: ast.For | ast.While, frame: CallScope) -> Signal:
-        """Carry out the body of a loop once for each round."""
+        """Execute a loop's body once for each round."""
         for _ in rounds:
             self.run.check_time()
             signal = self.block(node.body, frame)
@@ -238,7 +237,7 @@ class Evaluator(Expressions):
             raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
         if kind not in EXCEPTIONS and self.run.names.raised.setdefault(kind.__name__, kind) is not kind:
             raise NotProvedError(f"two kinds of exceptions are called {kind.__name__}; give them different names")
-        words = [] if called is None else [self.value(one, frame) for one in called.args]
+        words = [] if called is None else [self.value(argument, frame) for argument in called.args]
         raise RaisesError(kind(*self._constants(words)), stated=True)
 
     def _constants(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -296,7 +295,7 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
 
 
 def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return the result of a function, or its exception. Raises NotProvedError with the line."""
+    """Return a function's result, or its exception. Raises NotProvedError with the line."""
     try:
         with placing(evaluator):
             return evaluator.call(function, arguments, keywords)
@@ -306,7 +305,7 @@ def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], key
 
 @contextmanager
 def placing(evaluator: Evaluator) -> Iterator[None]:
-    """Turn whatever ends an evaluation into a NotProvedError with the line. Exceptions of the mechanism stay."""
+    """Turn errors of an evaluation into a NotProvedError with the line. The mechanism's own exceptions pass through."""
     try:
         yield
     except NotProvedError as error:
