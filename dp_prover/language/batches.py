@@ -1,15 +1,15 @@
-"""A batch of outputs: what a mechanism may do with ``size``, so that a proof for one output is one for each of a batch.
+"""Batches of outputs: what a mechanism may do with ``size``, such that a proof for one output holds for every output of a batch.
 
-The evaluator walks a batch of one. The size is no number there, but a mark that only a shape or a range can have. An array with a
-first axis of that length is marked as well: its rows are the outputs. What keeps rows apart is listed here, and marks its result:
-operators and functions item by item, reductions along other axes, and slices that keep all rows. Everything else ends the attempt,
-since a marked array shows its items to nothing else (see ``values.Array``).
+The evaluator interprets a batch of one. Its size is not a number but a mark, which only shapes and ranges accept. An array whose
+first axis has that length is marked too: its rows are the outputs. The operations listed here keep rows apart, and mark their
+result: item-wise operators and functions, reductions along other axes, and slices that keep all rows. Everything else ends the
+attempt, since a marked array shows its items to no other operation (see ``values.Array``).
 
-A loop over the rows is walked once, for one row. It may fill an array at the place of the row, or append one item to a list.
-Nothing else may last from one row to the next: neither a name, nor an object that was there before. Such a list is made by a
-statement like ``out = []`` and not read before the loop, so that nothing else holds it and sees how long it gets.
+A loop over the rows is interpreted once, for one row. It may fill an array at the row's index, or append one item to a list. No
+other state may pass from one row to the next, neither in a name nor in an object created before. The list must be created by a
+statement like ``out = []`` and not be read before the loop, so that nothing else refers to it and observes its length.
 
-What one row does to all others ends the attempt: an exception, and an array of rows whose type or shape some row could change.
+A row must not affect all others: an exception, or an array of rows whose type or shape a row could change, ends the attempt.
 """
 
 import ast
@@ -37,7 +37,7 @@ from dp_prover.models.values import ROWS_SHOWN, Array, Mark, RaisesError, Term, 
 
 
 class Rows(Mark):
-    """A list with one item for each row, of which the first is walked."""
+    """A list with one item for each row, of which only the first was evaluated."""
 
     words = "the list of the outputs of a batch"
 
@@ -52,19 +52,19 @@ class SizeOfBatch(Mark):
 
 
 class RangeOfBatch(Mark):
-    """The numbers of the rows, as ``range(size)``."""
+    """The row indices as ``range(size)``."""
 
     words = "the range of the batch's size"
 
 
 class PlacesOfBatch(Mark):
-    """The numbers of the rows as an array, ``np.arange(size)``."""
+    """The row indices as an array, ``np.arange(size)``."""
 
     words = "the places of the batch's rows"
 
 
 class RowsBeside(Mark):
-    """What ``enumerate`` and ``zip`` give for rows: a tuple for each."""
+    """The result of ``enumerate`` or ``zip`` over rows: a tuple for each."""
 
     words = "the outputs of a batch, counted or beside each other"
 
@@ -73,7 +73,7 @@ class RowsBeside(Mark):
 
 
 class Place(Mark):
-    """The number of a row in a loop over the rows."""
+    """The index of a row in a loop over the rows."""
 
     words = "the place of an output in its batch"
 
@@ -88,8 +88,8 @@ ALONG = {f"np.{name}" for name in REDUCTIONS} | {"np.cumsum", "np.sort", "np.arg
 SHAPED = {"np.zeros", "np.ones", "np.full", "np.broadcast_to", "np.tile"}
 JOINED = {"np.stack", "np.column_stack", "np.concatenate"}
 OF_SIZE = {"range": RANGE, "np.arange": PLACES}
-Model = Callable[[Sequence[Any], Mapping[str, Any]], Any]  # calls a function or a method as if nothing were of a batch
-# These hand on what a list holds, and look at nothing in it.
+Model = Callable[[Sequence[Any], Mapping[str, Any]], Any]  # calls a function or method as outside a batch
+# These pass on a list's items without inspecting them.
 HANDED_ON = {"len", "list", "tuple", "enumerate", "zip", "reversed"}
 METHODS_OF_LISTS = {"append", "insert", "pop", "copy", "get", "setdefault", "update", "keys", "values", "items"}
 OTHER_PARAMETERS = {"dtype", "out", "endpoint", "replace", "axis", "shuffle", "method"}
@@ -97,12 +97,12 @@ DRAWS = frozenset(generator.METHODS) - {"permutation", "shuffle"}
 
 
 def refused(what: Any) -> NotProvedError:
-    """Return the end of an attempt for a use of a batch that is not modelled."""
+    """Return the NotProvedError for a use of a batch that is not modelled."""
     return NotProvedError(f"{what}: {REASON}")
 
 
 def is_batched(value: Any) -> bool:
-    """Whether a value is of the batch: its size, an array or a list of its rows, or a list or dict that holds such."""
+    """Whether a value belongs to the batch: its size, its rows as an array or list, or a container of these."""
     if isinstance(value, Array):
         return value.batched
     if isinstance(value, list | tuple):
@@ -118,7 +118,7 @@ def _is_marked(value: Any) -> bool:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Let the model of an operation that keeps rows apart see the items of marked arrays."""
+    """Show the items of marked arrays to the model of an operation that keeps rows apart."""
     token = ROWS_SHOWN.set(True)
     try:
         yield
@@ -127,7 +127,7 @@ def shown() -> Iterator[None]:
 
 
 def require_one_kind(run: TracedRun, array: Array) -> Array:
-    """Return an array that is made of a list of rows. Raises NotProvedError unless it has one type and one shape on every path."""
+    """Return an array made of a list of rows. Raises NotProvedError unless its type and shape are the same on every path."""
     with shown():
         shape = array.shape
     if array.dtype.kind not in "biuf":
@@ -143,14 +143,14 @@ def require_one_kind(run: TracedRun, array: Array) -> Array:
 
 
 def marked(value: Any) -> Any:
-    """Return an array of rows, marked as that."""
+    """Mark an array of rows."""
     if not isinstance(value, Array) or not value.shape or value.shape[0] != 1:
         raise refused("rows of a batch are put together")
     return Array(value.store, value.index, value.dtype, batched=True)
 
 
 def _axes(run: TracedRun, value: Any) -> tuple[int, ...]:
-    """Return the shape of an operand that is not marked."""
+    """Return the shape of an unmarked operand."""
     if isinstance(value, Array):
         return value.shape
     if isinstance(value, list | tuple):
@@ -161,20 +161,22 @@ def _axes(run: TracedRun, value: Any) -> tuple[int, ...]:
 
 
 def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None = None) -> None:
-    """Raise NotProvedError unless NumPy broadcasts operands so that the axis of rows stays the first of the result.
+    """Raise NotProvedError unless broadcasting keeps the rows on the first axis of the result.
 
-    ``axes`` is the number of axes of the result if it is known.
+    ``axes`` is the result's number of axes, if known.
     """
-    if any(isinstance(one, Mark) for one in operands):
-        raise refused(f"{next(one.words for one in operands if isinstance(one, Mark))} is computed with")
+    marks = [operand.words for operand in operands if isinstance(operand, Mark)]
+    if marks:
+        raise refused(f"{marks[0]} is computed with")
     with shown():
-        of_rows = {one.index.ndim for one in operands if _is_marked(one)} | ({axes} if axes is not None else set())
+        of_rows = {operand.index.ndim for operand in operands if _is_marked(operand)}
+        of_rows |= {axes} if axes is not None else set()
     if len(of_rows) != 1:
         raise refused("arrays with different numbers of axes meet, which makes other rows")
     [most] = of_rows
-    for one in operands:
-        if not _is_marked(one):
-            shape = _axes(run, one)
+    for operand in operands:
+        if not _is_marked(operand):
+            shape = _axes(run, operand)
             if len(shape) > most or (len(shape) == most and shape[:1] != (1,)):
                 raise refused(
                     "an array that has as many axes as the rows of a batch meets them, which depends on its size"
@@ -182,14 +184,14 @@ def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None =
 
 
 def item_by_item(run: TracedRun, model: Callable[..., Any], *operands: Any) -> Any:
-    """Return what a function of single items gives for marked operands."""
+    """Apply an item-wise function to marked operands."""
     _require_aligned(run, operands)
     with shown():
         return marked(model(*operands))
 
 
 def multiplied(run: TracedRun, model: Callable[..., Any], a: Any, b: Any) -> Any:
-    """Return ``a @ b``, for rows times a matrix."""
+    """Return ``a @ b`` for rows times a matrix."""
     if not _is_marked(a) or isinstance(a, Mark) or _is_marked(b):
         raise refused("@ has rows of a batch on its right")
     with shown():
@@ -198,11 +200,11 @@ def multiplied(run: TracedRun, model: Callable[..., Any], a: Any, b: Any) -> Any
         return marked(model(a, b))
 
 
-# Shapes and places -----------------------------------------------------------------------------------------------------------
+# Shapes and indices ---------------------------------------------------------------------------------------------------------
 
 
 def _one_row(shape: Any) -> tuple[int, ...]:
-    """Return a shape that begins with the size, for one row."""
+    """Return the shape of one row's batch, for a shape that begins with the size."""
     rest = shape[1:] if isinstance(shape, list | tuple) and shape else () if shape is SIZE else None
     if rest is None or (shape is not SIZE and shape[0] is not SIZE) or any(map(is_batched, rest)):
         raise refused("the size of the batch is somewhere in a shape, and not its first length")
@@ -210,10 +212,10 @@ def _one_row(shape: Any) -> tuple[int, ...]:
 
 
 def _all_rows(array: Array, key: Any) -> bool:
-    """Whether an index keeps all rows: it begins with a full slice.
+    """Whether an index keeps all rows on the first axis: it begins with a full slice.
 
-    Numbers, slices and new axes come after it, or one list of places among slices. Several lists, a list and a number, and Booleans
-    may move the rows to another axis.
+    Numbers, slices and new axes may follow, or one list of indices among slices. Several lists, a list with a number, and
+    Booleans may move the rows to another axis.
     """
     parts = key if isinstance(key, tuple) else (key,)
     if not parts or any(map(is_batched, parts)):
@@ -240,7 +242,7 @@ def _is_list_of_places(part: Any) -> bool:
 
 
 def _of_one_row(key: Any) -> Any:
-    """Return an index by the place of a row, in an array of one row; None for any other index."""
+    """Turn an index by the current row into one for an array of one row; None for other indices."""
     if key is PLACE:
         return 0
     if isinstance(key, tuple) and key and key[0] is PLACE and not any(map(is_batched, key[1:])):
@@ -249,7 +251,7 @@ def _of_one_row(key: Any) -> Any:
 
 
 def item(owner: Any, key: Any, inside: bool) -> Any:
-    """Return ``owner[key]``, where one of both is of the batch. ``inside`` says that a loop over the rows goes on."""
+    """Return ``owner[key]``, where either belongs to the batch. ``inside`` says that a loop over the rows is running."""
     if not (isinstance(owner, Array) and owner.batched):
         if inside or not (isinstance(key, Array) and isinstance(owner, Array)):
             raise refused("a place or a size of a batch is an index")
@@ -280,12 +282,12 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
 
 
 def as_array_of_zero() -> Array:
-    """Return the places of a batch of one."""
+    """Return the row indices of a batch of one."""
     return Array.of_numpy(np.zeros(1, np.int64))
 
 
 def set_item(run: TracedRun, owner: Array, key: Any, value: Any, inside: bool) -> None:
-    """Carry out ``owner[key] = value`` for an array of rows."""
+    """Execute ``owner[key] = value`` for an array of rows."""
     if (row := _of_one_row(key)) is not None:
         if is_batched(value):
             raise refused("one row is set to rows of a batch")
@@ -328,7 +330,7 @@ def attribute(array: Array, name: str) -> Any:
 
 
 def called(entry: Listed, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a function of the list with something of a batch; ``model`` calls it."""
+    """Call a listed function with an argument of the batch, through ``model``."""
     if entry.name in HANDED_ON and not any(map(_is_marked, (*arguments, *keywords.values()))):
         with shown():
             return model(arguments, keywords)
@@ -340,7 +342,7 @@ def called(entry: Listed, run: TracedRun, model: Model, arguments: Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function that is listed, with something of a batch among its arguments."""
+    """A call of a listed function with an argument of the batch."""
 
     name: str
     run: TracedRun
@@ -350,7 +352,7 @@ class Call:
 
     @property
     def only(self) -> Any:
-        """The argument, if there is one alone."""
+        """The only argument."""
         if len(self.arguments) != 1 or self.keywords:
             raise self.refused()
         return self.arguments[0]
@@ -368,17 +370,17 @@ class Call:
         return [*self.arguments[1:], *self.keywords.values()]
 
     def refused(self) -> NotProvedError:
-        """Return the end of the attempt for arguments that are not modelled."""
+        """Return the NotProvedError for arguments that are not modelled."""
         return refused(f"{self.name} has something of a batch")
 
     def marked(self) -> Any:
-        """Return what the function gives, marked as rows."""
+        """Return the function's result, marked as rows."""
         with shown():
             return marked(self.model(self.arguments, self.keywords))
 
 
 def _of_size(call: Call) -> Any:
-    """Return the mark that a function makes of the size, or of rows."""
+    """Return the mark that a function of the size or of rows returns."""
     value = call.only
     if call.name == "len" and isinstance(value, Array | Rows):
         return SIZE
@@ -407,7 +409,9 @@ def _of_type(call: Call) -> Any:
 def _items(call: Call) -> Any:
     if call.keywords.keys() - {"decimals", "a_min", "a_max"} or (call.name == "np.where" and len(call.arguments) != 3):
         raise call.refused()
-    _require_aligned(call.run, [one for one in (*call.arguments, *call.keywords.values()) if one is not None])
+    _require_aligned(
+        call.run, [argument for argument in (*call.arguments, *call.keywords.values()) if argument is not None]
+    )
     return call.marked()
 
 
@@ -437,11 +441,8 @@ def _reshaped(call: Call) -> Any:
 def _added(call: Call) -> Any:
     if not isinstance(call.only, list | tuple):
         raise call.refused()
-    return functools.reduce(functools.partial(item_by_item, call.run, _plus(call.run)), call.only)
-
-
-def _plus(run: TracedRun) -> Callable[..., Any]:
-    return functools.partial(applied_ufunc, run, "+")
+    add = functools.partial(applied_ufunc, call.run, "+")
+    return functools.reduce(functools.partial(item_by_item, call.run, add), call.only)
 
 
 def _reduced(call: Call) -> Any:
@@ -449,7 +450,7 @@ def _reduced(call: Call) -> Any:
 
 
 def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a function along an axis of an array of rows, which must be another axis than that of the rows."""
+    """Call a function along an axis of an array of rows, other than the axis of the rows."""
     array = arguments[0] if arguments else None
     axis = (
         arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name in ("np.sort", "np.argsort") else None)
@@ -464,7 +465,7 @@ def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[
 
 
 def _shaped(call: Call) -> Any:
-    """Call a function that makes an array with a row for each output."""
+    """Call a function that creates an array with a row for each output."""
     name, run, model, arguments, keywords = call.name, call.run, call.model, call.arguments, call.keywords
     where, key = (
         (1, "reps" if name == "np.tile" else "shape") if name in ("np.broadcast_to", "np.tile") else (0, "shape")
@@ -475,7 +476,8 @@ def _shaped(call: Call) -> Any:
         places[where] = shape
     else:
         named[key] = shape
-    rest = [one for at, one in enumerate(places) if at != where] + [one for at, one in named.items() if at != key]
+    rest = [value for at, value in enumerate(places) if at != where]
+    rest += [value for name_of, value in named.items() if name_of != key]
     if any(map(is_batched, rest)):
         raise refused(f"{name} has something of a batch besides its shape")
     axes = _axes(run, places[0]) if where else ()
@@ -485,7 +487,7 @@ def _shaped(call: Call) -> Any:
 
 
 def _joined(call: Call) -> Any:
-    """Put arrays of rows beside each other."""
+    """Join arrays of rows along another axis."""
     name, model, arguments, keywords, parts = call.name, call.model, call.arguments, call.keywords, call.first
     axis = arguments[1] if len(arguments) > 1 else keywords.get("axis", 1 if name == "np.column_stack" else 0)
     every = isinstance(parts, list | tuple) and all(isinstance(part, Array) and part.batched for part in parts)
@@ -510,21 +512,21 @@ FUNCTIONS: dict[str, Callable[[Call], Any]] = {
 }
 
 
-def require_independent(found: UncalledMethod) -> None:
-    """Raise NotProvedError for a draw that the outputs of a batch would share."""
-    if isinstance(found.owner, generator.Generator):
+def require_independent(method: UncalledMethod) -> None:
+    """Raise NotProvedError for a draw that all outputs of a batch would share."""
+    if isinstance(method.owner, generator.Generator):
         raise refused("a draw is not of the batch's size, so that all outputs share it")
 
 
 def method(
-    found: UncalledMethod,
+    called_method: UncalledMethod,
     run: TracedRun,
     model: Model,
     arguments: Sequence[Any],
     keywords: Mapping[str, Any],
 ) -> Any:
-    """Call a method where the owner or an argument is of a batch."""
-    owner, name = found.owner, found.name
+    """Call a method whose owner or argument belongs to the batch."""
+    owner, name = called_method.owner, called_method.name
     given = [*arguments, *keywords.values()]
     if isinstance(owner, generator.Generator):
         return _drawn(name, run, model, arguments, keywords)
@@ -540,7 +542,7 @@ def method(
         return _along(f"np.{name}", lambda places, named: model(places[1:], named), [owner, *arguments], keywords)
     if name in ("astype", "round", "copy", "clip"):
         if name == "clip":
-            _require_aligned(run, [owner, *(one for one in given if one is not None)])
+            _require_aligned(run, [owner, *(value for value in given if value is not None)])
         elif any(map(is_batched, given)):
             raise refused(f"the method {name} has something of a batch")
         with shown():
@@ -556,12 +558,12 @@ def method(
 
 
 def _drawn(name: str, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Draw independent numbers, some for each row."""
+    """Draw independent numbers for each row."""
     if name not in DRAWS:
         raise refused(f"rng.{name} has something of a batch")
-    known = generator.parameters_of(name)
-    named = dict(zip(known, arguments, strict=False)) | dict(keywords)
-    if len(arguments) > len(known) or len(named) < len(arguments) + len(keywords):
+    parameters = generator.parameters_of(name)
+    named = dict(zip(parameters, arguments, strict=False)) | dict(keywords)
+    if len(arguments) > len(parameters) or len(named) < len(arguments) + len(keywords):
         raise refused(f"rng.{name} has more arguments than parameters")
     size = named.pop("size", None)
     if any(is_batched(value) for key, value in named.items() if key in OTHER_PARAMETERS):
@@ -586,12 +588,12 @@ def _drawn(name: str, run: TracedRun, model: Model, arguments: Sequence[Any], ke
 
 
 def is_rows(value: Any) -> bool:
-    """Whether a loop over a value is one over the rows of a batch."""
+    """Whether iterating over a value iterates over the rows of a batch."""
     return value is RANGE or isinstance(value, RowsBeside) or (isinstance(value, Array) and value.batched)
 
 
 def first_row(value: Any) -> Any:
-    """Return what a loop over the rows has first."""
+    """Return the first item of a loop over the rows."""
     if value is RANGE:
         return PLACE
     if isinstance(value, RowsBeside):
@@ -601,11 +603,11 @@ def first_row(value: Any) -> Any:
 
 
 def _appended(body: Sequence[ast.stmt]) -> list[str]:
-    """Return the names of lists that statements append to, one name for each statement."""
-    every = [node.value for statement in body for node in ast.walk(statement) if isinstance(node, ast.Expr)]
+    """Return the names of the lists that statements append to, one for each statement."""
+    calls = [node.value for statement in body for node in ast.walk(statement) if isinstance(node, ast.Expr)]
     owners = [
         call.func.value
-        for call in every
+        for call in calls
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append"
     ]
     return [owner.id for owner in owners if isinstance(owner, ast.Name)]
@@ -617,71 +619,72 @@ def filled_lists(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def appends(body: Sequence[ast.stmt], name: str) -> int:
-    """Return how many statements of a loop append to a list."""
+    """Count the statements of a loop that append to a list."""
     return _appended(body).count(name)
 
 
 def mentions(body: Sequence[ast.AST], name: str) -> int:
-    """Return how often a name stands in code."""
-    return sum(isinstance(node, ast.Name) and node.id == name for one in body for node in ast.walk(one))
+    """Count the occurrences of a name in code."""
+    return sum(isinstance(node, ast.Name) and node.id == name for part in body for node in ast.walk(part))
 
 
 def require_names(target: ast.expr) -> None:
-    """Raise NotProvedError if a loop over the rows writes them into something other than names of its own."""
+    """Raise NotProvedError if a loop over the rows assigns them to anything but names."""
     if isinstance(target, ast.Tuple | ast.List):
-        for one in target.elts:
-            require_names(one)
+        for element in target.elts:
+            require_names(element)
     elif not isinstance(target, ast.Name):
         raise refused("a loop over the batch assigns each row to something other than a name")
 
 
 def bound_in(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names that code gives a value, or takes it from."""
-    found: set[str] = set()
-    for node in (inner for one in nodes for inner in ast.walk(one)):
+    """Return the names that code binds or deletes."""
+    names: set[str] = set()
+    for node in (inner for part in nodes for inner in ast.walk(part)):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.FunctionDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name)
-    return found
+            names.add(node.asname or node.name)
+    return names
 
 
 class State:
-    """All that a loop over the rows could change: names, and what lists, dicts, arrays and objects hold.
+    """Everything that a loop over the rows could change: names, and the content of lists, dicts, arrays and objects.
 
-    ``lists`` are those that the loop fills. Raises NotProvedError for values whose state is not known, such as iterators.
+    ``lists`` are those that the loop fills. Raises NotProvedError for values with hidden state, such as iterators.
     """
 
     def __init__(self, frame: CallScope, lists: Mapping[str, list[Any]]) -> None:
         self._lists = lists
-        self._met: dict[int, Any] = {}  # what was met, which stays alive so that no other object gets its id
-        self._held: dict[int, list[Any]] = {}
+        self._visited: dict[int, Any] = {}  # visited objects, kept alive so that no other object gets their id
+        self._content: dict[int, list[Any]] = {}
         self._reached = dict.fromkeys(lists, 0)
         self._frames(frame)
         if any(times > 1 for times in self._reached.values()):
             raise refused("a list that a loop over the batch fills has two names")
 
     def require_same(self, other: "State") -> None:
-        """Raise NotProvedError if something has changed."""
-        same = self._held.keys() == other._held.keys() and all(
-            len(items) == len(other._held[key]) and all(a is b for a, b in zip(items, other._held[key], strict=True))
-            for key, items in self._held.items()
+        """Raise NotProvedError if anything has changed."""
+        same = self._content.keys() == other._content.keys() and all(
+            len(items) == len(other._content[key])
+            and all(a is b for a, b in zip(items, other._content[key], strict=True))
+            for key, items in self._content.items()
         )
         if not same:
             raise refused("a loop over the batch changes something that lasts to the next output")
 
     def _frames(self, frame: CallScope | None) -> None:
         while frame is not None:
-            self._note(frame, [one for pair in frame.values.items() for one in pair], list(frame.values.values()))
+            self._note(frame, [part for pair in frame.values.items() for part in pair], list(frame.values.values()))
             frame = frame.outer
 
-    def _note(self, owner: Any, held: list[Any], inner: Sequence[Any]) -> None:
-        if id(owner) in self._met:
+    def _note(self, owner: Any, content: list[Any], inner: Sequence[Any]) -> None:
+        if id(owner) in self._visited:
             return
-        self._met[id(owner)] = owner
-        self._held[id(owner)] = held
+        self._visited[id(owner)] = owner
+        self._content[id(owner)] = content
         for value in inner:
             self._walk(value)
 
@@ -693,9 +696,9 @@ class State:
         if isinstance(value, list | tuple | set):
             self._note(value, list(value), list(value))
         elif isinstance(value, dict):
-            self._note(value, [one for pair in value.items() for one in pair], list(value.values()))
+            self._note(value, [part for pair in value.items() for part in pair], list(value.values()))
         elif isinstance(value, Array):
-            if not value.batched:  # rows are written by their place alone
+            if not value.batched:  # rows are only written at their own index
                 self._note(value.store, list(value.store.items), [])
         elif isinstance(value, Closure):
             if any(mentions([value.node], name) for name in self._lists):
@@ -703,23 +706,23 @@ class State:
             self._note(value, [], list(value.defaults.values()))
             self._frames(value.frame)
         elif isinstance(value, MadeObject):
-            self._note(value, [one for pair in value.values.items() for one in pair], list(value.values.values()))
+            self._note(value, [part for pair in value.values.items() for part in pair], list(value.values.values()))
         elif isinstance(value, MethodOfMade | UncalledMethod | Bases):
             self._walk(value.owner)
         elif isinstance(value, View):
-            self._walk(value.found)
-        elif isinstance(value, Iterated) or not _is_still(value):
+            self._walk(value.mapping)
+        elif isinstance(value, Iterated) or not _is_immutable(value):
             raise refused("a loop over the batch sees an iterator, or something else that may change")
 
 
-def _is_still(value: Any) -> bool:
-    """Whether a value never changes."""
-    still = Term | Lazy | Mark | Foreign | BoundMethod | generator.Generator | types.ModuleType
-    return isinstance(value, still) or is_constant(value) or callable(value)
+def _is_immutable(value: Any) -> bool:
+    """Whether a value is immutable."""
+    immutable = Term | Lazy | Mark | Foreign | BoundMethod | generator.Generator | types.ModuleType
+    return isinstance(value, immutable) or is_constant(value) or callable(value)
 
 
 def output_of_batch(output: Any) -> Any:
-    """Return the output of a batch of one, as an array or a list. Raises NotProvedError for what is not one output for each row."""
+    """Return the output of a batch of one, as an array or a list. Raises NotProvedError unless there is one output for each row."""
     if isinstance(output, RaisesError):
         raise refused(f"one output raises {type(output.error).__name__}, and all others with it; leave `size` out")
     if isinstance(output, Rows):

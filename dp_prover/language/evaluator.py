@@ -14,8 +14,9 @@ from typing import Any
 
 from dp_prover.errors import NotProvedError
 from dp_prover.language import batches
-from dp_prover.language.expressions import Expressions
+from dp_prover.language.expressions import OPERATORS, Expressions
 from dp_prover.language.objects import is_plain_exception, set_attribute
+from dp_prover.language.outside import MODULES
 from dp_prover.language.scope import CallScope
 from dp_prover.models.arrays import require_few
 from dp_prover.models.lazy import unmodelled
@@ -86,7 +87,7 @@ class Evaluator(Expressions):
         return None
 
     def _augmented(self, node: ast.AugAssign, frame: CallScope) -> Signal:
-        operation = self.operator_of(node.op)
+        operation = OPERATORS[type(node.op)]
         target = node.target
         if isinstance(target, ast.Name):
             old = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
@@ -262,7 +263,7 @@ class Evaluator(Expressions):
             raise NotProvedError("imports are carried out by a function other than Python's own")
         for alias in node.names:
             module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
-            if module is None or not self.is_listed_module(module) or (isinstance(node, ast.ImportFrom) and node.level):
+            if module is None or module not in MODULES or (isinstance(node, ast.ImportFrom) and node.level):
                 raise NotProvedError("an import inside of the mechanism is modelled for math and numpy only")
             if isinstance(node, ast.ImportFrom):
                 frame.bind(alias.asname or alias.name, self.attribute(module, alias.name))

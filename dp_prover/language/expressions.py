@@ -24,7 +24,6 @@ from dp_prover.language.objects import (
     special_method,
 )
 from dp_prover.language.outside import (
-    MODULES,
     BoundMethod,
     Foreign,
     attribute_of,
@@ -161,27 +160,14 @@ class Expressions:
         if isinstance(value, Bases):
             return method_after(value, name)
         if isinstance(value, type):
-            return (
-                UncalledMethod(value, name)
-                if value in (int, dict)
-                else self._refuse(f"{value.__name__}.{name} is not modelled")
-            )
+            if value not in (int, dict):
+                raise NotProvedError(f"{value.__name__}.{name} is not modelled")
+            return UncalledMethod(value, name)
         if isinstance(value, Array) and value.batched:
             return batches.attribute(value, name)
         return attribute(value, name)
 
-    def _refuse(self, reason: str) -> Any:
-        raise NotProvedError(reason)
-
-    def is_listed_module(self, module: Any) -> bool:
-        """Whether functions of a module are on the list."""
-        return module in MODULES
-
     # Operators -------------------------------------------------------------------------------------------------------
-
-    def operator_of(self, node: ast.operator) -> str:
-        """Return an operator as text."""
-        return OPERATORS[type(node)]
 
     def _binary(self, node: ast.BinOp, frame: CallScope) -> Any:
         left = self.value(node.left, frame)

@@ -1,6 +1,5 @@
 """Values from outside a call: constants, functions, modules, and objects that the mechanism may only read."""
 
-import builtins
 import math
 import pathlib
 import types
@@ -156,8 +155,3 @@ def described(value: Any) -> str:
         return f"the module {value.__name__}"
     name = getattr(value, "__qualname__", None) if isinstance(value, types.FunctionType | type) else None
     return name or f"a {type(value).__name__}"
-
-
-def builtin(name: str) -> Any:
-    """Return the Python builtin of this name."""
-    return vars(builtins).get(name)

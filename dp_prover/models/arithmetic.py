@@ -316,7 +316,7 @@ def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
 
 
 def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
-    """Record the float residue of noise that cancels in a sum. Raises NotProvedError if the sum has no noise left to hide it."""
+    """Record the float residue of noise that cancels in a sum. Raises NotProvedError if nothing else remains."""
     if not _cancelled(run, whole, x, y) or run.names.is_noisy(whole):
         return
     reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
@@ -453,7 +453,7 @@ def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
     assert form is not None
     if run.is_zero(form):
         ones = [kind_of(a)(number) for number in (1, 2)]  # type: ignore[operator]  # a type of Python
-        raise raised(BINARY[operation], *((one, kind_of(b)(0)) for one in ones))  # type: ignore[operator]
+        raise raised(BINARY[operation], *((number, kind_of(b)(0)) for number in ones))  # type: ignore[operator]
 
 
 def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:

@@ -56,7 +56,7 @@ def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure
         return None
     variances = {name: Fraction(law[1]) ** 2 for name, law in left.names.laws.items() if law[0] == "normal"}
     noise = [{n: v for n, v in row.right.terms.items() if n.startswith(NOISE)} for row in rows]
-    products = [_products(one, noise, variances) for one in noise]
+    products = [_products(row, noise, variances) for row in noise]
     shifts, largest = [], Fraction(0)
     for point in points:
         difference: Vector = tuple(map(Fraction, point))

@@ -94,7 +94,8 @@ class Pairing:
     def _plain(self, left: Trace, right: Trace, moves: Box | Hull, names: Mapping[str, str]) -> Matched:
         assumed, lost = self._likely(left, right)
         if assumed:
-            left = Trace(left.names, tuple(_with(path, assumed) for path in left.paths))
+            paths = (replace(path, conditions=(*path.conditions, *assumed)) for path in left.paths)
+            left = Trace(left.names, tuple(paths))
         aligned: list[Aligned] = []
         for group, ways in cells(left, right):
             aligned += self._cheapest(left, right, group, ways, moves)
@@ -123,7 +124,7 @@ class Pairing:
         for way in ways:
             cells: list[Aligned] = []
             for cell in way:
-                aligned = self._aligned(cell, moves)
+                aligned = self.aligner.align(cell, moves)
                 if (isinstance(aligned, Failure) or aligned.cost > self.aligner.goal) and len(cell.left) == 1:
                     aligned = self.aligner.empty(cell, left.paths[cell.left[0]].conditions) or aligned
                 if isinstance(aligned, Failure):
@@ -144,9 +145,6 @@ class Pairing:
             raise NotMatchedError(_no_counterpart(left.paths[group[0]], right))
         raise NotMatchedError(why(failure, self.aligner), failure, left.paths[failure.cell.left[0]])
 
-    def _aligned(self, cell: Cell, moves: Box | Hull) -> Aligned | Failure:
-        return self.aligner.align(cell, moves)
-
     # Mixtures --------------------------------------------------------------------------------------------------------
 
     def _mixed(self, left: Trace, right: Trace, moves: Box | Hull, names: Mapping[str, str]) -> Matched | None:
@@ -155,7 +153,7 @@ class Pairing:
             return None
         costs: dict[tuple[int, int], Aligned] = {}
         for i, j, cell in crossed(left, right):
-            aligned = self._aligned(cell, moves)
+            aligned = self.aligner.align(cell, moves)
             if isinstance(aligned, Aligned):
                 costs[i, j] = aligned
         masses = [[path.mass() for path in trace.paths] for trace in (left, right)]
@@ -268,11 +266,6 @@ def renamed(trace: Trace, names: Mapping[str, str]) -> Trace | None:
         for path in trace.paths
     ]
     return Trace(trace.names, tuple(paths))
-
-
-def _with(path: Path, assumed: Sequence[Condition]) -> Path:
-    """Return a path with additional conditions."""
-    return replace(path, conditions=(*path.conditions, *assumed))
 
 
 def _tail(condition: Condition, names: Names) -> Fraction | None:

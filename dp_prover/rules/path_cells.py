@@ -151,11 +151,11 @@ def _kept(
 ) -> tuple[KeptRow, ...]:
     """Return the forms that must not change: the output's numbers, and the arguments of all opaque terms."""
     rows: dict[Key, KeptRow] = {}
-    forms = [(one, other, "the output") for one, other in zip(left.leaves, right.leaves, strict=True)]
-    forms += [(one.form, other.form, one.place) for one, other in conditions]
-    for one, other, place in forms:
-        if isinstance(one, Form):
-            (_, ours), (_, theirs) = names.spelled(one), names.spelled(other)
+    forms = [(leaf, twin, "the output") for leaf, twin in zip(left.leaves, right.leaves, strict=True)]
+    forms += [(condition.form, twin.form, condition.place) for condition, twin in conditions]
+    for form, twin, place in forms:
+        if isinstance(form, Form):
+            (_, ours), (_, theirs) = names.spelled(form), names.spelled(twin)
             start = 0 if place == "the output" else 1  # a condition itself need not stay equal
             for a, b in zip(ours[start:], theirs[start:], strict=True):
                 rows.setdefault((a.key(), b.key()), KeptRow(a, b, "=", place))
@@ -192,11 +192,11 @@ def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int
             same = [condition] if left is right else [twin for twin, _ in twins if _alike(condition, twin, names)]
             if same:
                 chosen.append((condition, same[0], multipliers))
-        excluded = _excluded([two for _, two, _ in chosen], right, other)
+        excluded = _excluded([twin for _, twin, _ in chosen], right, other)
         if excluded is None:
             continue
-        pairs = [(one, two) for one, two, _ in chosen]
-        rows = _rows_of([one for one, _ in pairs], [two for _, two in pairs])
+        pairs = [(condition, twin) for condition, twin, _ in chosen]
+        rows = _rows_of([condition for condition, _ in pairs], [twin for _, twin in pairs])
         kept = _kept(left.paths[group[0]], right.paths[other[0]], pairs, names)
         implied = tuple(tuple(multipliers[at] for _, _, multipliers in chosen) for at in range(len(group)))
         return Cell(tuple(group), tuple(other), rows, kept, True, implied, excluded)

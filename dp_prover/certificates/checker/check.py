@@ -112,9 +112,9 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
             continue
         here, there = conditions(cell, left, right)
         if "weight" in cell:
-            one, two = left[cell["left"][0]], right[cell["right"][0]]
+            source, target = left[cell["left"][0]], right[cell["right"][0]]
             need(
-                not differ(one[1], two[1]) & (symbols_of_path(ours, one) | symbols_of_path(theirs, two)),
+                not differ(source[1], target[1]) & (symbols_of_path(ours, source) | symbols_of_path(theirs, target)),
                 "draws that end otherwise",
             )
         before, after = kept(ours, left, cell["left"], here), kept(theirs, right, cell["right"], there)
