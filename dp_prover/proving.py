@@ -100,7 +100,7 @@ class Attempt:
         if not isinstance(self.claim, CLAIMS):
             return self._none(f"there is no rule for claims of the kind {type(self.claim).__name__}")
         if {"raise", "call"} & set(np.geterr().values()):
-            return self._none("NumPy is set to raise where it computes NaN or infinity; leave out np.seterr")
+            return self._none("NumPy is set to raise on NaN or infinity; leave out np.seterr")
         if not self.mechanism.takes_rng:
             return self._none("the mechanism takes no generator, so its randomness cannot be followed")
         vectors = vectors_of(self.domain)
@@ -168,7 +168,7 @@ class Attempt:
         if any(law[0] == "geometric" for law in self.names.laws.values()):
             steps = vectors.steps()
             if steps is None:
-                raise NotProvedError("geometric noise needs a short list of integer differences between neighbours")
+                raise NotProvedError("geometric noise requires a short list of integer differences between neighbours")
             sets = [steps]
         families = [Family(0, 0, moves, part=part) for part, moves in enumerate(sets)]
         about = Subject(Scope.DOMAIN, vectors.data(), listed=False)
@@ -244,7 +244,7 @@ class Attempt:
         if not within(bound, self.claim.value):
             assert worst is not None
             family, top = worst
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound is {self.claim.symbol} ≤ {shown_above(bound)}"
             path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(_FailedError(reason, bound=bound, family=family, failure=where, path=path), about)
@@ -296,7 +296,7 @@ class Attempt:
         if bound is None:
             return None
         if not within(bound, self.claim.value):
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound is {self.claim.symbol} ≤ {shown_above(bound)}"
             return self._failed(_FailedError(reason, bound=bound), about)
         every_trace = [written.trace_of_gaussian(trace) for trace in traces]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
@@ -357,7 +357,7 @@ class Attempt:
         try:
             check_certificate(certificate, check_time)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
-            return self._failed(_FailedError(f"the checker refuses what was found: {error}", bound=None), about)
+            return self._failed(_FailedError(f"the checker refuses the certificate: {error}", bound=None), about)
         if seconds_left() < 0:
             return self._failed(_FailedError("the time for a proof is up, after it was checked"), about)
         return Proof(
@@ -388,14 +388,16 @@ def _require_vectors(vectors: Vectors, datasets: Sequence[Any]) -> None:
     """Raise NotProvedError unless the domain's data sets have the type and the ranges that its description gives."""
     if vectors.integer and max(map(abs, (*vectors.low, *vectors.high))) > LARGEST_INTEGER:
         raise NotProvedError(
-            "the integers of the data have more than 53 bits, which floats do not hold exactly; limit the values of the domain"
+            "the data have integers of more than 53 bits, which floats do not represent exactly; limit the domain's values"
         )
     wanted = (np.ndarray, np.dtype(np.int64 if vectors.integer else np.float64), (len(vectors.low),))
     if any((type(dataset), getattr(dataset, "dtype", None), np.shape(dataset)) != wanted for dataset in datasets):
-        raise NotProvedError("the data arrive in another form than an array of int64 or float64")
+        raise NotProvedError("the data do not arrive as an array of int64 or float64")
     for dataset in datasets:
         if np.any((dataset == 0) & np.signbit(dataset)):
-            raise NotProvedError("the data hold −0.0, which equals 0.0 and is another number; write 0.0 in the domain")
+            raise NotProvedError(
+                "the data contain −0.0, which equals 0.0 but is another number; write 0.0 in the domain"
+            )
         if not all(a <= Fraction(x) <= b for a, x, b in zip(vectors.low, dataset.tolist(), vectors.high, strict=True)):
             raise NotProvedError("the data go beyond the ranges that the domain describes")
 

@@ -210,7 +210,7 @@ class GuidedRun(TracedRun):
         holds = {">": value > 0, ">=": value >= 0, "=": value == 0, "<": value < 0, "<=": value <= 0}
         branches = [at for at, relation in enumerate(node.relations) if holds[relation]]
         if len(branches) != 1:
-            raise NotProvedError("on numbers, a comparison has a result that the evaluator takes to be impossible")
+            raise NotProvedError("on numbers, a comparison has a result that the evaluator holds impossible")
         return branches[0]
 
     def _ended(self, node: Drawn) -> int:
@@ -222,7 +222,7 @@ class GuidedRun(TracedRun):
                     return at
             elif label.partition(" ")[2] == label_of(drawn):
                 return at
-        raise NotProvedError("on numbers, a draw has a result that the evaluator takes to be impossible")
+        raise NotProvedError("on numbers, a draw has a result that the evaluator holds impossible")
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
         super().settle(sources, cuts)

@@ -119,7 +119,7 @@ def confirm_each(
         if place not in confirmed_paths and not _excluded(path, trace.names):
             where = path.conditions[-1].place if path.conditions else "its draws"
             raise NotProvedError(
-                f"no numbers were found on which the function takes a path, after the decision at {where}"
+                f"the search found no numbers on which the function takes a path, after the decision at {where}"
             )
 
 

@@ -102,7 +102,7 @@ def asking(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mec
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
     if not isinstance(inner, Played):
-        raise NotProvedError("what a session does in addition to its answers is observed; leave `observe` out")
+        raise NotProvedError("the audit observes what a session does besides answering; leave out `observe`")
     analyst = make(inner)
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
 
@@ -115,7 +115,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
     if domain.fixed is not None:
         if any(step.when is not None for step in domain.fixed):
             raise NotProvedError(
-                "the script looks at answers; give its questions as a list, and the proof is about all scripts of these"
+                "the script depends on answers; list its questions, and the proof covers all scripts of these"
             )
         rounds: tuple[tuple[ScriptStep, ...], ...] = tuple((step,) for step in domain.fixed)
     else:
@@ -140,11 +140,11 @@ def _questions(questions: Values) -> Sequence[Any]:
     if isinstance(questions, PartsAsked):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:
-            raise NotProvedError("there are too many questions; give fewer values of each part")
+            raise NotProvedError("there are too many questions; give fewer values for each part")
         names = [name for name, _ in questions.parts]
         return [dict(zip(names, values, strict=True)) for values in itertools.product(*each)]
     raise NotProvedError(
-        "a question is a number of a range, or the last answer, and a proof needs a list of all questions; give the numbers"
+        "a question is a number from a range, or the last answer, but a proof needs a list of all questions; list the numbers"
     )
 
 
@@ -152,7 +152,7 @@ def _require_plain_question(question: Any) -> None:
     if question is NOTHING or type(question) in PLAIN_QUESTIONS:
         return
     if question == LAST_ANSWER:
-        raise NotProvedError("a question holds the last answer, and a proof needs a list of all questions")
+        raise NotProvedError("a question contains the last answer, but a proof needs a list of all questions")
     if type(question) not in (list, dict) or (type(question) is dict and not all(type(key) is str for key in question)):
         raise NotProvedError(
             f"a question is a {type(question).__name__}; numbers, text, and lists and dicts of these are modelled"
@@ -218,7 +218,7 @@ class _Interview:
                 if isinstance(ask, Closure | MethodOfMade):
                     return ask
         raise NotProvedError(
-            "a session is neither an object that its call made, with __call__ or ask, nor a function that it made"
+            "a session is neither an object with __call__ or ask, nor a function, that its call created"
         )
 
     def answer(self, asker: Any, question: Any) -> Any:
@@ -232,7 +232,7 @@ class _Interview:
     def read(self, session: Any, name: str) -> Any:
         """Return a part of a session's budget, or a function that returns it."""
         if self._analyst.chooses and not self._analyst.waits:
-            raise self._failure(NotProvedError(f"a session has {name} at times, and at times not"))
+            raise self._failure(NotProvedError(f"a session has {name} only some of the time"))
         value = self._followed(lambda: self._evaluator.attribute(session, name))
         if isinstance(value, Closure | MethodOfMade):
             return lambda: self._number(self._followed(lambda: self._evaluator.call(value, [], {})), name)
@@ -243,7 +243,7 @@ class _Interview:
         if not isinstance(value, Term | Lazy | Array | list | tuple | dict) and not is_constant(value):
             raise self._failure(NotProvedError(f"{name} of a session is a {type(value).__name__}"))
         if meter is not None and meter.of is None and not is_constant(value):
-            raise self._failure(NotProvedError(f"the meter reads {name}, which is not a known number"))
+            raise self._failure(NotProvedError(f"the meter reads {name}, which is not a constant"))
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
@@ -264,9 +264,9 @@ class _Interview:
             answer = call()
         except RaisesError as error:
             if not may_raise:
-                raise NotProvedError(f"what a session says of its budget raises {error}") from None
+                raise NotProvedError(f"reading a session's budget raises {error}") from None
             if not error.stated:
-                words = f"a session raises {error}, which is not of a raise statement; test for it with if"
+                words = f"a session raises {error}, but not by a raise statement; test for it with if"
                 raise NotProvedError(words) from None
             self._require_unchanged()
             raise
@@ -278,7 +278,9 @@ class _Interview:
 
     def _require_unchanged(self) -> None:
         if not all(_is_same(answer, copy) for answer, copy in self._said):
-            raise NotProvedError("a session changes a list, a dict or an array that was an answer; answer with a copy")
+            raise NotProvedError(
+                "a session changes a list, dict or array that it gave as an answer; answer with a copy"
+            )
 
     def _failure(self, error: BaseException) -> BaseException:
         self._failed = self._failed or error

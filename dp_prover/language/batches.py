@@ -132,12 +132,12 @@ def require_one_kind(run: TracedRun, array: Array) -> Array:
         shape = array.shape
     if array.dtype.kind not in "biuf":
         raise refused(
-            "an array of texts is made of rows, and the longest text of all rows decides its width; return a list"
+            "an array of texts is made of rows, and the longest text among all rows determines its width; return a list"
         )
     at = run.next_array_of_rows()
     if run.names.arrays_of_rows.setdefault(at, (array.dtype, shape)) != (array.dtype, shape):
         raise refused(
-            "an array is made of rows whose types or shapes differ, and all rows decide its own; use one type"
+            "an array is made of rows of different types or shapes, so that all rows determine its own; use one type"
         )
     return array
 
@@ -145,7 +145,7 @@ def require_one_kind(run: TracedRun, array: Array) -> Array:
 def marked(value: Any) -> Any:
     """Mark an array of rows."""
     if not isinstance(value, Array) or not value.shape or value.shape[0] != 1:
-        raise refused("rows of a batch are put together")
+        raise refused("rows of a batch are combined")
     return Array(value.store, value.index, value.dtype, batched=True)
 
 
@@ -156,7 +156,7 @@ def _axes(run: TracedRun, value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
         return as_array(run, value).shape
     if not (isinstance(value, Term | Lazy) or is_constant(value)):
-        raise refused("an operation has rows of a batch and something other than numbers and arrays")
+        raise refused("an operation combines rows of a batch with something other than numbers and arrays")
     return ()
 
 
@@ -172,14 +172,14 @@ def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None =
         of_rows = {operand.index.ndim for operand in operands if _is_marked(operand)}
         of_rows |= {axes} if axes is not None else set()
     if len(of_rows) != 1:
-        raise refused("arrays with different numbers of axes meet, which makes other rows")
+        raise refused("arrays with different numbers of axes are combined, which changes the rows")
     [most] = of_rows
     for operand in operands:
         if not _is_marked(operand):
             shape = _axes(run, operand)
             if len(shape) > most or (len(shape) == most and shape[:1] != (1,)):
                 raise refused(
-                    "an array that has as many axes as the rows of a batch meets them, which depends on its size"
+                    "an array with as many axes as the rows of a batch is combined with them, which depends on the batch's size"
                 )
 
 
@@ -193,10 +193,10 @@ def item_by_item(run: TracedRun, model: Callable[..., Any], *operands: Any) -> A
 def multiplied(run: TracedRun, model: Callable[..., Any], a: Any, b: Any) -> Any:
     """Return ``a @ b`` for rows times a matrix."""
     if not _is_marked(a) or isinstance(a, Mark) or _is_marked(b):
-        raise refused("@ has rows of a batch on its right")
+        raise refused("@ has rows of a batch on its right side")
     with shown():
         if a.index.ndim != 2:
-            raise refused("@ has an array of rows that are no vectors")
+            raise refused("@ has an array of rows that are not vectors")
         return marked(model(a, b))
 
 
@@ -207,7 +207,7 @@ def _one_row(shape: Any) -> tuple[int, ...]:
     """Return the shape of one row's batch, for a shape that begins with the size."""
     rest = shape[1:] if isinstance(shape, list | tuple) and shape else () if shape is SIZE else None
     if rest is None or (shape is not SIZE and shape[0] is not SIZE) or any(map(is_batched, rest)):
-        raise refused("the size of the batch is somewhere in a shape, and not its first length")
+        raise refused("the size of the batch is in a shape, but not as its first length")
     return (1, *rest)
 
 
@@ -254,9 +254,9 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
     """Return ``owner[key]``, where either belongs to the batch. ``inside`` says that a loop over the rows is running."""
     if not (isinstance(owner, Array) and owner.batched):
         if inside or not (isinstance(key, Array) and isinstance(owner, Array)):
-            raise refused("a place or a size of a batch is an index")
+            raise refused("an index is the size of a batch or the index of a row")
         if key.dtype.kind not in "iu":
-            raise refused("rows of a batch that are no integers are an index")
+            raise refused("an index is made of rows of a batch that are not integers")
         with shown():
             return marked(taken(owner, key))
     if (row := _of_one_row(key)) is not None:
@@ -271,12 +271,10 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
                 isinstance(chosen, Array) and chosen.batched and chosen.index.ndim == 1 and chosen.dtype.kind in "iu"
             )
             if not (one_for_each or _is_place(chosen)):
-                raise refused(
-                    "rows of a batch are indexed by other than one place for each, which gives a table of all rows"
-                )
+                raise refused("rows of a batch are not indexed by one index each, which gives a table of all rows")
             return marked(taken(owner, (as_array_of_zero(), chosen)))
     if not _all_rows(owner, key):
-        raise refused("some rows of a batch are chosen")
+        raise refused("some rows of a batch are selected")
     with shown():
         return marked(taken(owner, key))
 
@@ -290,7 +288,7 @@ def set_item(run: TracedRun, owner: Array, key: Any, value: Any, inside: bool) -
     """Execute ``owner[key] = value`` for an array of rows."""
     if (row := _of_one_row(key)) is not None:
         if is_batched(value):
-            raise refused("one row is set to rows of a batch")
+            raise refused("rows of a batch are assigned to one row")
         with shown():
             put(run, owner, row, value)
         return
@@ -298,7 +296,7 @@ def set_item(run: TracedRun, owner: Array, key: Any, value: Any, inside: bool) -
         raise refused("a loop over the batch writes to other rows")
     if isinstance(key, Array) and key.batched and key.dtype == np.bool_:
         if isinstance(value, Array | list | tuple | Mark):
-            raise refused("rows that are chosen are set to an array")
+            raise refused("an array is assigned to selected rows")
         with shown():
             put(run, owner, key, value)
         return
@@ -456,11 +454,11 @@ def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[
         arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name in ("np.sort", "np.argsort") else None)
     )
     if not isinstance(array, Array) or any(map(is_batched, [*arguments[1:], *keywords.values()])):
-        raise refused(f"{name} has something of a batch other than an array of its rows first")
+        raise refused(f"{name} has something of a batch other than an array of rows as its first argument")
     with shown():
         axes = array.index.ndim
         if type(axis) is not int or not -axes <= axis < axes or axis % axes == 0:
-            raise refused(f"{name} goes along the rows of a batch; give the axis of one output")
+            raise refused(f"{name} runs along the rows of a batch; give an axis within one output")
         return marked(model(arguments, keywords))
 
 
@@ -497,7 +495,7 @@ def _joined(call: Call) -> Any:
         axes = {part.index.ndim for part in parts} if isinstance(parts, list | tuple) else set()
         after = max(axes) + (name == "np.stack")
         if len(axes) != 1 or (axis % after == 0 and name != "np.column_stack"):
-            raise refused(f"{name} puts rows of a batch one after the other; give the axis 1")
+            raise refused(f"{name} concatenates rows of a batch; use axis=1")
         return marked(model(arguments, keywords))
 
 
@@ -515,7 +513,7 @@ FUNCTIONS: dict[str, Callable[[Call], Any]] = {
 def require_independent(method: UncalledMethod) -> None:
     """Raise NotProvedError for a draw that all outputs of a batch would share."""
     if isinstance(method.owner, generator.Generator):
-        raise refused("a draw is not of the batch's size, so that all outputs share it")
+        raise refused("a draw does not have the batch's size, so all outputs share it")
 
 
 def method(
@@ -538,7 +536,7 @@ def method(
         raise refused(f"the method {name} of an array has something of a batch")
     if f"np.{name}" in ALONG:
         if name == "sort":
-            raise refused("sort() puts rows of a batch in order; use np.sort with an axis")
+            raise refused("sort() sorts the rows of a batch; use np.sort with an axis")
         return _along(f"np.{name}", lambda places, named: model(places[1:], named), [owner, *arguments], keywords)
     if name in ("astype", "round", "copy", "clip"):
         if name == "clip":
@@ -567,7 +565,7 @@ def _drawn(name: str, run: TracedRun, model: Model, arguments: Sequence[Any], ke
         raise refused(f"rng.{name} has more arguments than parameters")
     size = named.pop("size", None)
     if any(is_batched(value) for key, value in named.items() if key in OTHER_PARAMETERS):
-        raise refused(f"rng.{name} has something of a batch other than locations, scales and chances")
+        raise refused(f"rng.{name} has something of a batch other than locations, scales and probabilities")
     numbers = [value for key, value in named.items() if key not in OTHER_PARAMETERS]
     if name == "choice" and (any(map(is_batched, named.values())) or named.get("replace", True) is not True):
         raise refused("rng.choice has rows of a batch, or draws without replacement")
@@ -634,7 +632,7 @@ def require_names(target: ast.expr) -> None:
         for element in target.elts:
             require_names(element)
     elif not isinstance(target, ast.Name):
-        raise refused("a loop over the batch assigns each row to something other than a name")
+        raise refused("a loop over the batch assigns rows to something other than a name")
 
 
 def bound_in(nodes: Sequence[ast.AST]) -> set[str]:
@@ -673,7 +671,7 @@ class State:
             for key, items in self._content.items()
         )
         if not same:
-            raise refused("a loop over the batch changes something that lasts to the next output")
+            raise refused("a loop over the batch changes something that the next output can see")
 
     def _frames(self, frame: CallScope | None) -> None:
         while frame is not None:
@@ -702,7 +700,7 @@ class State:
                 self._note(value.store, list(value.store.items), [])
         elif isinstance(value, Closure):
             if any(mentions([value.node], name) for name in self._lists):
-                raise refused("a function sees a list that a loop over the batch fills")
+                raise refused("a function refers to a list that a loop over the batch fills")
             self._note(value, [], list(value.defaults.values()))
             self._frames(value.frame)
         elif isinstance(value, MadeObject):
@@ -712,7 +710,7 @@ class State:
         elif isinstance(value, View):
             self._walk(value.mapping)
         elif isinstance(value, Iterated) or not _is_immutable(value):
-            raise refused("a loop over the batch sees an iterator, or something else that may change")
+            raise refused("a loop over the batch can reach an iterator, or something else with hidden state")
 
 
 def _is_immutable(value: Any) -> bool:
@@ -728,5 +726,5 @@ def output_of_batch(output: Any) -> Any:
     if isinstance(output, Rows):
         return [output.first]
     if not isinstance(output, Array) or not output.batched:
-        raise refused("what is returned for a batch is neither an array of its rows nor a list of them")
+        raise refused("the mechanism returns neither an array nor a list of the batch's rows")
     return Array(output.store, output._places, output.dtype)

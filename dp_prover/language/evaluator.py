@@ -108,7 +108,7 @@ class Evaluator(Expressions):
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``; lists and arrays are changed in place."""
         if isinstance(old, Mark) or isinstance(value, Mark):
-            raise batches.refused("something of a batch is changed in place, or changes something")
+            raise batches.refused("something of a batch is changed in place, or used to change something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
@@ -152,10 +152,10 @@ class Evaluator(Expressions):
                 or items
                 or batches.mentions(node.body, name) != batches.appends(node.body, name)
             ):
-                raise batches.refused("a loop over the batch does more with a list than to append each output")
+                raise batches.refused("a loop over the batch does more with a list than append each output")
             if id(items) not in self.unread:
                 raise batches.refused(
-                    f"a list that a loop over the batch fills has two names, or may have: write `{name} = []` before the loop, in "
+                    f"a list that a loop over the batch fills may have a second name: write `{name} = []` before the loop, in "
                     "the same function, and read it only after"
                 )
         for name in bound:  # no row may read what another row left behind
@@ -168,13 +168,13 @@ class Evaluator(Expressions):
         finally:
             self.inside_batch = False
         if signal is not None and signal[0] != "continue":
-            raise batches.refused("a loop over the batch ends before its end")
+            raise batches.refused("a loop over the batch is left early")
         for name in bound:
             frame.values.pop(name, None)
         before.require_same(batches.State(frame, lists))
         for name, items in lists.items():
             if len(items) != 1 or batches.is_batched(items):
-                raise batches.refused("a loop over the batch appends other than one output for each")
+                raise batches.refused("a loop over the batch does not append exactly one output for each row")
             frame.values[name] = batches.Rows(items[0])
         return None
 
@@ -227,17 +227,15 @@ class Evaluator(Expressions):
 
     def _raise(self, node: ast.Raise, frame: CallScope) -> Signal:
         if node.exc is None or node.cause is not None:
-            raise NotProvedError("raise without an exception, or from another one, is not modelled")
+            raise NotProvedError("a bare raise, and raise ... from, are not modelled")
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.value(node.exc if called is None else called.func, frame)
         if not is_plain_exception(kind, EXCEPTIONS) or (called is not None and called.keywords):
-            raise NotProvedError(
-                "an exception is raised that is neither built into Python nor an empty class that derives from one that is"
-            )
+            raise NotProvedError("an exception is raised that is neither a builtin nor an empty class derived from one")
         if issubclass(kind, StopIteration | StopAsyncIteration):
-            raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
+            raise NotProvedError("StopIteration is raised, which would end loops elsewhere")
         if kind not in EXCEPTIONS and self.run.names.raised.setdefault(kind.__name__, kind) is not kind:
-            raise NotProvedError(f"two kinds of exceptions are called {kind.__name__}; give them different names")
+            raise NotProvedError(f"two exception classes are called {kind.__name__}; rename one")
         words = [] if called is None else [self.value(argument, frame) for argument in called.args]
         raise RaisesError(kind(*self._constants(words)), stated=True)
 
@@ -248,23 +246,23 @@ class Evaluator(Expressions):
 
     def _function(self, node: ast.FunctionDef, frame: CallScope) -> Signal:
         if node.decorator_list:
-            raise NotProvedError("a function inside of the mechanism has a decorator, which is not modelled")
+            raise NotProvedError("a function inside the mechanism has a decorator, which is not modelled")
         frame.bind(node.name, self.closure(node, frame))
         return None
 
     def _with(self, node: ast.With, frame: CallScope) -> Signal:
         for item in node.items:
             if item.optional_vars is not None or not self.is_errstate(item.context_expr, frame):
-                raise NotProvedError('with is modelled for np.errstate(...="ignore") only')
+                raise NotProvedError('with is only modelled for np.errstate(...="ignore")')
         return self.block(node.body, frame)
 
     def _import(self, node: ast.Import | ast.ImportFrom, frame: CallScope) -> Signal:
         if type(vars(builtins)["__import__"]) is not types.BuiltinFunctionType:
-            raise NotProvedError("imports are carried out by a function other than Python's own")
+            raise NotProvedError("the import function is not Python's own")
         for alias in node.names:
             module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
             if module is None or module not in MODULES or (isinstance(node, ast.ImportFrom) and node.level):
-                raise NotProvedError("an import inside of the mechanism is modelled for math and numpy only")
+                raise NotProvedError("inside the mechanism, only imports of math and numpy are modelled")
             if isinstance(node, ast.ImportFrom):
                 frame.bind(alias.asname or alias.name, self.attribute(module, alias.name))
             else:

@@ -124,7 +124,7 @@ class Expressions:
             return is_true(self.run, value)
         if type(value) is tuple:
             return len(value) > 0
-        raise NotProvedError(f"the truth of {described(value)} is asked, which is not modelled")
+        raise NotProvedError(f"{described(value)} is used as a condition, which is not modelled")
 
     # Names and constants -------------------------------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class Expressions:
         if isinstance(op, ast.Is | ast.IsNot):
             a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
             if a is not None and b is not None:
-                raise NotProvedError("`is` compares identities, which is modelled for None only; use ==")
+                raise NotProvedError("`is` compares identities, which is only modelled for None; use ==")
             return (a is b) == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
             contains = self._contains(b, a)
@@ -282,7 +282,7 @@ class Expressions:
             return applied_ufunc(self.run, operation, a, b)
         if is_known(a) and is_known(b):
             if any(map(_holds_nan, (a, b))):
-                raise NotProvedError("lists with NaN are compared, and Python compares NaN by identity there")
+                raise NotProvedError("lists with NaN are compared, where Python compares NaN by identity")
             return native(COMPARISONS[operation], real(a), real(b))
         for value in (a, b):
             if not (isinstance(value, Term | Lazy) or is_constant(value)):
@@ -353,7 +353,7 @@ class Expressions:
 
     def _end(self, value: Any) -> Any:
         if isinstance(value, Term):
-            raise NotProvedError("a slice ends at a number from data or noise, which is not modelled")
+            raise NotProvedError("a slice has a number from data or noise as an end, which is not modelled")
         return real(value)
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -388,7 +388,7 @@ class Expressions:
         elif type(owner) is list:
             place = self._place(key)
             if isinstance(place, slice) and type(value) not in (list, tuple):
-                raise NotProvedError("a slice of a list is set to something other than a list or a tuple")
+                raise NotProvedError("something other than a list or a tuple is assigned to a slice of a list")
             placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
             raise NotProvedError(f"assigning to an item of {described(owner)} is not modelled")
@@ -587,7 +587,7 @@ class Expressions:
             isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
         ):
             raise NotProvedError(
-                "a call has * and a computed keyword, which Python evaluates in another order; compute the keyword before the call"
+                "a call combines * with a computed keyword, whose order is not modelled; compute the keyword before the call"
             )
         arguments = self._elements(node.args, frame)
         keywords: dict[str, Any] = {}
@@ -647,7 +647,7 @@ class Expressions:
         given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
         own = {parameter.arg for parameter in parameters.kwonlyargs}
         if type(given) is not tuple or type(named) is not dict or not own.issuperset(named):
-            raise NotProvedError(f"the defaults of {function.__qualname__} were changed after it was made")
+            raise NotProvedError(f"the defaults of {function.__qualname__} were changed after its definition")
         defaults = {
             name: from_outside(value) for name, value in zip(places[len(places) - len(given) :], given, strict=True)
         }

@@ -76,7 +76,7 @@ def require_plain(kind: type) -> None:
     unusual = "is that of Python" if kind is object else _unusual(kind, WRITTEN | METHODS_OF_OBJECTS, (object,))
     if unusual is not None:
         raise NotProvedError(
-            f"the class {kind.__name__} {unusual}; classes are modelled if their special methods are __init__ and __call__ alone"
+            f"the class {kind.__name__} {unusual}; only classes whose special methods are __init__ and __call__ are modelled"
         )
 
 
@@ -116,7 +116,7 @@ def set_attribute(instance: Any, name: str, value: Any) -> None:
     """Set an attribute of an object. Raises NotProvedError unless the call created it."""
     if not isinstance(instance, MadeObject):
         raise NotProvedError(
-            "an attribute of an object is written that the call did not make: the mechanism has a memory; return the value instead"
+            "the mechanism sets an attribute of an object from outside the call, and so keeps state; return the value instead"
         )
     shared = on_type(instance.kind, name)
     if type(shared) is property:
@@ -161,7 +161,7 @@ def bases_of(function: Any, values: Mapping[str, Any]) -> Bases:
     has_first = "__class__" in free and function.__code__.co_argcount > 0
     first = values.get(function.__code__.co_varnames[0]) if has_first else None
     if not isinstance(first, MadeObject):
-        raise NotProvedError("super() is modelled in a method of an object that the mechanism made")
+        raise NotProvedError("super() is only modelled in methods of objects that the mechanism creates")
     kind = function.__closure__[free.index("__class__")].cell_contents
     if kind not in classes_of(first.kind):
         raise NotProvedError("super() is called in a method of another class")

@@ -73,7 +73,7 @@ def as_argument(value: Any) -> Any:
     argument = _as_argument(value, containers)
     if containers and _holds_an_object(argument):
         raise NotProvedError(
-            "an argument is an object, which may hold a list or an array of another one; pass what it holds"
+            "an argument is an object, which may share a list or an array with another argument; pass its content"
         )
     return argument
 
@@ -87,7 +87,7 @@ def _holds_an_object(value: Any) -> bool:
 def _as_argument(value: Any, containers: set[int]) -> Any:
     if type(value) in (np.ndarray, list, dict):
         if id(value) in containers:
-            raise NotProvedError("an argument holds one list, dict or array in two places; give each its own")
+            raise NotProvedError("an argument contains the same list, dict or array twice; make copies")
         containers.add(id(value))
     if type(value) is np.ndarray:
         return from_numpy(value)
@@ -122,7 +122,7 @@ def attribute_of(value: Any, name: str) -> Any:
         return BoundMethod(shared, value)
     if shared is not None and is_constant(shared) and name not in own:
         return shared
-    raise NotProvedError(f"the attribute {name} of a {kind.__name__} from outside of the call is not read")
+    raise NotProvedError(f"the attribute {name} of a {kind.__name__} from outside the call is not read")
 
 
 def on_type(kind: type, name: str) -> Any:
@@ -140,7 +140,7 @@ def _own_attributes(owner: Any) -> dict[str, Any]:
         return {}
     own = holder.__get__(owner) if type(holder) is types.GetSetDescriptorType else None
     if type(own) is not dict:
-        raise NotProvedError(f"a {type(owner).__name__} has attributes in something other than a dict")
+        raise NotProvedError(f"a {type(owner).__name__} keeps its attributes in something other than a dict")
     return own
 
 
@@ -150,7 +150,7 @@ def described(value: Any) -> str:
         return value.words
     if isinstance(value, Foreign):
         more = " (write it as a tuple)" if type(value.value) is list else ""
-        return f"a {type(value.value).__name__} from outside of the call{more}"
+        return f"a {type(value.value).__name__} from outside the call{more}"
     if isinstance(value, types.ModuleType):
         return f"the module {value.__name__}"
     name = getattr(value, "__qualname__", None) if isinstance(value, types.FunctionType | type) else None

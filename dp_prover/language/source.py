@@ -145,11 +145,11 @@ NOWHERE = (
     *(ast.Global, ast.ClassDef, ast.Try, ast.TryStar, ast.Match),
 )
 WORDS: dict[type[ast.AST], str] = {
-    ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
+    ast.Global: "the mechanism writes a global variable, and so keeps state; pass the value as an argument",
     ast.Try: "try is not modelled, since code that raises on one number may not raise on another; test for it with if",
     ast.TryStar: "try is not modelled; test with if",
     ast.Match: "match is not modelled; use if and ==",
-    ast.ClassDef: "a class inside of the mechanism is not modelled; define it in the module",
+    ast.ClassDef: "a class inside the mechanism is not modelled; define it in the module",
 }
 
 

@@ -166,7 +166,7 @@ def _require_small(operation: str, a: Any, b: Any) -> None:
     if type(a) is not int or type(b) is not int:
         repeated = operation == "*" and (type(a) in (str, bytes, tuple) or type(b) in (str, bytes, tuple))
         if repeated and any(isinstance(n, int) and n > MOST_BITS for n in (a, b)):
-            raise NotProvedError("a text or a tuple is repeated too many times to be followed")
+            raise NotProvedError("a text or a tuple is repeated too often to follow")
         return
     bits = {"**": a.bit_length() * max(b, 0), "<<": a.bit_length() + b, "*": a.bit_length() + b.bit_length()}
     if bits.get(operation, 0) > MOST_BITS:
@@ -282,7 +282,7 @@ def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
     changed = [run.names.moved * max(of_data)] if of_data and run.names.moved is not None else []
     if bit > COARSEST * min([finest, *changed]):
         raise NotProvedError(
-            "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale it down"
+            "a noisy number may be so large that floats round the noise away; limit the domain's values, or scale the number down"
         )
     for name, factor in form.terms.items():
         run.coarsen(name, bit / abs(factor))
@@ -311,7 +311,7 @@ def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
         reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
         _round(run, whole, max(map(_size, reaches), default=Fraction(0)))
     if run.rounding and not all(run.names.is_noisy(Form.symbol(name)) for name in gone):
-        raise NotProvedError("numbers of the data cancel, and floats leave a rest of them; leave them out")
+        raise NotProvedError("data values cancel, and floats leave a residue; leave them out")
     return [name for name in gone if run.names.is_noisy(Form.symbol(name))]
 
 
@@ -321,7 +321,7 @@ def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
         return
     reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
     if len(reaches) < 2 or not whole.terms:
-        raise NotProvedError("noise cancels in a sum, and floats leave a rest of it; leave it out")
+        raise NotProvedError("noise cancels in a sum, and floats leave a residue; leave it out")
     for reach in reaches:
         _round(run, whole, _size(reach))
 
@@ -357,22 +357,20 @@ def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> N
         or (of_data and moved is not None and run.rounding > COARSEST * moved)
     ):
         raise NotProvedError(
-            "the data may be rounded before noise is added, by too much for the scale of the noise; compute with smaller numbers"
+            "rounding of the data before noise is added may be too coarse for the noise scale; compute with smaller numbers"
         )
 
 
 def require_hardly_rounded(run: TracedRun, form: Form) -> None:
     """Raise NotProvedError if the data may be rounded too much for discrete noise, which moves by integers."""
     if run.rounding * max(map(abs, form.terms.values()), default=Fraction(0)) > FARTHEST:
-        raise NotProvedError("the data may be rounded by too much for random integers; compute with smaller numbers")
+        raise NotProvedError("rounding of the data may be too coarse for random integers; compute with smaller numbers")
 
 
 def _require_room(kind: Kind, reach: UnitInterval | None) -> None:
     """Raise NotProvedError for an integer that floats may not represent."""
     if not is_float(kind) and (reach is None or max(-reach[0], reach[1]) > LARGEST_INTEGER):
-        raise NotProvedError(
-            "an integer may have more than 53 bits; compute with floats, or limit the values of the domain"
-        )
+        raise NotProvedError("an integer may have more than 53 bits; compute with floats, or limit the domain's values")
 
 
 def opaque(
@@ -580,7 +578,7 @@ def may_be_nan(value: Any) -> bool:
 def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
     """Compare an item with the item that is searched for."""
     if may_be_nan(item) or may_be_nan(wanted):
-        raise NotProvedError("a list with NaN is searched, and Python finds NaN by identity only; use math.isnan")
+        raise NotProvedError("a list with NaN is searched, and Python only finds NaN by identity; use math.isnan")
     return compare_scalars(run, "==", item, wanted)
 
 
@@ -607,9 +605,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
     if any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
-        raise NotProvedError(
-            "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
-        )
+        raise NotProvedError("the same noise is on both sides of a comparison, and floats leave a residue; draw twice")
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
         _round(run, gap, _size(reach))

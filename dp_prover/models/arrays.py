@@ -224,7 +224,7 @@ def _key(key: Any) -> Any:
         return _listed_key(real(key)) if isinstance(key, list) else real(key)
     except NotProvedError:
         raise NotProvedError(
-            "an index depends on a number from data or noise; compare with each place in turn instead"
+            "an index depends on a number from data or noise; compare with each index in turn instead"
         ) from None
 
 
@@ -258,15 +258,13 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
             "an array is written into, and may share its numbers with another array; write into a copy()"
         )
     if array.dtype.kind in "US":
-        raise NotProvedError(
-            "an array cuts texts that are written into it to its width, which is not modelled; use a list"
-        )
+        raise NotProvedError("an array truncates texts that are written into it, which is not modelled; use a list")
     source = as_array(run, value, None if isinstance(value, Array) else array.dtype)
     items = [cast(run, item, array.dtype) for item in source.typed()]
     # NumPy assigns the items' indices, and so decides which item goes where, even if a place is written twice.
     numbers, places = np.full(array.shape, -1), _key(key)
     if source.shape and not isinstance(native(numbers.__getitem__, places), np.ndarray):
-        raise NotProvedError("a list or an array becomes one item of an array; use a number")
+        raise NotProvedError("a list or an array is assigned to one item of an array; use a number")
     native(numbers.__setitem__, places, np.arange(len(items)).reshape(source.shape))
     for at, number in zip(array.index.ravel().tolist(), numbers.ravel().tolist(), strict=True):
         if number >= 0:
@@ -290,7 +288,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
         if isinstance(value, list | tuple):
             return type(value)(map(numbered, value))
         if isinstance(value, Term | Lazy):
-            raise NotProvedError("a number from data or noise is used as a length, a place or an axis")
+            raise NotProvedError("a number from data or noise is used as a length, an index or an axis")
         return value
 
     def sampled(value: Any) -> Any:
@@ -333,7 +331,7 @@ def reduced(
     array = as_array(run, value) if not isinstance(value, Array) else value
     axis = real(axis)
     if isinstance(axis, tuple):
-        raise NotProvedError("a tuple of axes is not modelled; use one axis after the other")
+        raise NotProvedError("a tuple of axes is not modelled; use one axis at a time")
     shown = native(sample, np.ones(array.shape, array.dtype), axis=axis)
     dtype = np.asarray(shown).dtype
     typed_items = dict(zip(array.index.ravel().tolist(), array.typed(), strict=True))
@@ -382,7 +380,7 @@ def _wide(run: TracedRun, item: Any) -> Any:
     if not isinstance(kind, np.dtype) or kind in (INT64, FLOAT64):
         return item
     if kind.kind not in "biu":
-        raise NotProvedError(f"an array of {kind} is added up, which is not modelled; use float64")
+        raise NotProvedError(f"an array of {kind} is summed, which is not modelled; use float64")
     return cast_item(run, item, np.dtype(np.uint64) if kind.kind == "u" else INT64)
 
 

@@ -159,14 +159,14 @@ def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> A
     if not isinstance(value, Term):
         return lazily(function, value, *arguments) if isinstance(value, Lazy) else native(function, value, *arguments)
     if digits is not None and not isinstance(digits, int | np.integer):
-        raise NotProvedError("a number is rounded to digits that are no integer")
+        raise NotProvedError("a number is rounded to a number of digits that is not an integer")
     places = exact(digits) if digits is not None else None
     if places is not None and abs(places) > MOST_DIGITS:
         raise NotProvedError(f"a number is rounded to {digits} digits; use at most {MOST_DIGITS}")
     function = np.round if is_numpy(value.kind) and digits is not None else function
     if not is_float(value.kind):
         if places is not None and places < 0:
-            raise NotProvedError("integers are rounded to tens; divide and multiply instead")
+            raise NotProvedError("integers are rounded to powers of ten; divide and multiply instead")
         return (
             value
             if of_numpy_module or (is_numpy(value.kind) and digits is not None)
@@ -342,7 +342,7 @@ def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
 def in_order(run: TracedRun, items: Sequence[Any]) -> list[int]:
     """Return the indices of scalars in ascending order, sorted stably."""
     if len(items) > 1 and any(map(may_be_nan, items)):
-        raise NotProvedError("numbers with NaN are sorted, and their order is not modelled")
+        raise NotProvedError("numbers with NaN are sorted, whose order is not modelled")
     order: list[int] = []
     for at in range(len(items)):
         place = len(order)
@@ -365,7 +365,7 @@ def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
         return list(all_opaque("sort", np.sort, run, items, len(items), between=True))
     for item in items:
         if not isinstance(item, Term) and exact(constant_of(item)) is None:
-            raise NotProvedError("a list with NaN, infinity or text beside numbers of noise is sorted")
+            raise NotProvedError("a list is sorted that has NaN, infinity or text beside noisy numbers")
     return [items[at] for at in in_order(run, items)]
 
 
@@ -379,7 +379,7 @@ def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any
     if not items:
         raise raised(np.argmax if largest else np.argmin, ([],))
     if len(items) > 1 and any(map(may_be_nan, items)):
-        raise NotProvedError("the place of the maximum or minimum is searched among numbers with NaN")
+        raise NotProvedError("argmax or argmin is applied to numbers with NaN")
     best = 0
     for at in range(1, len(items)):
         if is_true(run, compare_scalars(run, ">" if largest else "<", items[at], items[best])):

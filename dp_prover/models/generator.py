@@ -326,7 +326,7 @@ def integers(
     for least, most in zip(*_given(run, shown, _ours(first), _ours(last)), strict=True):
         a, b = operator.index(least), operator.index(most) + up_to
         if max(abs(a), abs(b)) > LARGEST_INTEGER:
-            raise NotProvedError("integers of more than 53 bits are drawn, which floats do not hold exactly")
+            raise NotProvedError("integers of more than 53 bits are drawn, which floats do not represent exactly")
         if b - a > MOST_OUTCOMES:
             name = run.draw(("uniform",))
             run.drew(
@@ -403,7 +403,7 @@ def _options(run: TracedRun, a: Any) -> list[Any]:
     if isinstance(a, Array | list | tuple):
         array = as_array(run, a)
         if len(array.shape) != 1:
-            raise NotProvedError("rng.choice chooses rows of an array; choose the number of a row")
+            raise NotProvedError("rng.choice chooses rows of an array; choose a row index instead")
         return list(array.typed())
     count = _few(operator.index(real(a)))
     return list(range(count))

@@ -165,4 +165,4 @@ def require_unused(run: TracedRun, path: Path) -> None:
     forms += [leaf for leaf in path.leaves if isinstance(leaf, Form)]
     used = {name for form in forms for name in run.names.symbols(form)} | path.labels.keys()
     if path.groups or not used.isdisjoint(run.consumed):
-        raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
+        raise NotProvedError("a draw that computed noise consumes is also used for something else; draw twice")

@@ -61,7 +61,7 @@ class _UntilRaised(Iterator[Any]):
 
     def __next__(self) -> Any:
         if self._raised:
-            raise NotProvedError("an iterator is used after an exception in it")
+            raise NotProvedError("an iterator is used after it raised an exception")
         try:
             return next(self._values)
         except RaisesError:
@@ -126,7 +126,7 @@ def _unchanged(mapping: dict[Any, Any], length: int, keys: list[Any], rows: list
             yield key if kind == "keys" else mapping[key] if kind == "values" else (key, mapping[key])
         if len(mapping) != length or row is mapping or not all(map(operator.is_, mapping, keys)):
             raise NotProvedError(
-                "a dict is changed while a loop goes over it, which raises RuntimeError; go over list(...)"
+                "a dict is changed while a loop iterates over it, which raises RuntimeError; iterate over list(...)"
             )
 
 
@@ -188,18 +188,18 @@ def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[An
     given = list(map(real, arguments))
     if name in LONG and any(isinstance(number, int) and abs(number) > MOST_FOR_LONG for number in given):
         raise NotProvedError(
-            f"{name} of a number above {MOST_FOR_LONG} takes long; compute it outside of the mechanism"
+            f"{name} of a number above {MOST_FOR_LONG} takes too long; compute it outside the mechanism"
         )
     named = {key: real(value) for key, value in keywords.items()}
     arrays = [value for value in (*given, *named.values()) if isinstance(value, np.ndarray)]
     before = [array.tobytes() for array in arrays]
     result = native(function, *given, **named)
     if [array.tobytes() for array in arrays] != before:
-        raise NotProvedError(f"{name} writes into an array that it is given, which is not modelled; remove `out=`")
+        raise NotProvedError(f"{name} writes into its argument, which is not modelled; remove `out=`")
     parts = result if isinstance(result, list | tuple) else [result]
     results = [part for part in parts if isinstance(part, np.ndarray)]
     if any(np.may_share_memory(part, array) for part in results for array in arrays):
-        raise NotProvedError(f"{name} returns an array that it is given, or a part of it; make a copy()")
+        raise NotProvedError(f"{name} returns its argument, or a part of it; make a copy()")
     return ours(result)
 
 

@@ -101,7 +101,7 @@ def _true_divide(run: TracedRun, a: Any, b: Any) -> Any:
     kinds = [kind_of(value) for value in (a, b)]
     ones = [np.ones(1, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
     if np.true_divide(*ones).dtype != FLOAT64:
-        raise NotProvedError("np.divide has a number of fewer than 64 bits; use np.float64")
+        raise NotProvedError("np.divide has a number of less than 64 bits; use np.float64")
     # NumPy does not raise for a divisor of 0.
     return binary(run, "/", *(cast_item(run, value, FLOAT64) for value in (a, b)))
 
@@ -136,7 +136,7 @@ def _where(caller: Caller, condition: Any, *sides: Any) -> Any:
     if not sides:
         return true_places(caller, condition)
     if len(sides) != 2:
-        raise NotProvedError("np.where has a condition and both sides, or a condition alone")
+        raise NotProvedError("np.where takes a condition, alone or with both alternatives")
     x, y = sides
     chosen_items = elementwise(caller.run, chosen, _where_of, condition, x, y)
     if isinstance(chosen_items, Array):
@@ -172,7 +172,7 @@ def _clip(caller: Caller, a: Any, a_min: Any = None, a_max: Any = None) -> Any:
                 function, sample = (_larger, np.maximum) if larger else (_smaller, np.minimum)
                 clipped = elementwise(caller.run, function, sample, clipped, end)
         if clipped is a:
-            raise NotProvedError("np.clip has no ends; use copy()")
+            raise NotProvedError("np.clip has no limits; use copy()")
         return clipped
     clipped = scalar.clipped(caller.run, a, a_min, a_max)
     kind = kind_of(clipped)
@@ -280,7 +280,7 @@ def _sorted_along(caller: Caller, a: Any, axis: Any = -1) -> Any:
 def _norm(caller: Caller, x: Any, ord: Any = None) -> Any:
     order = real(ord)
     if order not in (None, 1, 2, np.inf):
-        raise NotProvedError("np.linalg.norm is modelled for the orders 1, 2 and infinity")
+        raise NotProvedError("np.linalg.norm is only modelled for the orders 1, 2 and infinity")
     function = functools.partial(_norm_of, order)
     array = as_array(caller.run, x)
     if len(array.shape) != 1:
@@ -345,11 +345,11 @@ def _moved(name: str) -> Callable[..., Any]:
         words = [value for value in (*places, *named.values()) if isinstance(value, str)]
         if len(arguments) not in range(1, most + 1) or keywords.keys() - PLACING or words:
             raise NotProvedError(
-                f"np.{name} is modelled with an array first, then axes and places; leave out what else it has"
+                f"np.{name} is only modelled with an array, axes and indices; leave out other arguments"
             )
         whole = arguments[0]
         if not isinstance(whole, Array | list | tuple):
-            raise NotProvedError(f"np.{name} is modelled for arrays and lists only")
+            raise NotProvedError(f"np.{name} is only modelled for arrays and lists")
         parts = isinstance(whole, list | tuple) and (name in JOINING or any(isinstance(item, Array) for item in whole))
         given = whole
         if not isinstance(whole, Array):

@@ -25,10 +25,10 @@ def one_number(name: str, function: Scalars) -> Callable[..., Any]:
     def model(caller: Caller, x: Any, /) -> Any:
         if isinstance(x, Array):
             if x.index.size != 1 or x.shape:
-                raise NotProvedError(f"{name} was called with an array; use the function of NumPy")
+                raise NotProvedError(f"{name} is called with an array; use NumPy's function")
             x = next(x.typed())
         if not isinstance(x, Term | Lazy | bool | int | float | np.generic):
-            raise NotProvedError(f"{name} was called with a {type(x).__name__}")
+            raise NotProvedError(f"{name} is called with a {type(x).__name__}")
         return function(caller.run, x)
 
     return model
@@ -40,7 +40,7 @@ def _abs(caller: Caller, x: Any, /) -> Any:
 
 def _round(caller: Caller, number: Any, ndigits: Any = None) -> Any:
     if isinstance(number, Array):
-        raise NotProvedError("round() was called with an array; use np.round")
+        raise NotProvedError("round() is called with an array; use np.round")
     return scalar.rounded(caller.run, number, real(ndigits), of_numpy_module=False)
 
 
@@ -67,12 +67,12 @@ def _str(caller: Caller, x: Any = "", /) -> Any:
 def _extreme(largest: bool) -> Callable[..., Any]:
     def model(caller: Caller, *values: Any, key: Any = None, **default: Any) -> Any:
         if default.keys() - {"default"}:
-            raise NotProvedError("max() and min() have key= and default= only")
+            raise NotProvedError("max() and min() only take key= and default=")
         if not values or (default and len(values) > 1):
-            raise NotProvedError("max() and min() have a list, with a default or not, or several numbers")
+            raise NotProvedError("max() and min() take an iterable, with or without a default, or several numbers")
         if len(values) == 1 and key is not None and type(values[0]) not in (list, tuple, range, dict, Array):
             raise NotProvedError(
-                "max() and min() with a key go over a computed iterable; make it a list before the call"
+                "max() and min() with a key iterate over a computed iterable; make it a list before the call"
             )
         items = listed(values[0]) if len(values) == 1 else list(values)
         if not items:
@@ -86,7 +86,7 @@ def _extreme(largest: bool) -> Callable[..., Any]:
         def judge(item: Any) -> Any:
             key_of_item = caller.call(key, [item], {})
             if before and not (len(before) == len(values[0]) and all(map(operator.is_, before, values[0]))):
-                raise NotProvedError("a list is changed while max() or min() goes over it")
+                raise NotProvedError("a list is changed while max() or min() iterates over it")
             return key_of_item
 
         return scalar.python_extreme(caller.run, items, largest, None if key is None else judge)
@@ -183,7 +183,7 @@ def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = F
 
 def _map(caller: Caller, function: Any, *values: Any) -> Any:
     if not values:
-        raise NotProvedError("map() has nothing to go over")
+        raise NotProvedError("map() has nothing to iterate over")
     return Iterated(caller.call(function, row, {}) for row in zip(*map(iterate, values), strict=False))
 
 
@@ -230,7 +230,7 @@ def key_of(value: Any) -> Any:
     if not is_known(value) or isinstance(value, Array | list | dict | set):
         raise NotProvedError("a number from data or noise is a key, or an item of a set")
     if may_be_nan(value):
-        raise NotProvedError("NaN is a key, and Python finds NaN by identity only")
+        raise NotProvedError("NaN is a key, and Python only finds NaN by identity")
     return value
 
 
@@ -240,7 +240,7 @@ def _isinstance(caller: Caller, value: Any, kinds: Any, /) -> Any:
         raise NotProvedError("isinstance() tests for a class that is not on the list")
     modelled = isinstance(value, Term | Lazy | Array | Iterated | View) or type(value) in (list, tuple, dict, set)
     if not modelled and not is_constant(value):
-        raise NotProvedError("isinstance() tests an object from outside of the call")
+        raise NotProvedError("isinstance() tests an object from outside the call")
     if isinstance(value, Term | Lazy):
         kind = kind_of(value)
         own = kind.type if isinstance(kind, np.dtype) else kind

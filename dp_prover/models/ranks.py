@@ -77,7 +77,7 @@ class RankedItems(Items):
 def open_order() -> NotProvedError:
     """Return the NotProvedError for possible ties in an unstable order."""
     return NotProvedError(
-        'np.argsort has numbers that may be equal, and NumPy leaves their order open; use kind="stable", or noise with a density'
+        'np.argsort has numbers that may be equal, whose order NumPy leaves unspecified; use kind="stable", or continuous noise'
     )
 
 
@@ -85,7 +85,7 @@ def argsort(caller: Caller, a: Any, axis: Any = -1, kind: Any = None, *, stable:
     """Model ``np.argsort``: its items are determined when they are read."""
     array, axis, kind = as_array(caller.run, a), real(axis), real(kind)
     if array.dtype.kind not in "biuf" or not array.shape or kind not in (*STABLE, *UNSTABLE):
-        raise NotProvedError("np.argsort is modelled for arrays of numbers, and for the kinds of sorting by name")
+        raise NotProvedError("np.argsort is only modelled for arrays of numbers, and for NumPy's named kinds")
     keeps_ties = kind in STABLE or bool(real(stable))
     if is_known(array):
         return _of_constants(to_numpy(array), axis, keeps_ties)

@@ -135,13 +135,13 @@ class TracedRun:
     def require_unused(self, form: Form) -> None:
         """Raise NotProvedError if computed noise consumed a draw in the form, since the two depend on each other."""
         if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
-            raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
+            raise NotProvedError("a draw that computed noise consumes is also used for something else; draw twice")
 
     def _require_finite(self, form: Form) -> None:
         self.require_unused(form)
         if self.names.may_be_nonfinite(form):
             raise NotProvedError(
-                "a number that may be NaN or infinite is compared; compare the numbers from which it is computed"
+                "a number that may be NaN or infinite is compared; compare the numbers it is computed from"
             )
 
     def _known(self, form: Form) -> tuple[Key, frozenset[int], int]:
@@ -188,7 +188,7 @@ class TracedRun:
         step = self._steps.get(name, Fraction(0)) * FINER
         if len(ends) > 2 and any(b - a < step for a, b in itertools.pairwise(ends)):
             raise NotProvedError(
-                "a uniform number decides with a chance that is too small for its floats; draw from 0 to 1, and use larger chances"
+                "a uniform draw decides with a probability too small for its floats; draw from [0, 1), and use larger probabilities"
             )
         return [((a + b) / 2, (b - a) / (high - low)) for a, b in itertools.pairwise(ends)]
 

@@ -122,7 +122,7 @@ class Array:
         """The index of each item. Raises NotProvedError for the rows of a batch, unless the operation keeps them apart."""
         if self.batched and not ROWS_SHOWN.get():
             raise NotProvedError(
-                "the outputs of a batch are looked at together, or counted; compute each output from its own row alone"
+                "the outputs of a batch are inspected together, or counted; compute each output from its own row"
             )
         return self._places
 
@@ -194,7 +194,7 @@ def constant(value: Any) -> Any:
     if isinstance(value, Lazy):
         return value.settled()
     if isinstance(value, Term):
-        raise NotProvedError("a number from data or noise is used, and the prover needs a known number here")
+        raise NotProvedError("a number from data or noise is used where the prover needs a constant")
     return value
 
 
@@ -213,7 +213,7 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, Lazy):
         kinds = {kind_of(outcome) for outcome in value.values()}
         if len(kinds) > 1:
-            raise NotProvedError("a random choice is between values of several types; use one type")
+            raise NotProvedError("a random choice is made between values of different types; use one type")
         return kinds.pop()
     return value.dtype if isinstance(value, np.generic) else type(value)
 
@@ -308,7 +308,9 @@ def text_of(value: Any) -> str:
         return f"{type(value).__name__} {value!r}"
     if type(value) is tuple and is_constant(value):
         return f"tuple {[text_of(item) for item in value]}"
-    raise NotProvedError(f"an output holds a {type(value).__name__}, which is not taken apart; return numbers or text")
+    raise NotProvedError(
+        f"an output holds a {type(value).__name__}, whose content is not modelled; return numbers or text"
+    )
 
 
 def settled_leaf(leaf: Any) -> Any:

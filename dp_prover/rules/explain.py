@@ -69,7 +69,7 @@ def why(failure: Failure, aligner: Aligner) -> str:
             if moved:
                 return f"{row.place} {DATA}"
     places = dict.fromkeys(row.place for row in (*failure.cell.rows, *failure.cell.kept))
-    return f"no shift of the noise keeps the results at {', '.join(places)} all at once"
+    return f"no shift of the noise preserves the results at {', '.join(places)} at the same time"
 
 
 def event_of(path: Path) -> str:
