@@ -120,7 +120,7 @@ def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tup
     if test is None or audit.pair is None or level is None:
         return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
     shown, share = audit.judgement.round, audit.judgement.share
-    with plan.store.blamed():
+    with plan.store.name_the_cause():
         samples = list(plan.store.samples(Phase.BOUND, shown, audit.pair))
         is_last = not plan.store.has(Phase.BOUND, shown + 1)
     if share > (most := largest_share(plan, shown, is_last=is_last)):

@@ -19,8 +19,8 @@ from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
-from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, require_known, visible
+from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
@@ -242,10 +242,10 @@ def _stated(part: _Part) -> Claim:
         )
     stated = find(name, part.folders)
     if inspect.isroutine(stated):
-        with Door(name):
+        with ForeignCode(name):
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
-    with Door(f"what {name} states"):
+    with ForeignCode(f"what {name} states"):
         return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 
 
@@ -304,7 +304,7 @@ def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     with part.naming("valid"):
         if isinstance(neighbours, Canaries):
             raise InvalidInputError("leave out valid, which is about pairs: canaries have no pairs")
-        with Door(f"the first pairs of the domain, for {named},"):
+        with ForeignCode(f"the first pairs of the domain, for {named},"):
             return Valid(neighbours, load(named, part.folders))
 
 

@@ -25,8 +25,8 @@ from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.blackbox.process import TimedOut
 from auditor.config.load import load_configuration, search_path
-from auditor.door import outcome
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
+from auditor.foreign_code import result_or_error
 
 # At most MOST_KINDS kinds of data sets are tried for a mechanism.
 MOST_KINDS = 60
@@ -205,7 +205,7 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
         guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
         value = guess if parameter.default is parameter.empty else parameter.default
         is_one = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if is_one and outcome(_is_plain, value) is True:
+        if is_one and result_or_error(_is_plain, value) is True:
             yield name, value
 
 

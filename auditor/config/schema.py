@@ -29,8 +29,8 @@ from auditor.adapters import RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
 from auditor.defaults import CONFIDENCE, ExecutionKeywords, SettingsKeywords, settings
-from auditor.door import Door
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Value
@@ -327,10 +327,10 @@ class CanariesByCoins(NeighbourForm):
         for key in ("canaries", "records"):
             if isinstance(name := given.get(key), str):
                 function = load(name, search_path)
-                with Door(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
+                with ForeignCode(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
                     given[key] = function()
         load(self.score, search_path)  # an error is raised now, so that it names its place
-        with Door("what canaries or records returned", "it must be a list or an array"):
+        with ForeignCode("what canaries or records returned", "it must be a list or an array"):
             canaries = Canaries(**given)
         canaries.search_path = search_path
         return canaries
@@ -419,7 +419,9 @@ class Generated(NeighbourForm):
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
         function = load(self.generator, search_path)
-        with Door(generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"):
+        with ForeignCode(
+            generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"
+        ):
             made = function()
             is_domain = hasattr(made, "corners")
             pairs = [] if is_domain or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
@@ -438,7 +440,7 @@ class Generated(NeighbourForm):
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise InvalidInputError(f"{generator} yielded {pair!r}; it must yield pairs (left, right)")
-        with Door(f"a data set of {generator}"):
+        with ForeignCode(f"a data set of {generator}"):
             return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 

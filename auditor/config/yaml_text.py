@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from auditor.errors import AuditorError, InvalidInputError
-from auditor.strangers import LONGEST_NUMBER, read_text
+from auditor.untrusted_files import LONGEST_NUMBER, read_text
 
 KeyPath = tuple[str | int, ...]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from auditor.blackbox.flatten import DIGEST, UNREADABLE
 from auditor.blackbox.number_text import number_leaves
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
-from auditor.door import outcome
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Feature
 
 # A column is read as text if the outputs looked at have more than CATEGORIES different atoms. Fewer are categories.
@@ -51,7 +51,7 @@ def text_of(atom: str) -> str:
         return atom
     if atom[0] != "b" and "\\" not in atom:
         return atom[1:-1]
-    value = outcome(ast.literal_eval, atom)
+    value = result_or_error(ast.literal_eval, atom)
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else atom
 
 

@@ -14,8 +14,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from auditor.door import outcome, told
 from auditor.errors import CodeError, InvalidInputError
+from auditor.foreign_code import describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range
@@ -273,10 +273,10 @@ class Valid(Domain):
     def _accepts(self, pair: Pair) -> bool:
         for side in get_args(Side):
             dataset = pair.dataset(side)
-            is_valid = outcome(lambda dataset=dataset: bool(self.is_valid(dataset)))
+            is_valid = result_or_error(lambda dataset=dataset: bool(self.is_valid(dataset)))
             if isinstance(is_valid, BaseException):
                 raise CodeError(
-                    f"the function that says which data sets are valid raised {told(is_valid)}; it must return true "
+                    f"the function that says which data sets are valid raised {describe_error(is_valid)}; it must return true "
                     f"or false for each data set of the domain, such as {pair.code(side)}"
                 ) from is_valid
             if not is_valid:

@@ -19,7 +19,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, require_known
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
-from auditor.strangers import in_words
+from auditor.untrusted_files import floats_as_words
 
 Columns = Mapping[str, Column]
 ColumnLists = Mapping[str, list[Any]]
@@ -62,7 +62,7 @@ class TableForm(DataForm):
 def _value(column: Column, value: Any) -> Any:
     """Return the value of a column, which may come from a report: JSON has NaN and infinities as text."""
     if column.type in ("text", "categorical"):
-        return in_words(value)
+        return floats_as_words(value)
     return float(value) if column.type == "number" and value is not None else value
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known
 from auditor.neighbours.scripts import is_dialogue, script_words
-from auditor.strangers import LONGEST_NUMBER
+from auditor.untrusted_files import LONGEST_NUMBER
 
 T = TypeVar("T")
 Side = Literal["left", "right"]

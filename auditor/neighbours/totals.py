@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
@@ -387,7 +387,7 @@ class TotalsByKey(VectorOfTotals):
     def __init__(self, keys: Sequence[Any], values: Sequence[Number], *, contribution: Mapping[str, Number]) -> None:
         self.keys, self.contribution = tuple(keys), dict(contribution)
         require_memory("keys", f"has {len(self.keys):,}", len(self.keys))
-        found = outcome(dict.fromkeys, self.keys)  # a list cannot be a key, and 1 and True are the same key
+        found = result_or_error(dict.fromkeys, self.keys)  # a list cannot be a key, and 1 and True are the same key
         if not self.keys or not isinstance(found, dict) or len(found) != len(self.keys):
             raise InvalidInputError(
                 f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
