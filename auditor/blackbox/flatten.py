@@ -370,10 +370,17 @@ def _pickler() -> Any:
         dispatch_table = Reductions()
 
         def reducer_override(self, value: Any) -> Any:
-            """Return how to make a value again. An exception has a __dict__ only once somebody has looked for it."""
+            """Return how to make a value again, by what it holds and nothing else.
+
+            An exception has a __dict__ only once somebody has looked for it. Long doubles, and fields that are aligned,
+            have bytes between them that mean nothing.
+            """
             if isinstance(value, BaseException) and not value.__dict__:
                 made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
                 return made[:2] if made[2:] == ({},) else made
+            if isinstance(value, np.ndarray | np.generic) and (value.dtype.char in "gG" or value.dtype.names):
+                items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
+                return type(value), (str(value.dtype), value.shape, items)
             return super().reducer_override(value)
 
     return Pickler
