@@ -81,9 +81,9 @@ def load_configuration(
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    known = claims or {}
+    by_audit = claims or {}
     parts = [
-        _with_object(_Part(audit, i, document, runs_code, known.get(audit.name)))
+        _with_object(_Part(audit, i, document, runs_code, by_audit.get(audit.name)))
         for i, audit in enumerate(config.audits)
     ]
     parts = [replace(part, claims=_claims(part)) for part in parts]
@@ -347,7 +347,7 @@ def _validate(document: Document) -> schema.File:
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        raise InvalidInputError(*dict.fromkeys(_problem(one, document) for one in error.errors())) from None
+        raise InvalidInputError(*dict.fromkeys(_problem(problem, document) for problem in error.errors())) from None
 
 
 def _problem(problem: Any, document: Document) -> str:

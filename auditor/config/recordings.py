@@ -82,11 +82,11 @@ def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configurati
 
 def code_of(recordings: Sequence[Configuration]) -> list[str]:
     """Return the files with code that a replay would run, each with its SHA-256. Code without a file is named instead."""
-    found = list[str]()
+    names = list[str]()
     for source in [source for recording in recordings for source in recording.code]:
         files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
-        found += files or [source.name]
-    return list(dict.fromkeys(found))
+        names += files or [source.name]
+    return list(dict.fromkeys(names))
 
 
 def _replay(manifest: Path, runs_code: bool) -> Configuration:

@@ -59,16 +59,18 @@ class Strict(BaseModel):
         try:
             return handler(cls._with_integers(given) if isinstance(given, dict) else given)
         except ValidationError as errors:
-            found: Any = errors.errors()
-            for one in found:
-                one["type"] = PydanticCustomError(one["type"], one["msg"], {"model": cls, **one.get("ctx", {})})
-            raise ValidationError.from_exception_data(cls.__name__, found) from None
+            problems: Any = errors.errors()
+            for problem in problems:
+                problem["type"] = PydanticCustomError(
+                    problem["type"], problem["msg"], {"model": cls, **problem.get("ctx", {})}
+                )
+            raise ValidationError.from_exception_data(cls.__name__, problems) from None
 
     @classmethod
     def _with_integers(cls, given: dict[Any, Any]) -> dict[Any, Any]:
         return {
             key: as_integers(value)
-            if (known := cls.model_fields.get(key)) and wants_integers(known.annotation)
+            if (field := cls.model_fields.get(key)) and wants_integers(field.annotation)
             else value
             for key, value in given.items()
         }
@@ -111,13 +113,13 @@ def validated(kind: type[T], data: Any, what: str) -> T:
 def plain_message(problem: Any) -> str:
     """Say what a value must be, for a problem that pydantic found."""
     # In these messages, pydantic would use the names of Python's types.
-    known = {
+    wanted = {
         "dict_type": "a mapping, {key: value}",
         "list_type": "a list, [value, value]",
         "string_type": "text: write it in quotes",
         "bool_type": "true or false",
     }.get(problem["type"])
-    message = f"it must be {known}" if known else problem["msg"].replace("Input should be", "it must be")
+    message = f"it must be {wanted}" if wanted else problem["msg"].replace("Input should be", "it must be")
     return str(message[0].lower() + message[1:])
 
 
@@ -589,9 +591,9 @@ def json_schema() -> dict[str, Any]:
     definitions = schema["$defs"]
     definitions["Claim"] = _claim()
     keys = definitions["Audit"]["properties"]
-    one = {"$ref": "#/$defs/Claim"}
-    several = {"type": "array", "items": one, "minItems": 1}
-    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
+    single = {"$ref": "#/$defs/Claim"}
+    several = {"type": "array", "items": single, "minItems": 1}
+    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [single, several]}
     keys["neighbours"].pop("default")
     is_object = {"description": "An object.", "type": "object", "required": ["object"]}
     # An object may state claim and neighbours itself. Any other mechanism needs neighbours, and a claim if it has expect.
@@ -610,7 +612,7 @@ def _claim() -> dict[str, Any]:
         {
             "description": (kind.__doc__ or "").splitlines()[0],
             "type": "object",
-            "properties": {one.name: _parameter(one) for one in dataclasses.fields(kind) if one.name in keys},
+            "properties": {field.name: _parameter(field) for field in dataclasses.fields(kind) if field.name in keys},
             "required": sorted(keys),
             "additionalProperties": False,
         }

@@ -85,9 +85,9 @@ def _array_of(column: Column, values: Sequence[Any]) -> Any:
     keeps_null = kind in FLOATS or kind.startswith("datetime")
     if kind in ("object", "str") or (column.null and not keeps_null):
         # A text dtype has a width, which would depend on the values.
-        found = np.empty(len(values), object)
-        found[:] = values
-        return found
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
     return np.array(values, kind)
 
 
@@ -126,8 +126,8 @@ def _series(column: Column, values: list[Any]) -> Any:
         return pandas.Series(values, dtype=own)
     if kind == "str":
         return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
-    found = _array_of(column, values)
-    return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
+    array = _array_of(column, values)
+    return pandas.Series(array.astype("datetime64[s]") if kind == "datetime64[D]" else array)
 
 
 def _pandas_code(built: Any) -> str:
@@ -137,8 +137,10 @@ def _pandas_code(built: Any) -> str:
         else f"{name!r}: {str(kind)!r}"
         for name, kind in built.dtypes.items()
     ]
-    held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
-    return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
+    columns_of_objects = {
+        name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()
+    }
+    return f"pandas.DataFrame({_spelled(columns_of_objects)}).astype({{{', '.join(types)}}})"
 
 
 def _polars(columns: Columns, values: ColumnLists) -> Any:
@@ -189,11 +191,11 @@ def _arrow_code(built: Any) -> str:
 def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
     """Return the values, with dates and times as Python objects, and categories as text."""
     readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
-    found = {}
+    as_lists = {}
     for name, column in columns.items():
         read = str if column.stored_as == "category" else readers.get(column.type)
-        found[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
-    return found
+        as_lists[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
+    return as_lists
 
 
 def _spelled(values: Any) -> str:
