@@ -61,6 +61,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config dp_prover/contracts.toml
 	$(PYTEST) -x $(TESTS)
