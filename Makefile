@@ -73,7 +73,7 @@ bench: $(READY)
 studies: $(READY)
 	$(BIN)/python -m studies
 
-# A site in build/site, which opens from the disk; to search in it, serve it: python -m http.server -d build/site
+# A site in build/site, with a page of each report; it opens from the disk; to search in it, serve it: python -m http.server -d build/site
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 

@@ -81,6 +81,13 @@ def test_what_readme_says_of_systems_is_what_the_workflow_does() -> None:
     assert "is tested on Linux. macOS should work" in readme
 
 
+def test_reports_keep_what_a_page_is_made_from_and_no_page() -> None:
+    ignored = (PROJECT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "reports/**/*.html" in ignored
+    for report in (PROJECT / "reports").rglob("report.json"):
+        assert report.with_name("summary.md").is_file()
+
+
 def test_methods_says_what_the_smallest_pair_costs() -> None:
     text = " ".join((PROJECT / "docs" / "methods.md").read_text(encoding="utf-8").split())
     assert (
