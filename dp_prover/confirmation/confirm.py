@@ -311,7 +311,7 @@ def shown_at(value: Any, run: GuidedRun) -> Any:
     return value
 
 
-def _alike(said: Any, shown: Any) -> bool:  # noqa: PLR0911 - a case each
+def _alike(said: Any, shown: Any) -> bool:
     """Whether what the evaluator says is what the function gives, with its types and signs."""
     if isinstance(said, BaseException):
         return type(said) is type(shown) and repr(said.args) == repr(shown.args)

@@ -24,6 +24,7 @@ from misbehaving import (
     raising,
     shares_a_state,
 )
+from process_table import processes
 from test_command import gone
 
 import auditor
@@ -42,26 +43,20 @@ from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
 
 PAIR = Pair(0, 1)
+HOST = "auditor.blackbox.host"
 # Each number of workers and each backend once.
 EVERYWHERE = [("loky", 2), ("threading", 1)]
 
 
 def hosts() -> list[int]:
     """Return the processes that were started by this one, or its workers, to run mechanisms."""
-    parents, found = {}, []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            parents[int(entry.name)] = int(parent)
-            if state != "Z" and b"auditor.blackbox.host" in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue  # it has ended meanwhile
+    listed = list(processes())
+    parents = {number: parent for number, parent, _ in listed}
 
     def descends(process: int) -> bool:
         return process == os.getpid() or (process in parents and descends(parents[process]))
 
-    return [process for process in found if descends(process)]
+    return [number for number, _, command in listed if HOST in command and descends(number)]
 
 
 def drawn(sample: Sample) -> list[Any]:
