@@ -156,10 +156,7 @@ def _checks(add: _Add) -> None:
     words = "validate configurations: import, build pairs, draw one output from each side"
     _configs(add("check", "before:check", words))
     words = "before any sampling: the violations that the audit can detect, and the outputs needed"
-    plan = _configs(add("plan", "before:plan", words))
-    add_settings(plan, "samples")
-    stages = "the stages of each audit's search, their outputs, and the reason for each"
-    plan.add_argument("--stages", action="store_true", help=stages)
+    add_settings(_configs(add("plan", "before:plan", words)), "samples")
 
     words = "try to prove the claims of a configuration's Python mechanisms"
     prove = _configs(add("prove", "before:prove", words))
