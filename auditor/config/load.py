@@ -26,6 +26,7 @@ from auditor.errors import InvalidInputError, did_you_mean, require_known, visib
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
+from auditor.neighbours.frame_forms import INSTEAD
 from auditor.neighbours.totals import groups
 from auditor.sessions.dialogues import Dialogues
 from auditor.verdict import Verdict, expected_of, level_of
@@ -417,7 +418,8 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
     if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
         return _EXAMPLES[str(path[-1])]
     if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):
-        return did_you_mean(str(given), allowed)
+        gone = INSTEAD.get(str(given)) if path[-1:] == ("as",) else None
+        return f"it is gone: {gone}" if gone else did_you_mean(str(given), allowed)
     if kind == "model_type":
         keys = context["model"].model_fields
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())

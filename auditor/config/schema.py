@@ -365,8 +365,8 @@ class FrameOfRows(Apart):
     """The unit that is added, removed or replaced. person (the default with `id`): a person with all rows; row: a row."""
     order: Literal["kept", "shuffled"] | None = None
     """kept (the default): neighbours have their common rows in one order; shuffled: in any order."""
-    form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), csv (text), or by a library."""
+    form: Literal["rows", "pandas", "polars", "lazy"] | None = Field(None, alias="as")
+    """How the frame is passed: rows (a list of dicts, the default), or as a frame of a library; lazy is a LazyFrame of polars."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
