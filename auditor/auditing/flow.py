@@ -21,15 +21,15 @@ from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import PROOF_ONLY, as_many_as_before, audit_pairs, unsettled
 from auditor.auditing.smallest import find_smallest
-from auditor.blackbox.host import held
+from auditor.blackbox.host import reserve_host
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import close_all, processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST, VALUES
-from auditor.door import Door, Stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, OverdueError, WorkerLostError
+from auditor.foreign_code import ForeignCode, Stopped, describe_error, refused_by_machine, stoppable
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair, Relation
@@ -43,7 +43,7 @@ def no_listener(progress: Any) -> None:
 
 def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> AuditResult:
     """Carry out a plan and judge it at its own level; raises as ``carry_out`` does, and Stopped after SIGINT."""
-    with stoppable(signal.SIGINT), Door("the audit", passes=(Exception,)):
+    with stoppable(signal.SIGINT), ForeignCode("the audit", passes=(Exception,)):
         return carry_out(plan, listener, refuse=refuse).result()
 
 
@@ -67,7 +67,7 @@ def _apart(plan: Plan, listener: Listener) -> Ended:
     except BaseException as error:  # raised by a domain that a user wrote, or by the auditor itself
         if refused_by_machine(error):
             raise
-        why = f"the audit ended in an error, {told(error)}; please report it, unless the error is of your own code"
+        why = f"the audit ended in an error, {describe_error(error)}; please report it, unless the error is of your own code"
     plan.store.end(why)
     return Ended.of(Outcome(plan, no_answer(why)), Draw(plan, listener))
 
@@ -151,11 +151,11 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     if plan.settings.seconds is not None and how.isolate and not how.on_cluster:
         how = replace(how, ends=time.monotonic() + plan.settings.seconds + GRACE)
         plan = plan.with_settings(execution=how)
-    with held(plan.source), contextlib.closing(ProofJob(plan)) as proof:
+    with reserve_host(plan.source), contextlib.closing(ProofJob(plan)) as proof:
         while True:
             draw = Draw(plan, listener)
             try:
-                with contextlib.closing(plan.source), plan.store.blamed():
+                with contextlib.closing(plan.source), plan.store.name_the_cause():
                     return Ended.of(_outcome(plan, draw, proof), draw)
             except WorkerLostError as error:
                 why = str(error)

@@ -20,10 +20,10 @@ from auditor.blackbox.sample import SIDES, TRIAL, Sample, apart
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.claims import ApproximateDP, GaussianDP
-from auditor.door import text_of
 from auditor.errors import MechanismError
 from auditor.events.features import varies
 from auditor.events.text import unread
+from auditor.foreign_code import message_of
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair, pair_words
@@ -81,7 +81,7 @@ _OF_FRAMES = (
 
 def _looks_for_columns(failure: BaseException) -> bool:
     """Whether an exception is that of code for data frames which was given an array."""
-    text = text_of(failure)
+    text = message_of(failure)
     if isinstance(failure, AttributeError):
         return any(f"no attribute '{name}'" in text for name in _OF_FRAMES)
     return isinstance(failure, IndexError) and "only integers, slices" in text  # data["column"]

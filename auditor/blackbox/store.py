@@ -25,10 +25,10 @@ from auditor.blackbox.batches import Batch, DrawnBatch, Phase
 from auditor.blackbox.outputs import NUMBER, OutputColumn, Outputs
 from auditor.blackbox.sample import SIDES, Answers, Sample
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
-from auditor.door import Stopped
 from auditor.errors import AuditorError, InvalidInputError, MachineError, MechanismError, how_many
+from auditor.foreign_code import Stopped
 from auditor.neighbours.pair import Pair, Side, plain
-from auditor.strangers import DEEPEST, require_file, require_shallow
+from auditor.untrusted_files import DEEPEST, require_file, require_shallow
 
 T = TypeVar("T")
 
@@ -323,7 +323,7 @@ class AuditStore:
         return sample
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def name_the_cause(self) -> Iterator[None]:
         """Raise InvalidInputError that blames the file for any error in a replay, since anybody may have written it."""
         try:
             yield

@@ -23,8 +23,8 @@ from auditor.blackbox.process import keep_memory
 from auditor.cli.log_guard import guarded_log
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.defaults import ONE_THREAD
-from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MachineError, fitted, visible
+from auditor.foreign_code import Stopped, describe_error, is_stopped, refused_by_machine, stoppable
 
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
@@ -125,7 +125,7 @@ def _run(options: argparse.Namespace) -> int:
             error = InvalidInputError(f"{visible(error.filename, 80)}: {error.strerror}; give a shorter name")
         return _ended_by(error, options.traceback)
     except SystemExit as error:  # its status would be taken for that of the command
-        left = InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")
+        left = InvalidInputError(f"{describe_error(error)}; no verdict. Code that is audited must return or raise")
         return _ended_by(left, options.traceback)
     except KeyboardInterrupt as stopped:
         if lost:

@@ -11,13 +11,13 @@ from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
-from auditor.door import outcome, told
 from auditor.errors import InvalidInputError, visible
+from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.canaries import Canaries
 from auditor.prover import GROUP, Attempted, Prover, Status, prover
 from auditor.report.phrases import number, relation_words
 from auditor.report.terminal import escaped, table_for
-from auditor.strangers import read_json
+from auditor.untrusted_files import read_json
 from auditor.verdict import Verdict
 
 
@@ -128,9 +128,9 @@ def prove(options: argparse.Namespace) -> int:
                 continue
             proof: Attempted | BaseException
             with naming(configuration, plan):
-                proof = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, options.seconds)
+                proof = result_or_error(asked.attempt, plan.source.drawer(), claim, plan.domain, options.seconds)
             if isinstance(proof, BaseException):  # an error of the prover itself
-                ended, words = Status.NOT_PROVED, f"not proved: the attempt ended in an error, {told(proof)}"
+                ended, words = Status.NOT_PROVED, f"not proved: the attempt ended in an error, {describe_error(proof)}"
             else:
                 ended, words = proof.status, str(proof)
             table.add_row(escaped(plan.name), str(claim), escaped(words))

@@ -41,8 +41,8 @@ from auditor.cli.stored import read_baselines, show_changes, tell_github
 from auditor.config.load import Configuration
 from auditor.config.recordings import find_recordings, record
 from auditor.config.run_identity import identity, inputs
-from auditor.door import Door
 from auditor.errors import AuditorError, InvalidInputError, visible
+from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations, to_junit
 from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
@@ -279,7 +279,7 @@ def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -
     targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
     for option, target in targets.items():
         try:
-            with Door(f"what makes --{option}", passes=(OSError,)):
+            with ForeignCode(f"what makes --{option}", passes=(OSError,)):
                 write_to(str(target), forms[option]())
         except BrokenPipeError:
             raise

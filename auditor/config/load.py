@@ -21,8 +21,8 @@ from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
-from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, require_known, visible
+from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
@@ -83,8 +83,8 @@ def load_configuration(
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    known = claims or {}
-    parts = [_Part(audit, i, document, known.get(audit.name)) for i, audit in enumerate(config.audits)]
+    by_audit = claims or {}
+    parts = [_Part(audit, i, document, by_audit.get(audit.name)) for i, audit in enumerate(config.audits)]
     named = dict.fromkeys(name for part in parts for name in part.code())
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in named)
     if code and not runs_code:
@@ -255,10 +255,10 @@ def _stated(part: _Part) -> Claim:
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
     stated = find(name, part.folders)
     if inspect.isroutine(stated):
-        with Door(name):
+        with ForeignCode(name):
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
-    with Door(f"what {name} states"):
+    with ForeignCode(f"what {name} states"):
         return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
 
 
@@ -317,7 +317,7 @@ def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     with part.naming("valid"):
         if isinstance(neighbours, Canaries):
             raise InvalidInputError("leave out valid, which is about pairs: canaries have no pairs")
-        with Door(f"the first pairs of the domain, for {named},"):
+        with ForeignCode(f"the first pairs of the domain, for {named},"):
             return Valid(neighbours, load(named, part.folders))
 
 
@@ -360,7 +360,7 @@ def _validate(document: Document) -> schema.File:
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        raise InvalidInputError(*dict.fromkeys(_problem(one, document) for one in error.errors())) from None
+        raise InvalidInputError(*dict.fromkeys(_problem(problem, document) for problem in error.errors())) from None
 
 
 def _problem(problem: Any, document: Document) -> str:

@@ -19,7 +19,7 @@ from auditor.config.load import Configuration, load_configuration
 from auditor.config.schema import Strict, validated
 from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError, require_known
-from auditor.strangers import read_bytes, read_json
+from auditor.untrusted_files import read_bytes, read_json
 
 # A manifest has at most MOST_BYTES bytes, and so has a configuration.
 MOST_BYTES = 1 << 22
@@ -112,5 +112,5 @@ def _replay(folder: Path, kept: Manifest, runs_code: bool) -> Configuration:
 
 def _remembering(plan: Plan) -> Plan:
     """Return the plan with the earlier violation that was recorded."""
-    with plan.store.blamed():
+    with plan.store.name_the_cause():
         return remembering(plan, "")

@@ -17,7 +17,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, require_known
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
-from auditor.strangers import in_words
+from auditor.untrusted_files import floats_as_words
 
 Columns = Mapping[str, Column]
 ColumnLists = Mapping[str, list[Any]]
@@ -60,7 +60,7 @@ class TableForm(DataForm):
 def _value(column: Column, value: Any) -> Any:
     """Return the value of a column, which may come from a report: JSON has NaN and infinities as text."""
     if column.type in ("text", "categorical"):
-        return in_words(value)
+        return floats_as_words(value)
     return float(value) if column.type == "number" and value is not None else value
 
 
@@ -83,9 +83,9 @@ def _array_of(column: Column, values: Sequence[Any]) -> Any:
     keeps_null = kind in FLOATS or kind.startswith("datetime")
     if kind in ("object", "str") or (column.null and not keeps_null):
         # A text dtype has a width, which would depend on the values.
-        found = np.empty(len(values), object)
-        found[:] = values
-        return found
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
     return np.array(values, kind)
 
 
@@ -111,8 +111,8 @@ def _series(column: Column, values: list[Any]) -> Any:
         return pandas.Series(values, dtype=own)
     if kind == "str":
         return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
-    found = _array_of(column, values)
-    return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
+    array = _array_of(column, values)
+    return pandas.Series(array.astype("datetime64[s]") if kind == "datetime64[D]" else array)
 
 
 def _pandas_code(built: Any) -> str:
@@ -122,8 +122,10 @@ def _pandas_code(built: Any) -> str:
         else f"{name!r}: {str(kind)!r}"
         for name, kind in built.dtypes.items()
     ]
-    held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
-    return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
+    columns_of_objects = {
+        name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()
+    }
+    return f"pandas.DataFrame({_spelled(columns_of_objects)}).astype({{{', '.join(types)}}})"
 
 
 def _polars(columns: Columns, values: ColumnLists) -> Any:
@@ -151,11 +153,11 @@ def _polars_code(built: Any) -> str:
 def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
     """Return the values, with dates and times as Python objects, and categories as text."""
     readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
-    found = {}
+    as_lists = {}
     for name, column in columns.items():
         read = str if column.stored_as == "category" else readers.get(column.type)
-        found[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
-    return found
+        as_lists[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
+    return as_lists
 
 
 def _spelled(values: Any) -> str:

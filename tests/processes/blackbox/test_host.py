@@ -31,7 +31,7 @@ from auditor.auditing.check import draw_once
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.host import Hosted, held, isolated
+from auditor.blackbox.host import Hosted, isolated, reserve_host
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessEnded, close_idle
 from auditor.blackbox.sample import Sample
@@ -131,7 +131,7 @@ def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bo
     """In another process its generator would begin anew, as it does here where nothing holds the one it had."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
-    with held(source) if holds else contextlib.nullcontext():
+    with reserve_host(source) if holds else contextlib.nullcontext():
         drawer = isolated(source, None)
         first = drawer.draw(PAIR, labels, rng)
         other = isolated(PythonSource("m", function=laplace_one), None)
