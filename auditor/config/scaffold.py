@@ -37,11 +37,9 @@ _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 # The forms of a frame (the key ``as``). If patterns fit the annotation or name of the argument, only these forms are tried.
 _CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
-    "columns": r"^(dict|Mapping)\b",
     "pandas": r"^(?!pl\b|polars\b).*\bDataFrame\b",
     "polars": r"^(?!pd\b|pandas\b).*\bDataFrame\b",
     "lazy": r"\bLazyFrame\b|^lf$|^lazyframe$",
-    "arrow": r"\bTable\b",
 }
 # Types of a column, in the order in which they are tried.
 _TYPES = (
@@ -182,11 +180,11 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
         return [*named]
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _CONTAINERS)]
     if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
-        return [*frames[2:], *frames[:2], *data]
+        return [*frames[1:], frames[0], *data]
     if dataset.name in ("X", "matrix"):
         data = [data[2], *data[:2], *data[3:]]
     one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}
-    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:4]]
+    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:3]]
 
 
 def _data(low: float, high: float) -> list[str]:

@@ -160,15 +160,7 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that ``make`` imports, module:function or file.py:function."""
-        return [name for key in (*_DATA_FROM_CODE, "score") if isinstance(name := getattr(self, key, None), str)]
-
-    def needs_code(self) -> bool:
-        """Whether functions make the data sets. If these functions may not run, a stand-in replaces the domain."""
-        return any(isinstance(getattr(self, key, None), str) for key in _DATA_FROM_CODE)
-
-    def stand_in(self) -> Domain | Canaries:
-        """Return a stand-in for a domain whose functions may not be run."""
-        return Pairs([(0, 1)])
+        return [name for key in _DATA_FROM_CODE if isinstance(name := getattr(self, key, None), str)]
 
     def arguments(self) -> dict[str, Any]:
         """Return the given keys except ``domain``, with ranges as (low, high)."""
@@ -320,10 +312,6 @@ class CanariesByCoins(NeighbourForm):
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
 
-    def stand_in(self) -> Canaries:
-        """Return the canaries if the file lists them, or else one canary. A replay needs no more, since it has the scores."""
-        return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
-
     def make(self, search_path: tuple[str, ...]) -> Canaries:
         given = self.arguments()
         for key in ("canaries", "records"):
@@ -331,7 +319,6 @@ class CanariesByCoins(NeighbourForm):
                 function = load(name, search_path)
                 with ForeignCode(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
                     given[key] = function()
-        load(self.score, search_path)  # an error is raised now, so that it names its place
         with ForeignCode("what canaries or records returned", "it must be a list or an array"):
             canaries = Canaries(**given)
         canaries.search_path = search_path
@@ -380,8 +367,8 @@ class FrameOfRows(Apart):
     """The unit that is added, removed or replaced. person (the default with `id`): a person with all rows; row: a row."""
     order: Literal["kept", "shuffled"] | None = None
     """kept (the default): neighbours have their common rows in one order; shuffled: in any order."""
-    form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), csv (text), or by a library."""
+    form: Literal["rows", "pandas", "polars", "lazy"] | None = Field(None, alias="as")
+    """How the frame is passed: rows (a list of dicts, the default), or as a frame of a library; lazy is a LazyFrame of polars."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()

@@ -51,8 +51,7 @@ class Frame(Table):
         unit: what is added, removed or substituted: a "person" with all rows (the default if there is an id), or a "row".
         order: "kept", or "shuffled" if neighbours may have their rows in any order.
         distance: how many rows or persons the data sets of a pair may be apart (group privacy).
-        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), columns (a dict of arrays), pandas,
-            polars, lazy (polars), arrow, or csv (text).
+        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), pandas, polars, or lazy (polars).
 
     Raises InvalidInputError if the arguments contradict each other, or no pair is possible.
     """
