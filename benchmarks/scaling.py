@@ -19,10 +19,12 @@ import numpy as np
 import auditor
 from auditor.auditing.draw import Draw, Tally, counted
 from auditor.auditing.plan import Plan
+from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase, draw_all
+from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import A_SECOND, Execution
-from auditor.blackbox.store import AuditStore, Mode, Store, encode
+from auditor.blackbox.store import Store
 from auditor.blackbox.workers import close_all
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs

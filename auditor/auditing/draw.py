@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
+from auditor.blackbox.audit_store import Mode
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, rng_at
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Sample, join_samples
 from auditor.blackbox.sampling import LEAST, Pace, Sampler
-from auditor.blackbox.store import Mode
 from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError, OverdueError
 from auditor.interfaces import Test

@@ -21,9 +21,9 @@ from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import PROOF_ONLY, as_many_as_before, audit_pairs, unsettled
 from auditor.auditing.smallest import find_smallest
+from auditor.blackbox.audit_store import AuditStore
 from auditor.blackbox.host import held
 from auditor.blackbox.process import kill_all
-from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import close_all, processes
 from auditor.bounds.digits import error_bound
 from auditor.claims import PrivacyClaim

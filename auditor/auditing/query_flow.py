@@ -25,7 +25,8 @@ from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError, how_many
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.pair import Pair, Side, data_words, plain, same
-from auditor.neighbours.search import Budget, Screening, search_pairs, shrink_pair
+from auditor.neighbours.search import Budget, search_pairs
+from auditor.neighbours.shrinking import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 

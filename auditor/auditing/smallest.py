@@ -33,7 +33,7 @@ from auditor.claims import Claim, Probability
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import Screening, shrink_pair, simpler
+from auditor.neighbours.shrinking import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
 from auditor.sessions.turns import turns
 from auditor.verdict import Verdict, judge
