@@ -9,7 +9,8 @@
 - ``checked``: what ``auditor replay --check`` says of quickstart.
 
 Two builds are compared by running it in each, with the root of the build as PYTHONPATH, and ``diff -r`` of the two folders. Reports
-hold no times, so the folders are equal byte by byte, unless an audit meets a limit of seconds. It takes some ten minutes.
+hold no times, so the folders are equal byte by byte, unless an audit meets a limit of seconds. It takes some twenty minutes of two
+processors.
 """
 
 import json
@@ -84,7 +85,13 @@ def resumed(folder: Path, seconds: float, *arguments: str) -> str:
     return said(folder, *arguments, "--resume")
 
 
-def write_reports(work: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def reports_in(work: Path, way: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each report that a way of running wrote."""
+    for name in names:
+        yield f"{way}/{name}.json", (work / way / name / "report.json").read_text(encoding="utf-8")
+
+
+def reports_of(work: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Run the configurations in a folder in each way. Yield the name and the text of each file to compare."""
     for name in names:
         write_smaller(PROJECT / "configs" / f"{name}.yaml", work / "configs" / f"{name}.yaml")
@@ -92,11 +99,11 @@ def write_reports(work: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]
     began = time.monotonic()
     said(work, "run", *files, "--quiet", "--record", "recording", "--out", "run")
     seconds = time.monotonic() - began
+    yield from reports_in(work, "run", names)
     said(work, "replay", "recording", "--run-code", "--quiet", "--out", "replayed")
+    yield from reports_in(work, "replayed", names)
     resumed(work, seconds / 2, "run", *files, "--quiet", "--out", "resumed")
-    for way in ("run", "replayed", "resumed"):
-        for name in names:
-            yield f"{way}/{name}.json", (work / way / name / "report.json").read_text(encoding="utf-8")
+    yield from reports_in(work, "resumed", names)
     if FIRST in names:
         yield f"checked/{FIRST}.txt", said(work, "replay", "recording", "--check", f"run/{FIRST}/report.json")
     write_smaller(PROJECT / "configs" / f"{FIRST}.yaml", work / "again" / f"{FIRST}.yaml", claim=FALSE)
@@ -104,7 +111,7 @@ def write_reports(work: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]
     said(work, *again)
     shutil.copy(work / "repeated" / FIRST / "report.json", work / "baseline.json")
     said(work, *again, "--seed", "5", "--baseline", "baseline.json")
-    yield f"repeated/{FIRST}.json", (work / "repeated" / FIRST / "report.json").read_text(encoding="utf-8")
+    yield from reports_in(work, "repeated", [FIRST])
 
 
 def measure(out: str = "build/same_reports", *names: str) -> dict[str, Any]:
@@ -112,7 +119,7 @@ def measure(out: str = "build/same_reports", *names: str) -> dict[str, Any]:
     known = sorted(file.stem for file in (PROJECT / "configs").glob("*.yaml"))
     audits = outputs = 0
     with tempfile.TemporaryDirectory() as work:
-        for name, text in write_reports(Path(work), names or known):
+        for name, text in reports_of(Path(work), names or known):
             file = Path(out) / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from auditor import __version__
-from auditor.auditing.draw import Tally
+from auditor.auditing.evidence import CountedTest, CountEvidence
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import levels_of
-from auditor.auditing.pair_search import FoundPair
-from auditor.auditing.pairwise_flow import Counted, CountEvidence
 from auditor.auditing.plan import Plan
 from auditor.auditing.rounds import largest_share
 from auditor.blackbox.batches import Phase
@@ -125,14 +123,15 @@ def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tup
         is_last = not plan.store.has(Phase.BOUND, shown + 1)
     if share > (most := largest_share(plan, shown, is_last=is_last)):
         raise InvalidInputError(f"budget.share is {share}; round {shown} had at most {most:g} of the level")
-    method = plan.method(sum(sample.size for sample in samples), plan.claim)
+    outputs = sum(sample.size for sample in samples)
+    method = plan.method(outputs, plan.claim)
     with fitting(UNFIT):
         assert isinstance(plan.claim, PrivacyClaim)
         if not samples:
             raise InvalidInputError("there are no outputs to count")
-        counts, found = reduce(operator.add, map(test.count, samples)), FoundPair(audit.pair, plan.claim)
-        again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
-        judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
+        counts = reduce(operator.add, map(test.count, samples))
+        counted = CountedTest(method, test, counts, outputs, share, shown)
+        judged = CountEvidence(plan.claim, counted, [counted], audit.stop_reason).judge(level)
     # The plots also show other rounds, which are not counted again. So all but the profile is taken from the report.
     illustration = replace(audit.illustration, profile=judged.illustration.profile)
     return replace(known, judgement=replace(judged, illustration=illustration)), (BY_CODE,)

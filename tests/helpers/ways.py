@@ -14,7 +14,7 @@ from typing import Any
 import forms
 import numpy as np
 
-from auditor.auditing.draw import as_drawn
+from auditor.auditing.ledger import as_drawn
 from auditor.blackbox.batches import Batch, Phase, draw_all
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.command import Command, Program
