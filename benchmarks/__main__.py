@@ -34,7 +34,8 @@ def main(names: list[str]) -> None:
         arguments, asked = (asked, []) if names and takes_any else ([], asked)
         measured = measure(*arguments)
         for figures in measured if isinstance(measured, Iterator) else [measured]:
-            _write(name, figures)
+            if figures is not None:
+                _write(name, figures)
 
 
 def _write(name: str, figures: Any) -> None:

@@ -169,15 +169,16 @@ class _PairwiseFlow:
         pair, sample, shown, last = best.pair, best.sample, best.counted, self.findings[-1].tally
         assert sample is not None
         counted = [each.counted for each in self.findings]
-        return Audit(
+        audit = Audit(
             ledger,
             CountEvidence(plan.claim, shown, counted, reason, shown.test.histograms(sample), turns(pair, sample)),
             pair,
             sample,
             functools.partial(shrink, plan, ledger, pair, cheap=best.tally.in_calls, sample=sample),
             self.looks,
-            # The last round has most outputs. If batches raised, one accident would look like drift.
-        ).warned(*([] if last.lost else drift(last.tables)))
+        )
+        # The last round has most outputs. If batches raised, one accident would look like drift.
+        return audit if last.lost else audit.warned(*drift(last.tables))
 
     def _other_pair(self, found: FoundPair, sample: Sample) -> tuple[FoundPair, Sample]:
         """Return the first of other pairs on which the mechanism answers, or else the pair found, with outputs."""
