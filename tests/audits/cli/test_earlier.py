@@ -86,7 +86,7 @@ def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
     counted = list[Any]()
 
     def settled(ended: Any, *rest: Any) -> Any:
-        counted.extend(one.outcome.seen.found for one in ended)
+        counted.extend(audit.answer for audit in ended)
         return settle(ended, *rest)
 
     run(0.3, status=1)
