@@ -18,9 +18,9 @@ from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import as_many_as_before
-from auditor.blackbox.host import held
-from auditor.door import Door, stoppable
+from auditor.blackbox.host import reserve_host
 from auditor.errors import MechanismError, OverdueError, WorkerLostError
+from auditor.foreign_code import ForeignCode, stoppable
 from auditor.results.result import AuditResult
 
 # A call that has not answered so many seconds after the limit of its audit is ended.
@@ -59,7 +59,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
         while True:
             ledger = Ledger(plan, listener)
             try:
-                with contextlib.closing(plan.source), plan.store.blamed():
+                with contextlib.closing(plan.source), plan.store.name_the_cause():
                     if plan.settings.prove == "only":
                         return proof_alone(ledger, proof.result()).closed()
                     failure = "" if plan.kind == "query" else first_look(ledger)

@@ -23,7 +23,6 @@ from auditor.errors import MechanismError, how_many
 from auditor.events.features import varies
 from auditor.events.observed import ObservedCanaries
 from auditor.events.text import unread
-from auditor.foreign_code import message_of
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.results.result import Judgement, OutputsSpent, Tried

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from auditor import __version__
-from auditor.auditing.evidence import CountedTest, CountEvidence
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import levels_of
-from auditor.auditing.plan import Plan
-from auditor.auditing.rounds import largest_share
-from auditor.blackbox.batches import Phase
-from auditor.claims import PrivacyClaim
 from auditor.cli.common import say
 from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
 from auditor.config.load import Configuration
@@ -88,34 +83,3 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
     whole = as_read(RunResult(recording.name, recording.confidence, remade, compared=report.compared).to_dict())
     if lines := tuple(not_as_reported({**written, "audits": []}, {**whole, "audits": []})):
         yield Recount("the run", lines)
-
-
-def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tuple[AuditResult, tuple[str, ...]]:
-    """Return an audit whose search cannot be made again, with the counts of its reported rule in the recorded outputs.
-
-    Also return the parts that are not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
-    """
-    known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
-    known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
-    with fitting(UNFIT):
-        test = None if audit.event is None else frozen_test(audit.event)
-    if test is None or audit.pair is None or level is None:
-        return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
-    shown, share = audit.judgement.round, audit.judgement.share
-    with plan.store.blamed():
-        samples = list(plan.store.samples(Phase.BOUND, shown, audit.pair))
-        is_last = not plan.store.has(Phase.BOUND, shown + 1)
-    if share > (most := largest_share(plan, shown, is_last=is_last)):
-        raise InvalidInputError(f"budget.share is {share}; round {shown} had at most {most:g} of the level")
-    outputs = sum(sample.size for sample in samples)
-    method = plan.method(outputs, plan.claim)
-    with fitting(UNFIT):
-        assert isinstance(plan.claim, PrivacyClaim)
-        if not samples:
-            raise InvalidInputError("there are no outputs to count")
-        counts = reduce(operator.add, map(test.count, samples))
-        counted = CountedTest(method, test, counts, outputs, share, shown)
-        judged = CountEvidence(plan.claim, counted, [counted], audit.stop_reason).judge(level)
-    # The plots also show other rounds, which are not counted again. So all but the profile is taken from the report.
-    illustration = replace(audit.illustration, profile=judged.illustration.profile)
-    return replace(known, judgement=replace(judged, illustration=illustration)), (BY_CODE,)

@@ -121,7 +121,7 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
         if now.number == ended_at:  # as where most outputs fail
             now = rounds.ending_with(100)
         assert now == rounds.done[-1]
-        assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
+        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
         rounds.ledger.spend(Phase.BOUND, now.bound)
         took[0] += 1e-5 * now.bound
     assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
