@@ -20,7 +20,7 @@ from auditor.blackbox.sample import Stream
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessLooks, surest_guesses
+from auditor.bounds.one_run import OneRunGuesses, count_right_guesses
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
 from auditor.events.observed import ObservedCanaries
@@ -142,7 +142,7 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
 
 def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a warning if the runs' right guesses differ by more than chance allows for canaries that do not affect each other."""
-    counted = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
+    counted = [count_right_guesses(*_arrays([run]), len(run.scores)) for run in runs]
     tables = [(one.wins, one.guesses - one.wins) for one in counted]
     all_right, all_wrong = map(sum, zip(*tables, strict=True))
     others = [(all_right - right, all_wrong - wrong) for right, wrong in tables]
@@ -165,8 +165,10 @@ def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: 
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
-    seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason, share)
+    tallies = tuple(count_right_guesses(scores, inside, number) for number in numbers)
+    return CanaryEvidence(
+        plan.claim, OneRunGuesses(tallies, domain.apart), len(domain.canaries), len(runs), reason, share
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,45 +176,48 @@ class CanaryEvidence(Evidence):
     """How many guesses were right in ``runs``, each with the same number of ``canaries``, for a bound at a share of the level."""
 
     claim: PrivacyClaim
-    looks: GuessLooks
+    guesses: OneRunGuesses
     canaries: int
     runs: int
     reason: str
     share: float
 
     def bound(self, alpha: float) -> float:
-        return self.looks.bound(self.claim, self.share * alpha)
+        return self.guesses.bound(self.claim, self.share * alpha)
 
     def refutes(self, alpha: float) -> bool:
         """See Evidence; faster, since it does not compute the bound."""
-        return self.looks.refute(self.claim, self.share * alpha)
+        return self.guesses.refute(self.claim, self.share * alpha)
 
     def p_value(self) -> float:
         """See Evidence; in closed form if canaries are ``apart``: no canary affects another's score."""
-        if not self.looks.apart:
+        if not self.guesses.apart:
             return Evidence.p_value(self)
-        return min(1.0, self.looks.p_value_apart(self.claim) / self.share)
+        return min(1.0, self.guesses.p_value_independent(self.claim) / self.share)
 
     def judge(self, alpha: float) -> Judgement:
         name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
         own, epsilons = self.share * alpha, np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
-        best = self.looks.best(self.claim, own)
+        best = self.guesses.best(self.claim, own)
         event = ObservedCanaries(
             f"the surest guesses at which of {self.canaries:,} canaries were in the data",
             self.canaries,
             self.runs,
-            self.looks.apart,
-            tuple((one.guesses, one.wins) for one in (best, *(one for one in self.looks.seen if one != best))),
+            self.guesses.apart,
+            tuple(
+                (tally.guesses, tally.wins)
+                for tally in (best, *(tally for tally in self.guesses.tallies if tally != best))
+            ),
         )
         return Judgement(
             judge(self.claim, bound),
             self.reason,
             bound,
             event,
-            {name: self.looks.detectable(self.claim, own, chance) for name, chance in CHANCES},
+            {name: self.guesses.detectable(self.claim, own, chance) for name, chance in CHANCES},
             self.p_value(),
             alpha,
             self.share,
-            illustration=Illustration(profile=tuple((each, self.looks.delta(each, own)) for each in epsilons)),
+            illustration=Illustration(profile=tuple((each, self.guesses.delta(each, own)) for each in epsilons)),
         )

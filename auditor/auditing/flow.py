@@ -25,7 +25,7 @@ from auditor.blackbox.host import reserve_host
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import close_all, processes
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.claims import PrivacyClaim
 from auditor.defaults import FEWEST, VALUES
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, OverdueError, WorkerLostError
@@ -208,7 +208,7 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
     if truth is None:
         return None
     found = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples).exact(truth)
-    return None if found is None else (found.value, error_bound(found.error))
+    return None if found is None else (found.value, round_error_up(found.error))
 
 
 class FollowUp(NamedTuple):

@@ -10,7 +10,7 @@ from auditor.auditing.draw import Draw
 from auditor.auditing.pair_search import Look
 from auditor.auditing.plan import Plan
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.claims import ApproximateDP, Claim
 from auditor.defaults import CONFIDENCE, VALUES
 from auditor.errors import how_many
@@ -136,7 +136,7 @@ class Ended:
         plan, settings = outcome.plan, outcome.plan.settings
         stages, looked_at, pairs = _by_name(draw.stages), str(plan.neighbours), max(1, len(draw.pairs))
         # Round the limits as a report does, so that the two can be compared.
-        limits = with_significant_digits(plan.neighbours.limits())
+        limits = round_floats(plan.neighbours.limits())
         tried = Tried(looked_at, pairs, settings.events, stages, outcome.planted, settings.observe, limits)
         spent, seconds = draw.spent, draw.elapsed()
         return cls(outcome, Provenance(spent, draw.reproducible, settings.seed, tried, seconds, outcome.seen.drawn_by))

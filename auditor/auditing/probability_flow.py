@@ -20,7 +20,7 @@ from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.claims import Probability
-from auditor.methods.probability import Reported, hits
+from auditor.methods.probability import ReportedEvent, count_hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs
@@ -40,7 +40,7 @@ def audit_probability(plan: Plan, draw: Draw) -> Seen:
         while now := rounds.next(refuted=refuted, cheap=bool(best and best.tally.in_calls)):
             alone = best.found.pair if best and refuted else _worst(on_one, now, draw, counted)
             batches = draw.batches(alone, now.bound, Phase.BOUND, (now.number,))
-            test, method = Reported(claim, now.share * plan.alpha), on_one.method(now.bound)
+            test, method = ReportedEvent(claim, now.share * plan.alpha), on_one.method(now.bound)
             tally, _ = draw.count(batches, test)
             if not tally.batches:
                 break
@@ -69,7 +69,7 @@ class RateEvidence(CountEvidence):
         claim, counts = self.claim, self.shown.counts
         assert isinstance(claim, Probability)
         rate: Any = self.shown.at(alpha)
-        test = Reported(claim, rate.alpha)
+        test = ReportedEvent(claim, rate.alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
         # If the claim is refuted, show the limit that lies beyond the claim; otherwise show the other limit.
         is_lower = refuted if claim.at_most else not refuted
@@ -98,7 +98,7 @@ def _worst(plan: Plan, now: Round, draw: Draw, before: Sequence[Counted]) -> Pai
         draw.pairs.update(pair.key() for pair in alone)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (now.number, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
-        return [sign * seen / outputs_each for seen in draw.draw_each(batches, hits, now.search)]
+        return [sign * seen / outputs_each for seen in draw.draw_each(batches, count_hits, now.search)]
 
     rng = rng_at(plan.settings.seed, Phase.SEARCH, now.number)
     # A data set needs half as many outputs as a pair: LEAST_LOOK, not LEAST_OUTPUTS.
