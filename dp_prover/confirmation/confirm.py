@@ -310,7 +310,7 @@ def shown_at(value: Any, run: GuidedRun) -> Any:
     return value
 
 
-def _alike(evaluated: Any, actual: Any) -> bool:  # noqa: PLR0911 - a case each
+def _alike(evaluated: Any, actual: Any) -> bool:
     """Whether the evaluator's output is the mechanism's, types and signs included."""
     if isinstance(evaluated, BaseException):
         return type(evaluated) is type(actual) and repr(evaluated.args) == repr(actual.args)

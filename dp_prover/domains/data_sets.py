@@ -42,7 +42,7 @@ def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"array": array.tolist(), "dtype": kind, "shape": list(array.shape)}
 
 
-def _written(value: Any) -> Any:  # noqa: PLR0911 - a case each
+def _written(value: Any) -> Any:
     """Return a value as JSON. Python numbers, strings and lists stand for themselves; an object names any other type."""
     kind = type(value)
     if kind in PLAIN:
@@ -62,7 +62,7 @@ def _written(value: Any) -> Any:  # noqa: PLR0911 - a case each
     raise NotProvedError(f"the data are a {kind.__name__}, which is not modelled; numbers, text, lists and arrays are")
 
 
-def _read(value: Any) -> Any:  # noqa: PLR0911 - a case each
+def _read(value: Any) -> Any:
     if type(value) is list:
         return [_read(item) for item in value]
     if type(value) is not dict:

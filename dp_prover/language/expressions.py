@@ -600,9 +600,7 @@ class Expressions:
         self.at(node, frame)
         return self.call(function, arguments, keywords)
 
-    def call(  # noqa: PLR0911 - a case each
-        self, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> Any:
+    def call(self, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Call a function of the mechanism, or one on the allow-list."""
         if isinstance(function, Closure):
             values = bound_arguments(function.node, list(arguments), keywords, function.defaults)

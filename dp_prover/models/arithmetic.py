@@ -173,7 +173,7 @@ def _require_small(operation: str, a: Any, b: Any) -> None:
         raise NotProvedError(f"an integer has more than {MOST_BITS:,} bits")
 
 
-def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: PLR0911 - a case each
+def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     _require_numbers(operation, a, b)
     if operation in ("<<", ">>", "&", "|", "^"):
         raise NotProvedError(f"{operation} works on the bits of a number from data or noise, which are not modelled")

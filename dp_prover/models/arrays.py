@@ -117,7 +117,7 @@ def _common(items: Sequence[Any]) -> np.dtype[Any]:
     return dtype
 
 
-def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: PLR0911 - a case each
+def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:
     """Return a scalar as an array item of a dtype, as item assignment does."""
     if isinstance(value, Lazy):
         inner = value.item if isinstance(value, Typed) else value

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.errors import AuditorError, InvalidInputError, visible
-from auditor.strangers import DEEPEST, LONGEST_NUMBER, parse_json, read_bytes, read_json, require_shallow
+from auditor.untrusted_files import DEEPEST, LONGEST_NUMBER, parse_json, read_bytes, read_json, require_shallow
 
 MOST = 10_000
 

@@ -1,21 +1,20 @@
-"""The side effects of one audit: try the mechanism; draw, count and keep outputs; read the clock; tell the listener."""
+"""The side effects of one audit: draw, count and keep outputs; read the clock; tell the listener."""
 
 import contextlib
 import functools
 import math
-import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
-from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase, Trial, rng_at
-from auditor.blackbox.process import ProcessFailure
+from auditor.auditing.tally import Tally, counted
+from auditor.blackbox.audit_store import Mode
+from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase
 from auditor.blackbox.repeats import RepeatGuard
-from auditor.blackbox.sample import ALWAYS, SIDES, TRIAL, Drawer, Sample, join_samples
+from auditor.blackbox.sample import Sample, join_samples
 from auditor.blackbox.sampling import LEAST, Pace, Sampler
-from auditor.blackbox.store import Mode
 from auditor.bounds.drift import depends_on_calls
 from auditor.errors import MechanismError, OverdueError
 from auditor.interfaces import Test
@@ -39,54 +38,9 @@ class OutOfTimeError(Exception):
 # So many batches of the usual size are few: one of them would take a large part of a limited time.
 FEW_FOR_BATCHES = 2
 
-# Neighbouring spans are compared, and early spans with late ones. At this number of spans, neighbours are joined.
-MOST_SPANS = 512
-
 
 @dataclass
-class Tally:
-    """Counts by spans, in order. A span has ``width`` parts, and the last may have fewer. A part is a batch, or the
-    outputs of one call on each side of a batch.
-
-    ``in_calls`` says whether a call gave many outputs. ``lost`` counts outputs of batches that raised as a whole.
-    ``time_is_up`` says whether no more outputs may be drawn.
-    """
-
-    spans: list[Any] = field(default_factory=list)
-    width: int = 1
-    parts: int = 0
-    batches: int = 0
-    in_calls: bool = False
-    outputs: int = 0
-    lost: int = 0
-    time_is_up: bool = False
-
-    def add(self, parts: Sequence[tuple[int, Any]], lost: int, in_calls: bool) -> None:
-        """Enter the next batch: the outputs and the counts of its parts."""
-        for outputs, counts in parts:
-            if self.parts % self.width == 0:
-                self.spans.append(counts)
-            else:
-                self.spans[-1] += counts
-            self.parts, self.outputs = self.parts + 1, self.outputs + outputs
-            if len(self.spans) == MOST_SPANS and self.parts % self.width == 0:
-                self.spans = [early + late for early, late in zip(self.spans[::2], self.spans[1::2], strict=True)]
-                self.width *= 2
-        self.batches, self.lost, self.in_calls = self.batches + 1, self.lost + lost, self.in_calls or in_calls
-
-    @property
-    def tables(self) -> list[tuple[tuple[int, ...], ...]]:
-        """The counts of each span by side and kind."""
-        return [span.tables() for span in self.spans]
-
-    @property
-    def counts(self) -> Any:
-        """The sum of all counts; None before the first."""
-        return functools.reduce(operator.add, self.spans) if self.spans else None
-
-
-@dataclass
-class Draw:
+class Ledger:
     """Draws the outputs of one audit, and keeps count of outputs and time.
 
     ``reproducible`` is False for a mechanism with randomness or a memory of its own. Then a single worker draws.
@@ -115,7 +69,7 @@ class Draw:
         shared = self.guard, plan.store, self.pace
         return Sampler(plan.source, self.streams or plan.name, plan.settings.seed, execution, *shared)
 
-    def on_streams(self, name: str) -> "Draw":
+    def on_streams(self, name: str) -> "Ledger":
         """Return a ledger of the same audit that draws from streams of its own, and counts only what it spends itself."""
         return replace(self, streams=name, spent=OutputsSpent())
 
@@ -297,8 +251,8 @@ class Draw:
         self.listener(Progress(self.plan.name, phase, done, planned))
 
     def drawn_by(self) -> str:
-        """Return who drew the outputs."""
-        return self.plan.store.recall("drawn by", self.pace.drawn_by)
+        """Return who drew the outputs; "" if a replay does not know."""
+        return self.plan.store.recall("drawn by", self.pace.drawn_by, "")
 
     def elapsed(self) -> float:
         """Return the seconds since the audit began."""
@@ -324,82 +278,3 @@ class Draw:
 def as_drawn(sample: Sample) -> Sample:
     """Keep a batch as it is."""
     return sample
-
-
-def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
-    """Count a test in a batch, and the outputs lost because the whole batch raised; return what ``Tally.add`` enters."""
-    lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
-    parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]
-    return tuple((part.size, test.count(part)) for part in parts), lost, sample.calls > 0
-
-
-# --- The first look at a mechanism ---
-
-# An output is slow from SLOW seconds on: during a trial of many, a person would wait without a message. The time of an
-# audit is told if it is more than LONG seconds.
-SLOW, LONG = 0.05, 10.0
-
-
-def first_look(plan: Plan, draw: Draw) -> str:
-    """Look at a mechanism for the first time, or recall that look, and enter in ``draw`` whether all randomness is the auditor's.
-
-    Return the failure if every call failed; "" otherwise.
-    """
-    draw.reproducible, failure = plan.store.recall("start", lambda: _look(plan, draw))
-    return str(failure)
-
-
-def _look(plan: Plan, draw: Draw) -> tuple[bool, str]:
-    if plan.kind == "canaries":
-        return plan.drawer().takes_rng, ""
-    sampler, pair = draw.sampler(), plan.domain.corners()[0]
-    origin, is_program, one = sampler.origin(), plan.source.is_program, Trial(False)
-    if is_program:
-        with contextlib.suppress(MechanismError):  # the next lines report it
-            one = _timed(sampler, pair, draw)
-    repeats = plan.drawer().repeats_itself(pair)
-    failure = _always_fails(origin.drawer(), pair, plan) if sampler.apart else None
-    if failure is not None:
-        return repeats or not is_program, failure.message()
-    draw.reproducible = repeats
-    if not is_program:
-        one = _timed(sampler, pair, draw)
-    if one.seconds > SLOW and (is_program or not repeats):
-        return repeats, ""
-    limit, each = plan.settings.seconds, max(one.seconds, 1e-9)
-    # A trial draws its outputs twice, to see whether they repeat. Under a time limit it takes at most a twentieth of
-    # that; with so few outputs, an unseeded coin may repeat by chance.
-    size = TRIAL if limit is None else max(2, min(TRIAL, int(0.05 * limit / (2 * each))))
-    trial = sampler.trial(pair, size)
-    _foretell(draw, trial, again=one.seconds > 2 * max(SLOW, trial.seconds))
-    return repeats and (is_program or trial.same), ""
-
-
-def _timed(sampler: Sampler, pair: Pair, draw: Draw) -> Trial:
-    """Return the cost of an output. If the output is slow, tell the time of the audit before the trial."""
-    one = sampler.trial(pair, 1)
-    if one.seconds > SLOW and one.numbers:  # a failure has none: a program may take long to start
-        _foretell(draw, one)
-    return one
-
-
-def _foretell(draw: Draw, trial: Trial, *, again: bool = False) -> None:
-    """Tell the listener how long the audit may take, by the cost of an output; only if that is long, or ``again``."""
-    seconds = draw.plan.may_take(trial, 0 if draw.reproducible else 1)
-    if seconds > LONG or again:
-        draw.listener(Progress(draw.plan.name, Phase.CHECK, 0, 0, seconds=seconds))
-
-
-def _always_fails(drawer: Drawer, pair: Pair, plan: Plan) -> ProcessFailure | None:
-    """Return a failure if all first outputs on both sides ended their process or passed the time limit; else None.
-
-    The check comes first, since each output of the search would take as long as the limit.
-    """
-    rng = rng_at(plan.settings.seed, Phase.CHECK)
-    failure = None
-    for _ in range(ALWAYS):
-        for side in SIDES:
-            failure = drawer.call_once(pair, side, rng)
-            if not isinstance(failure, ProcessFailure):
-                return None
-    return failure

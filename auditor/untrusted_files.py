@@ -93,23 +93,23 @@ def with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def in_words(value: Any) -> Any:
+def floats_as_words(value: Any) -> Any:
     """Return plain data with the words "Infinity", "-Infinity" and "NaN" for the numbers that JSON lacks."""
     if isinstance(value, dict):
-        return {key: in_words(item) for key, item in value.items()}
+        return {key: floats_as_words(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [in_words(item) for item in value]
+        return [floats_as_words(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return next(word for word, number in _WORDS.items() if str(number) == str(value))
     return value
 
 
-def in_numbers(value: Any) -> Any:
+def words_as_floats(value: Any) -> Any:
     """Return data with numbers in place of the words of ``in_words``."""
     if isinstance(value, list):
-        return [in_numbers(item) for item in value]
+        return [words_as_floats(item) for item in value]
     if isinstance(value, dict):
-        return {key: in_numbers(item) for key, item in value.items()}
+        return {key: words_as_floats(item) for key, item in value.items()}
     return _WORDS.get(value, value) if isinstance(value, str) else value
 
 

@@ -1,8 +1,8 @@
 """Calls of foreign code: the code of a user, a library, an adapter, a prover or a report format.
 
-An exception of foreign code, even SystemExit or KeyboardInterrupt, becomes a value (``outcome``), or an error that says
-where it was raised (``Door``). Only ``Stopped`` passes, by which a person or the system ends the work. No module
-imports adapters and provers: ``found`` loads them by the entry points of this distribution and of others.
+An exception of foreign code, even SystemExit or KeyboardInterrupt, becomes a value (``result_or_error``), or an error that says
+where it was raised (``ForeignCode``). Only ``Stopped`` passes, by which a person or the system ends the work. No module
+imports adapters and provers: ``entry_points_of`` loads them by the entry points of this distribution and of others.
 """
 
 import contextlib
@@ -68,7 +68,7 @@ def is_stopped() -> bool:
     return bool(_heard)
 
 
-def outcome(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+def result_or_error(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Call foreign code, and return the result or the exception. Raises Stopped."""
     try:
         found = function(*arguments, **keywords)
@@ -81,7 +81,7 @@ def outcome(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> A
     return found
 
 
-class Door:
+class ForeignCode:
     """A block of foreign code. An exception becomes a CodeError that names ``what`` and gives the ``advice``.
 
     AuditorError and Stopped pass unchanged, and so do the types in ``passes``.
@@ -100,26 +100,26 @@ class Door:
         if _heard:
             raise _heard[-1]
         if error is not None and not isinstance(error, self.passes):
-            raise CodeError(f"{self.what} raised {told(error)}{self.advice and '; '}{self.advice}") from error
+            raise CodeError(f"{self.what} raised {describe_error(error)}{self.advice and '; '}{self.advice}") from error
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the type and the text of an exception, and the last line of its traceback that is foreign code. If there
     is no such line, return the last line of all.
 
-    >>> told(ValueError("no"))
+    >>> describe_error(ValueError("no"))
     'ValueError: no'
     """
-    text = text_of(error)
+    text = message_of(error)
     words = f"{type(error).__name__}{text and ': '}{text}"
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     theirs = [(file, line) for file, line in lines if not file.startswith((_OWN, "<"))] or lines
     return f"{words} ({theirs[-1][0]}, line {theirs[-1][1]})" if theirs else words
 
 
-def text_of(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the text of an exception, or a sentence in its place if ``str`` fails."""
-    text = outcome(str, error)
+    text = result_or_error(str, error)
     return text if isinstance(text, str) else "its text cannot be had"
 
 
@@ -132,13 +132,13 @@ def refused_by_machine(error: BaseException | None) -> BaseException | None:
     while error is not None:
         if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
             return error
-        if isinstance(error, MemoryError) or any(words in str(outcome(str, error)) for words in too_little):
+        if isinstance(error, MemoryError) or any(words in str(result_or_error(str, error)) for words in too_little):
             return error
         error = error.__cause__ or error.__context__
     return None
 
 
-def found(group: str) -> dict[str, Any]:
+def entry_points_of(group: str) -> dict[str, Any]:
     """Load the entry points of a group, and return the objects by "module" or "module:attribute".
 
     Entry points of other distributions come first, so that they can replace those of this one. An entry point is
@@ -146,11 +146,11 @@ def found(group: str) -> dict[str, Any]:
 
     Raises InvalidInputError if an entry point cannot be loaded for another reason.
     """
-    return _found(group, tuple(sys.path))
+    return _entry_points(group, tuple(sys.path))
 
 
 @functools.cache
-def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
+def _entry_points(group: str, path: tuple[str, ...]) -> dict[str, Any]:
     from importlib.metadata import entry_points  # a slow import
 
     points = sorted(
@@ -158,13 +158,13 @@ def _found(group: str, path: tuple[str, ...]) -> dict[str, Any]:
     )
     loaded = dict[str, Any]()
     for point in points:
-        plugin = outcome(point.load)
+        plugin = result_or_error(point.load)
         missing = plugin.name if isinstance(plugin, ModuleNotFoundError) else None
         if missing and f"{point.module}.".startswith(f"{missing}."):
             continue
         if isinstance(plugin, BaseException):
             raise InvalidInputError(
-                f"the entry point {point.value} of {group} cannot be loaded: {told(plugin)}; repair or uninstall "
+                f"the entry point {point.value} of {group} cannot be loaded: {describe_error(plugin)}; repair or uninstall "
                 "the package that has it"
             ) from plugin
         loaded[point.value] = plugin
