@@ -155,7 +155,7 @@ class Evaluator(Expressions):
                 raise batches.refused("a loop over the batch does more with a list than append each output")
             if id(items) not in self.unread:
                 raise batches.refused(
-                    f"a list that a loop over the batch fills may have a second name: write `{name} = []` before the loop, in "
+                    f"a list that a loop over the batch fills may have two names: write `{name} = []` before the loop, in "
                     "the same function, and read it only after"
                 )
         for name in bound:  # no row may read what another row left behind

@@ -232,8 +232,8 @@ NAMED = [
     (counts_in_a_dict, "the next output can see"),
     (sees_an_iterator, "can reach an iterator"),
     (stops_early, "is left early"),
-    (two_names, "has two names"),
-    (one_item_only, "has two names"),
+    (two_names, "may have two names"),
+    (one_item_only, "may have two names"),
     (raises_on_some, "one output raises ValueError"),
     (
         lambda x, size, rng: np.array([1 if rng.random() < 0.5 else 1.5 for _ in range(size)]),
