@@ -20,7 +20,7 @@ from dp_prover.clock import check_time, seconds_left
 from dp_prover.confirmation.confirm import RecordingGenerator, compared_numbers, confirmed
 from dp_prover.confirmation.directed import confirm_each
 from dp_prover.domains.data_sets import form_of, written_data
-from dp_prover.domains.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
+from dp_prover.domains.domains_as_data import Listing, Vectors, largest_change, listing_of, some_pairs, vectors_of
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names, Path, Trace
 from dp_prover.language.analyst import analyst_of
@@ -33,7 +33,7 @@ from dp_prover.proof import Proof, within
 from dp_prover.rules.alignment import NOTHING, Aligned, Aligner, Failure
 from dp_prover.rules.explain import DATA, event_of, outputs_of, pair_inside
 from dp_prover.rules.gaussian import Moved, least_shift
-from dp_prover.rules.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
+from dp_prover.rules.masses import OutputLaw, delta_above, join_parts, largest_ratios, law_of
 from dp_prover.rules.pairing import Matched, NotMatchedError, Pairing
 from dp_prover.rules.path_cells import Cell
 
@@ -128,7 +128,7 @@ class Attempt:
     # Traces ----------------------------------------------------------------------------------------------------------
 
     def _symbolic(self, vectors: Vectors) -> Trace:
-        self.names = Names(bounds_of(vectors.low, vectors.high), moved_by(vectors.relation))
+        self.names = Names(bounds_of(vectors.low, vectors.high), largest_change(vectors.relation))
         dataset = symbols(self.names.bounds, vectors.integer)
         examples = some_pairs(self.domain)
         _require_vectors(vectors, [pair.dataset(side) for pair in examples for side in get_args(Side)])
@@ -304,7 +304,7 @@ class Attempt:
 
     def _from_laws(self, laws: Sequence[OutputLaw], families: Sequence[Family], about: Subject) -> Proof:
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
-            whole = [joined(law) for law in laws]
+            whole = [join_parts(law) for law in laws]
             if None in whole and not isinstance(self.claim, ApproximateDP):
                 return self._failed(_FailedError("there are too many outputs to list"), about)
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws

@@ -10,8 +10,8 @@ from auditor.prover import Scope
 from auditor.sessions.dialogues import Dialogues
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names
-from dp_prover.language.analyst import RandomAnalyst, analyst_for, analyst_of, asking
-from dp_prover.language.trace import followed, numbers
+from dp_prover.language.analyst import RandomAnalyst, analyst_for, analyst_of, with_analyst
+from dp_prover.language.trace import follow, numbers
 from dp_prover.models.run import TracedRun
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
@@ -24,7 +24,7 @@ def prove_session(mechanism: Mechanism, claim: Claim, domain: Dialogues) -> Proo
     """
     try:
         waits = _says_something(mechanism, domain)
-        asked = asking(mechanism, lambda session: analyst_for(session, domain, waits))
+        asked = with_analyst(mechanism, lambda session: analyst_for(session, domain, waits))
     except NotProvedError as error:
         return Proof(mechanism.name, claim, None, Scope.DOMAIN, reason=str(error))
     analyst = analyst_of(asked)
@@ -44,10 +44,10 @@ def _says_something(mechanism: Mechanism, domain: Dialogues) -> bool:
         steps = analyst_for(session, domain, waits=False).rounds  # type: ignore[arg-type]
         return RandomAnalyst(session, tuple((first_step,) for first_step, *_ in steps), domain.meter)  # type: ignore[arg-type]
 
-    asked = asking(mechanism, first)
+    asked = with_analyst(mechanism, first)
     dataset = numbers(domain.base.corners()[0].dataset("left"))
     try:
-        path = followed(asked, dataset, TracedRun(Names(), ()))
+        path = follow(asked, dataset, TracedRun(Names(), ()))
     except NotProvedError:
         return False  # the attempt says why
     return isinstance(path.output[1], dict)

@@ -9,10 +9,10 @@ from auditor.errors import MechanismError
 from auditor.sessions.played import Played
 from dp_prover.certificates import certificate as written
 from dp_prover.domains.data_sets import made_again
-from dp_prover.domains.domains_as_data import moved_by
+from dp_prover.domains.domains_as_data import largest_change
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names, Trace
-from dp_prover.language.analyst import RandomAnalyst, asking
+from dp_prover.language.analyst import RandomAnalyst, with_analyst
 from dp_prover.language.trace import bounds_of, numbers, symbols, trace
 from dp_prover.rules.masses import law_of
 
@@ -26,13 +26,13 @@ def retraced(proof: Any) -> str | None:
         source = PythonSource(proof["mechanism"], proof["parameters"], ("",))
         if "asked" in proof:
             played = replace(source, through=(Played,)).drawer()
-            mechanism = asking(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
+            mechanism = with_analyst(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
         else:
             mechanism = source.drawer()
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
-        names = Names(bounds_of(*bounds), moved_by(domain["relation"])) if bounds else Names()
+        names = Names(bounds_of(*bounds), largest_change(domain["relation"])) if bounds else Names()
         if listed:
             traces = [trace(mechanism, numbers(made_again(dataset)), names) for dataset in proof["data"]]
         else:

@@ -25,7 +25,7 @@ def form_of(data: Any) -> str:
     return f"array of {data['dtype']}" if "array" in data else "value"
 
 
-def bare(data: Any) -> Any:
+def without_form(data: Any) -> Any:
     """Strip the form from a data set given as JSON, as a domain lists it."""
     return data["array"] if "array" in data else data["value"]
 

@@ -22,7 +22,7 @@ from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Pair, Relation, Side, plain
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import TotalsInCells, TotalsOfPeople
-from dp_prover.domains.data_sets import bare, written_data
+from dp_prover.domains.data_sets import without_form, written_data
 from dp_prover.errors import NotProvedError
 from dp_prover.numbers.moves import Box, Hull, hull, unit_vectors
 
@@ -77,7 +77,7 @@ class Vectors:
         return Hull(tuple(points), alone=True)
 
 
-def moved_by(relation: Mapping[str, Any]) -> Fraction:
+def largest_change(relation: Mapping[str, Any]) -> Fraction:
     """Return the largest change of one value by one person, under a relation of ``Vectors``."""
     [(kind, reach)] = relation.items()
     ends = itertools.chain(*reach) if kind == "steps" else reach if kind == "each" else [reach]
@@ -169,7 +169,7 @@ def listing_of(domain: Domain) -> Listing:
             )
         return listing
     corners = domain.corners()
-    data = {"pairs": [[bare(written_data(pair.dataset(side))) for side in get_args(Side)] for pair in corners]}
+    data = {"pairs": [[without_form(written_data(pair.dataset(side))) for side in get_args(Side)] for pair in corners]}
     return Listing(data, 2 * len(corners), [(2 * at, 2 * at + 1, pair) for at, pair in enumerate(corners)])
 
 
@@ -203,7 +203,7 @@ def _(domain: Value) -> Listing | None:
     if type(domain) is not Value or not domain.is_complete or math.comb(len(domain.values), 2) > MOST_PAIRS:
         return None
     pairs = itertools.combinations(enumerate(domain.values), 2)
-    data = {"values": [bare(written_data(value)) for value in domain.values]}
+    data = {"values": [without_form(written_data(value)) for value in domain.values]}
     return Listing(data, len(domain.values), [(i, j, Pair(a, b, Relation.SUBSTITUTE)) for (i, a), (j, b) in pairs])
 
 

@@ -29,7 +29,7 @@ from auditor.sessions.dialogues import Dialogues, PartsAsked
 from auditor.sessions.played import Played
 from auditor.sessions.transcript import SAID, transcript
 from dp_prover.errors import NotProvedError
-from dp_prover.language.evaluator import Evaluator, evaluated, placing
+from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
 from dp_prover.language.objects import MadeObject, MethodOfMade, attribute_of_instance, has_attribute
 from dp_prover.language.outside import as_argument, from_outside, on_type
 from dp_prover.language.scope import Closure
@@ -96,7 +96,7 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     return inner if isinstance(inner, RandomAnalyst) else None
 
 
-def asking(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
+def with_analyst(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
     """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
@@ -164,7 +164,7 @@ def _require_plain_question(question: Any) -> None:
 # Evaluation ----------------------------------------------------------------------------------------------------------------
 
 
-def interviewed(
+def interview(
     evaluator: Evaluator, analyst: RandomAnalyst, dataset: Callable[[], Any], keywords: Mapping[str, Any]
 ) -> Any:
     """Evaluate a session with its analyst, and return the output."""
@@ -197,7 +197,7 @@ class _Interview:
 
     def opened(self) -> "_Standing":
         """Open a session."""
-        session = evaluated(
+        session = evaluate(
             self._evaluator, from_outside(self._analyst.session.factory), [self._dataset()], self._keywords
         )
         if isinstance(session, RaisesError):
@@ -251,7 +251,7 @@ class _Interview:
         if self._failed is not None:
             raise self._failed
         try:
-            with placing(self._evaluator):
+            with locating_errors(self._evaluator):
                 return self._kept(call, may_raise)
         except RaisesError:
             raise

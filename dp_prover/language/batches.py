@@ -96,7 +96,7 @@ OTHER_PARAMETERS = {"dtype", "out", "endpoint", "replace", "axis", "shuffle", "m
 DRAWS = frozenset(generator.METHODS) - {"permutation", "shuffle"}
 
 
-def refused(what: Any) -> NotProvedError:
+def refusal(what: Any) -> NotProvedError:
     """Return the NotProvedError for a use of a batch that is not modelled."""
     return NotProvedError(f"{what}: {REASON}")
 
@@ -117,7 +117,7 @@ def _is_marked(value: Any) -> bool:
 
 
 @contextmanager
-def shown() -> Iterator[None]:
+def showing_rows() -> Iterator[None]:
     """Show the items of marked arrays to the model of an operation that keeps rows apart."""
     token = ROWS_SHOWN.set(True)
     try:
@@ -128,24 +128,24 @@ def shown() -> Iterator[None]:
 
 def require_one_kind(run: TracedRun, array: Array) -> Array:
     """Return an array made of a list of rows. Raises NotProvedError unless its type and shape are the same on every path."""
-    with shown():
+    with showing_rows():
         shape = array.shape
     if array.dtype.kind not in "biuf":
-        raise refused(
+        raise refusal(
             "an array of texts is made of rows, and the longest text among all rows determines its width; return a list"
         )
     at = run.next_array_of_rows()
     if run.names.arrays_of_rows.setdefault(at, (array.dtype, shape)) != (array.dtype, shape):
-        raise refused(
+        raise refusal(
             "an array is made of rows of different types or shapes, so that all rows determine its own; use one type"
         )
     return array
 
 
-def marked(value: Any) -> Any:
+def mark_rows(value: Any) -> Any:
     """Mark an array of rows."""
     if not isinstance(value, Array) or not value.shape or value.shape[0] != 1:
-        raise refused("rows of a batch are combined")
+        raise refusal("rows of a batch are combined")
     return Array(value.store, value.index, value.dtype, batched=True)
 
 
@@ -156,7 +156,7 @@ def _axes(run: TracedRun, value: Any) -> tuple[int, ...]:
     if isinstance(value, list | tuple):
         return as_array(run, value).shape
     if not (isinstance(value, Term | Lazy) or is_constant(value)):
-        raise refused("an operation combines rows of a batch with something other than numbers and arrays")
+        raise refusal("an operation combines rows of a batch with something other than numbers and arrays")
     return ()
 
 
@@ -167,18 +167,18 @@ def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None =
     """
     marks = [operand.words for operand in operands if isinstance(operand, Mark)]
     if marks:
-        raise refused(f"{marks[0]} is computed with")
-    with shown():
+        raise refusal(f"{marks[0]} is computed with")
+    with showing_rows():
         of_rows = {operand.index.ndim for operand in operands if _is_marked(operand)}
         of_rows |= {axes} if axes is not None else set()
     if len(of_rows) != 1:
-        raise refused("arrays with different numbers of axes are combined, which changes the rows")
+        raise refusal("arrays with different numbers of axes are combined, which changes the rows")
     [most] = of_rows
     for operand in operands:
         if not _is_marked(operand):
             shape = _axes(run, operand)
             if len(shape) > most or (len(shape) == most and shape[:1] != (1,)):
-                raise refused(
+                raise refusal(
                     "an array with as many axes as the rows of a batch is combined with them, which depends on the batch's size"
                 )
 
@@ -186,18 +186,18 @@ def _require_aligned(run: TracedRun, operands: Sequence[Any], axes: int | None =
 def item_by_item(run: TracedRun, model: Callable[..., Any], *operands: Any) -> Any:
     """Apply an item-wise function to marked operands."""
     _require_aligned(run, operands)
-    with shown():
-        return marked(model(*operands))
+    with showing_rows():
+        return mark_rows(model(*operands))
 
 
 def multiplied(run: TracedRun, model: Callable[..., Any], a: Any, b: Any) -> Any:
     """Return ``a @ b`` for rows times a matrix."""
     if not _is_marked(a) or isinstance(a, Mark) or _is_marked(b):
-        raise refused("@ has rows of a batch on its right side")
-    with shown():
+        raise refusal("@ has rows of a batch on its right side")
+    with showing_rows():
         if a.index.ndim != 2:
-            raise refused("@ has an array of rows that are not vectors")
-        return marked(model(a, b))
+            raise refusal("@ has an array of rows that are not vectors")
+        return mark_rows(model(a, b))
 
 
 # Shapes and indices ---------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def _one_row(shape: Any) -> tuple[int, ...]:
     """Return the shape of one row's batch, for a shape that begins with the size."""
     rest = shape[1:] if isinstance(shape, list | tuple) and shape else () if shape is SIZE else None
     if rest is None or (shape is not SIZE and shape[0] is not SIZE) or any(map(is_batched, rest)):
-        raise refused("the size of the batch is in a shape, but not as its first length")
+        raise refusal("the size of the batch is in a shape, but not as its first length")
     return (1, *rest)
 
 
@@ -220,7 +220,7 @@ def _all_rows(array: Array, key: Any) -> bool:
     parts = key if isinstance(key, tuple) else (key,)
     if not parts or any(map(is_batched, parts)):
         return False
-    with shown():
+    with showing_rows():
         axes = array.index.ndim
     first, *rest = parts
     if isinstance(first, slice):
@@ -254,29 +254,29 @@ def item(owner: Any, key: Any, inside: bool) -> Any:
     """Return ``owner[key]``, where either belongs to the batch. ``inside`` says that a loop over the rows is running."""
     if not (isinstance(owner, Array) and owner.batched):
         if inside or not (isinstance(key, Array) and isinstance(owner, Array)):
-            raise refused("an index is the size of a batch or the index of a row")
+            raise refusal("an index is the size of a batch or the index of a row")
         if key.dtype.kind not in "iu":
-            raise refused("an index is made of rows of a batch that are not integers")
-        with shown():
-            return marked(taken(owner, key))
+            raise refusal("an index is made of rows of a batch that are not integers")
+        with showing_rows():
+            return mark_rows(taken(owner, key))
     if (row := _of_one_row(key)) is not None:
-        with shown():
+        with showing_rows():
             return taken(owner, row)
     if inside:
-        raise refused("a loop over the batch looks at other rows")
+        raise refusal("a loop over the batch looks at other rows")
     if isinstance(key, tuple) and len(key) == 2 and key[0] is PLACES:
-        with shown():
+        with showing_rows():
             chosen = key[1]
             one_for_each = (
                 isinstance(chosen, Array) and chosen.batched and chosen.index.ndim == 1 and chosen.dtype.kind in "iu"
             )
             if not (one_for_each or _is_place(chosen)):
-                raise refused("rows of a batch are not indexed by one index each, which gives a table of all rows")
-            return marked(taken(owner, (as_array_of_zero(), chosen)))
+                raise refusal("rows of a batch are not indexed by one index each, which gives a table of all rows")
+            return mark_rows(taken(owner, (as_array_of_zero(), chosen)))
     if not _all_rows(owner, key):
-        raise refused("some rows of a batch are selected")
-    with shown():
-        return marked(taken(owner, key))
+        raise refusal("some rows of a batch are selected")
+    with showing_rows():
+        return mark_rows(taken(owner, key))
 
 
 def as_array_of_zero() -> Array:
@@ -288,30 +288,30 @@ def set_item(run: TracedRun, owner: Array, key: Any, value: Any, inside: bool) -
     """Execute ``owner[key] = value`` for an array of rows."""
     if (row := _of_one_row(key)) is not None:
         if is_batched(value):
-            raise refused("rows of a batch are assigned to one row")
-        with shown():
+            raise refusal("rows of a batch are assigned to one row")
+        with showing_rows():
             put(run, owner, row, value)
         return
     if inside:
-        raise refused("a loop over the batch writes to other rows")
+        raise refusal("a loop over the batch writes to other rows")
     if isinstance(key, Array) and key.batched and key.dtype == np.bool_:
         if isinstance(value, Array | list | tuple | Mark):
-            raise refused("an array is assigned to selected rows")
-        with shown():
+            raise refusal("an array is assigned to selected rows")
+        with showing_rows():
             put(run, owner, key, value)
         return
     if not _all_rows(owner, key):
-        raise refused("some rows of a batch are written")
-    with shown():
+        raise refusal("some rows of a batch are written")
+    with showing_rows():
         target = taken(owner, key)
     _require_aligned(run, [value], axes=target.index.ndim)
-    with shown():
+    with showing_rows():
         put(run, owner, key, value)
 
 
 def attribute(array: Array, name: str) -> Any:
     """Return an attribute of an array of rows."""
-    with shown():
+    with showing_rows():
         shape, dtype, axes = array.shape, array.dtype, array.index.ndim
     if name == "shape":
         return (SIZE, *shape[1:])
@@ -320,7 +320,7 @@ def attribute(array: Array, name: str) -> Any:
     if name == "dtype" and dtype.kind not in "US":
         return dtype
     if name in ("size", "T"):
-        raise refused(f"the attribute {name} of rows of a batch is read")
+        raise refusal(f"the attribute {name} of rows of a batch is read")
     return UncalledMethod(array, name)
 
 
@@ -330,11 +330,11 @@ def attribute(array: Array, name: str) -> Any:
 def called(entry: Listed, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Call a listed function with an argument of the batch, through ``model``."""
     if entry.name in HANDED_ON and not any(map(_is_marked, (*arguments, *keywords.values()))):
-        with shown():
+        with showing_rows():
             return model(arguments, keywords)
     keeps_apart = FUNCTIONS.get(entry.name)
     if keeps_apart is None:
-        raise refused(f"{entry.name} has something of a batch")
+        raise refusal(f"{entry.name} has something of a batch")
     return keeps_apart(Call(entry.name, run, model, arguments, keywords))
 
 
@@ -352,14 +352,14 @@ class Call:
     def only(self) -> Any:
         """The only argument."""
         if len(self.arguments) != 1 or self.keywords:
-            raise self.refused()
+            raise self.refusal()
         return self.arguments[0]
 
     @property
     def first(self) -> Any:
         """The first argument."""
         if not self.arguments:
-            raise self.refused()
+            raise self.refusal()
         return self.arguments[0]
 
     @property
@@ -367,14 +367,14 @@ class Call:
         """All arguments but the first."""
         return [*self.arguments[1:], *self.keywords.values()]
 
-    def refused(self) -> NotProvedError:
+    def refusal(self) -> NotProvedError:
         """Return the NotProvedError for arguments that are not modelled."""
-        return refused(f"{self.name} has something of a batch")
+        return refusal(f"{self.name} has something of a batch")
 
     def marked(self) -> Any:
         """Return the function's result, marked as rows."""
-        with shown():
-            return marked(self.model(self.arguments, self.keywords))
+        with showing_rows():
+            return mark_rows(self.model(self.arguments, self.keywords))
 
 
 def _of_size(call: Call) -> Any:
@@ -388,25 +388,25 @@ def _of_size(call: Call) -> Any:
         return RowsBeside((RANGE, value))
     if call.name in OF_SIZE and value is SIZE:
         return OF_SIZE[call.name]
-    raise call.refused()
+    raise call.refusal()
 
 
 def _zipped(call: Call) -> Any:
     if call.keywords.keys() - {"strict"} or not all(map(is_rows, call.arguments)):
-        raise call.refused()
+        raise call.refusal()
     return RowsBeside(call.arguments)
 
 
 def _of_type(call: Call) -> Any:
     if not isinstance(call.first, Array):
-        raise call.refused()
-    with shown():
+        raise call.refusal()
+    with showing_rows():
         return call.model(call.arguments, call.keywords)
 
 
 def _items(call: Call) -> Any:
     if call.keywords.keys() - {"decimals", "a_min", "a_max"} or (call.name == "np.where" and len(call.arguments) != 3):
-        raise call.refused()
+        raise call.refusal()
     _require_aligned(
         call.run, [argument for argument in (*call.arguments, *call.keywords.values()) if argument is not None]
     )
@@ -415,30 +415,30 @@ def _items(call: Call) -> Any:
 
 def _array(call: Call) -> Any:
     if any(map(is_batched, call.rest)) or not isinstance(call.first, Array | Rows):
-        raise call.refused()
+        raise call.refusal()
     if isinstance(call.first, Rows):
         made = call.model([[call.first.first], *call.arguments[1:]], call.keywords)
-        return require_one_kind(call.run, marked(made))
+        return require_one_kind(call.run, mark_rows(made))
     return require_one_kind(call.run, call.marked())
 
 
 def _searched(call: Call) -> Any:
     if len(call.arguments) != 2 or call.keywords or is_batched(call.first):
-        raise call.refused()
+        raise call.refusal()
     return call.marked()
 
 
 def _reshaped(call: Call) -> Any:
     array = call.first
     if len(call.arguments) != 2 or call.keywords or not (isinstance(array, Array) and array.batched):
-        raise call.refused()
-    with shown():
-        return marked(call.model([array, _one_row(call.arguments[1])], {}))
+        raise call.refusal()
+    with showing_rows():
+        return mark_rows(call.model([array, _one_row(call.arguments[1])], {}))
 
 
 def _added(call: Call) -> Any:
     if not isinstance(call.only, list | tuple):
-        raise call.refused()
+        raise call.refusal()
     add = functools.partial(applied_ufunc, call.run, "+")
     return functools.reduce(functools.partial(item_by_item, call.run, add), call.only)
 
@@ -454,12 +454,12 @@ def _along(name: str, model: Model, arguments: Sequence[Any], keywords: Mapping[
         arguments[1] if len(arguments) > 1 else keywords.get("axis", -1 if name in ("np.sort", "np.argsort") else None)
     )
     if not isinstance(array, Array) or any(map(is_batched, [*arguments[1:], *keywords.values()])):
-        raise refused(f"{name} has something of a batch other than an array of rows as its first argument")
-    with shown():
+        raise refusal(f"{name} has something of a batch other than an array of rows as its first argument")
+    with showing_rows():
         axes = array.index.ndim
         if type(axis) is not int or not -axes <= axis < axes or axis % axes == 0:
-            raise refused(f"{name} runs along the rows of a batch; give an axis within one output")
-        return marked(model(arguments, keywords))
+            raise refusal(f"{name} runs along the rows of a batch; give an axis within one output")
+        return mark_rows(model(arguments, keywords))
 
 
 def _shaped(call: Call) -> Any:
@@ -477,11 +477,11 @@ def _shaped(call: Call) -> Any:
     rest = [value for at, value in enumerate(places) if at != where]
     rest += [value for name_of, value in named.items() if name_of != key]
     if any(map(is_batched, rest)):
-        raise refused(f"{name} has something of a batch besides its shape")
+        raise refusal(f"{name} has something of a batch besides its shape")
     axes = _axes(run, places[0]) if where else ()
     if len(axes) > len(shape) or (len(axes) == len(shape) and axes[0] != 1):
-        raise refused(f"{name} repeats an array along the rows of a batch")
-    return marked(model(places, named))
+        raise refusal(f"{name} repeats an array along the rows of a batch")
+    return mark_rows(model(places, named))
 
 
 def _joined(call: Call) -> Any:
@@ -489,14 +489,14 @@ def _joined(call: Call) -> Any:
     name, model, arguments, keywords, parts = call.name, call.model, call.arguments, call.keywords, call.first
     axis = arguments[1] if len(arguments) > 1 else keywords.get("axis", 1 if name == "np.column_stack" else 0)
     every = isinstance(parts, list | tuple) and all(isinstance(part, Array) and part.batched for part in parts)
-    with shown():
+    with showing_rows():
         if not every or type(axis) is not int:
-            raise refused(f"{name} has rows of a batch beside other arrays")
+            raise refusal(f"{name} has rows of a batch beside other arrays")
         axes = {part.index.ndim for part in parts} if isinstance(parts, list | tuple) else set()
         after = max(axes) + (name == "np.stack")
         if len(axes) != 1 or (axis % after == 0 and name != "np.column_stack"):
-            raise refused(f"{name} concatenates rows of a batch; use axis=1")
-        return marked(model(arguments, keywords))
+            raise refusal(f"{name} concatenates rows of a batch; use axis=1")
+        return mark_rows(model(arguments, keywords))
 
 
 FUNCTIONS: dict[str, Callable[[Call], Any]] = {
@@ -513,7 +513,7 @@ FUNCTIONS: dict[str, Callable[[Call], Any]] = {
 def require_independent(method: UncalledMethod) -> None:
     """Raise NotProvedError for a draw that all outputs of a batch would share."""
     if isinstance(method.owner, generator.Generator):
-        raise refused("a draw does not have the batch's size, so all outputs share it")
+        raise refusal("a draw does not have the batch's size, so all outputs share it")
 
 
 def method(
@@ -531,55 +531,55 @@ def method(
     if not isinstance(owner, Array):
         if type(owner) in (list, dict, tuple) and name in METHODS_OF_LISTS:
             return model(arguments, keywords)
-        raise refused(f"the method {name} has something of a batch")
+        raise refusal(f"the method {name} has something of a batch")
     if not owner.batched:
-        raise refused(f"the method {name} of an array has something of a batch")
+        raise refusal(f"the method {name} of an array has something of a batch")
     if f"np.{name}" in ALONG:
         if name == "sort":
-            raise refused("sort() sorts the rows of a batch; use np.sort with an axis")
+            raise refusal("sort() sorts the rows of a batch; use np.sort with an axis")
         return _along(f"np.{name}", lambda places, named: model(places[1:], named), [owner, *arguments], keywords)
     if name in ("astype", "round", "copy", "clip"):
         if name == "clip":
             _require_aligned(run, [owner, *(value for value in given if value is not None)])
         elif any(map(is_batched, given)):
-            raise refused(f"the method {name} has something of a batch")
-        with shown():
-            return marked(copied(owner) if name == "copy" and not given else model(arguments, keywords))
+            raise refusal(f"the method {name} has something of a batch")
+        with showing_rows():
+            return mark_rows(copied(owner) if name == "copy" and not given else model(arguments, keywords))
     if name == "reshape" and not keywords:
         shape = arguments[0] if len(arguments) == 1 else tuple(arguments)
-        with shown():
-            return marked(model([_one_row(shape)], {}))
+        with showing_rows():
+            return mark_rows(model([_one_row(shape)], {}))
     if name == "tolist" and not given:
-        with shown():
+        with showing_rows():
             return Rows(model(arguments, keywords)[0])
-    raise refused(f"the method {name} of rows of a batch")
+    raise refusal(f"the method {name} of rows of a batch")
 
 
 def _drawn(name: str, run: TracedRun, model: Model, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Draw independent numbers for each row."""
     if name not in DRAWS:
-        raise refused(f"rng.{name} has something of a batch")
+        raise refusal(f"rng.{name} has something of a batch")
     parameters = generator.parameters_of(name)
     named = dict(zip(parameters, arguments, strict=False)) | dict(keywords)
     if len(arguments) > len(parameters) or len(named) < len(arguments) + len(keywords):
-        raise refused(f"rng.{name} has more arguments than parameters")
+        raise refusal(f"rng.{name} has more arguments than parameters")
     size = named.pop("size", None)
     if any(is_batched(value) for key, value in named.items() if key in OTHER_PARAMETERS):
-        raise refused(f"rng.{name} has something of a batch other than locations, scales and probabilities")
+        raise refusal(f"rng.{name} has something of a batch other than locations, scales and probabilities")
     numbers = [value for key, value in named.items() if key not in OTHER_PARAMETERS]
     if name == "choice" and (any(map(is_batched, named.values())) or named.get("replace", True) is not True):
-        raise refused("rng.choice has rows of a batch, or draws without replacement")
+        raise refusal("rng.choice has rows of a batch, or draws without replacement")
     if size is not None and not is_batched(size):
-        raise refused(f"rng.{name} has rows of a batch and another size")
+        raise refusal(f"rng.{name} has rows of a batch and another size")
     if size is None:
         _require_aligned(run, numbers)
-        with shown():
-            return marked(model([], named))
+        with showing_rows():
+            return mark_rows(model([], named))
     shape = _one_row(size)
     if name != "choice":
         _require_aligned(run, numbers, axes=len(shape))
-    with shown():
-        return marked(model([], named | {"size": shape}))
+    with showing_rows():
+        return mark_rows(model([], named | {"size": shape}))
 
 
 # Loops over the rows -----------------------------------------------------------------------------------------------------------
@@ -596,7 +596,7 @@ def first_row(value: Any) -> Any:
         return PLACE
     if isinstance(value, RowsBeside):
         return tuple(map(first_row, value.parts))
-    with shown():
+    with showing_rows():
         return taken(value, 0)
 
 
@@ -632,7 +632,7 @@ def require_names(target: ast.expr) -> None:
         for element in target.elts:
             require_names(element)
     elif not isinstance(target, ast.Name):
-        raise refused("a loop over the batch assigns rows to something other than a name")
+        raise refusal("a loop over the batch assigns rows to something other than a name")
 
 
 def bound_in(nodes: Sequence[ast.AST]) -> set[str]:
@@ -661,7 +661,7 @@ class State:
         self._reached = dict.fromkeys(lists, 0)
         self._frames(frame)
         if any(times > 1 for times in self._reached.values()):
-            raise refused("a list that a loop over the batch fills has two names")
+            raise refusal("a list that a loop over the batch fills has two names")
 
     def require_same(self, other: "State") -> None:
         """Raise NotProvedError if anything has changed."""
@@ -671,7 +671,7 @@ class State:
             for key, items in self._content.items()
         )
         if not same:
-            raise refused("a loop over the batch changes something that the next output can see")
+            raise refusal("a loop over the batch changes something that the next output can see")
 
     def _frames(self, frame: CallScope | None) -> None:
         while frame is not None:
@@ -700,7 +700,7 @@ class State:
                 self._note(value.store, list(value.store.items), [])
         elif isinstance(value, Closure):
             if any(mentions([value.node], name) for name in self._lists):
-                raise refused("a function refers to a list that a loop over the batch fills")
+                raise refusal("a function refers to a list that a loop over the batch fills")
             self._note(value, [], list(value.defaults.values()))
             self._frames(value.frame)
         elif isinstance(value, MadeObject):
@@ -710,7 +710,7 @@ class State:
         elif isinstance(value, View):
             self._walk(value.mapping)
         elif isinstance(value, Iterated) or not _is_immutable(value):
-            raise refused("a loop over the batch can reach an iterator, or something else with hidden state")
+            raise refusal("a loop over the batch can reach an iterator, or something else with hidden state")
 
 
 def _is_immutable(value: Any) -> bool:
@@ -722,9 +722,9 @@ def _is_immutable(value: Any) -> bool:
 def output_of_batch(output: Any) -> Any:
     """Return the output of a batch of one, as an array or a list. Raises NotProvedError unless there is one output for each row."""
     if isinstance(output, RaisesError):
-        raise refused(f"one output raises {type(output.error).__name__}, and all others with it; leave `size` out")
+        raise refusal(f"one output raises {type(output.error).__name__}, and all others with it; leave `size` out")
     if isinstance(output, Rows):
         return [output.first]
     if not isinstance(output, Array) or not output.batched:
-        raise refused("the mechanism returns neither an array nor a list of the batch's rows")
+        raise refusal("the mechanism returns neither an array nor a list of the batch's rows")
     return Array(output.store, output._places, output.dtype)

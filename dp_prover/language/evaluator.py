@@ -108,7 +108,7 @@ class Evaluator(Expressions):
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
         """Return ``old operation= value``; lists and arrays are changed in place."""
         if isinstance(old, Mark) or isinstance(value, Mark):
-            raise batches.refused("something of a batch is changed in place, or used to change something")
+            raise batches.refusal("something of a batch is changed in place, or used to change something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
@@ -143,7 +143,7 @@ class Evaluator(Expressions):
         self._require_outside()
         batches.require_names(node.target)
         if node.orelse:
-            raise batches.refused("a loop over the batch has an else")
+            raise batches.refusal("a loop over the batch has an else")
         bound = batches.bound_in([node.target, *node.body])
         lists: dict[str, Any] = {name: frame.values.get(name) for name in batches.filled_lists(node.body) - bound}
         for name, items in lists.items():
@@ -152,9 +152,9 @@ class Evaluator(Expressions):
                 or items
                 or batches.mentions(node.body, name) != batches.appends(node.body, name)
             ):
-                raise batches.refused("a loop over the batch does more with a list than append each output")
+                raise batches.refusal("a loop over the batch does more with a list than append each output")
             if id(items) not in self.unread:
-                raise batches.refused(
+                raise batches.refusal(
                     f"a list that a loop over the batch fills may have two names: write `{name} = []` before the loop, in "
                     "the same function, and read it only after"
                 )
@@ -168,13 +168,13 @@ class Evaluator(Expressions):
         finally:
             self.inside_batch = False
         if signal is not None and signal[0] != "continue":
-            raise batches.refused("a loop over the batch is left early")
+            raise batches.refusal("a loop over the batch is left early")
         for name in bound:
             frame.values.pop(name, None)
         before.require_same(batches.State(frame, lists))
         for name, items in lists.items():
             if len(items) != 1 or batches.is_batched(items):
-                raise batches.refused("a loop over the batch does not append exactly one output for each row")
+                raise batches.refusal("a loop over the batch does not append exactly one output for each row")
             frame.values[name] = batches.Rows(items[0])
         return None
 
@@ -293,17 +293,17 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
 }
 
 
-def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def evaluate(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Return a function's result, or its exception. Raises NotProvedError with the line."""
     try:
-        with placing(evaluator):
+        with locating_errors(evaluator):
             return evaluator.call(function, arguments, keywords)
     except RaisesError as error:
         return error
 
 
 @contextmanager
-def placing(evaluator: Evaluator) -> Iterator[None]:
+def locating_errors(evaluator: Evaluator) -> Iterator[None]:
     """Turn errors of an evaluation into a NotProvedError with the line. The mechanism's own exceptions pass through."""
     try:
         yield

@@ -27,7 +27,7 @@ from dp_prover.language.outside import (
     BoundMethod,
     Foreign,
     attribute_of,
-    described,
+    describe,
     entry_of,
     from_outside,
     on_type,
@@ -113,7 +113,7 @@ class Expressions:
     def truth(self, value: Any) -> bool:
         """Return whether a value is true, forking if it may be either."""
         if self.has_rows(value) and not isinstance(value, list | tuple | dict):
-            raise batches.refused("a condition has something of a batch")
+            raise batches.refusal("a condition has something of a batch")
         if isinstance(value, Array):
             if value.index.size != 1:
                 raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))
@@ -124,7 +124,7 @@ class Expressions:
             return is_true(self.run, value)
         if type(value) is tuple:
             return len(value) > 0
-        raise NotProvedError(f"{described(value)} is used as a condition, which is not modelled")
+        raise NotProvedError(f"{describe(value)} is used as a condition, which is not modelled")
 
     # Names and constants -------------------------------------------------------------------------------------------
 
@@ -186,13 +186,13 @@ class Expressions:
             return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
             if any(isinstance(value, str | Foreign | dict | set) or value is None for value in (a, b)):
-                raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
+                raise NotProvedError(f"{operation} has an array and {describe(b if isinstance(a, Array) else a)}")
             return applied_ufunc(self.run, operation, a, b)
         if isinstance(a, list | tuple) or isinstance(b, list | tuple):
             return self._of_sequences(operation, a, b)
         for value in (a, b):
             if not (isinstance(value, Term | Lazy | set) or is_constant(value)):
-                raise NotProvedError(f"{operation} has {described(value)}, which is not modelled")
+                raise NotProvedError(f"{operation} has {describe(value)}, which is not modelled")
         if operation == "@":
             raise NotProvedError("@ has a number")
         if isinstance(a, str | bytes) and operation == "%" and not is_known(b):
@@ -207,7 +207,7 @@ class Expressions:
         """Raise NotProvedError inside a loop over the outputs of a batch, where only one output's row may be used."""
         if self.inside_batch:
             marks = [value.words for value in values if isinstance(value, Mark)]
-            raise batches.refused(
+            raise batches.refusal(
                 f"{marks[0]} is computed with" if marks else "a loop over the batch computes with all rows"
             )
 
@@ -235,7 +235,7 @@ class Expressions:
         if isinstance(value, Array):
             return applied_unary(self.run, UNARY[type(node.op)], value)
         if not (isinstance(value, Term | Lazy) or is_constant(value)):
-            raise NotProvedError(f"{UNARY[type(node.op)]} has {described(value)}, which is not modelled")
+            raise NotProvedError(f"{UNARY[type(node.op)]} has {describe(value)}, which is not modelled")
         return unary(self.run, UNARY[type(node.op)], value)
 
     def _boolean(self, node: ast.BoolOp, frame: CallScope) -> Any:
@@ -278,7 +278,7 @@ class Expressions:
             if not all(
                 isinstance(value, Array | Term | Lazy | list | tuple | int | float | np.generic) for value in (a, b)
             ):
-                raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
+                raise NotProvedError(f"{operation} has an array and {describe(b if isinstance(a, Array) else a)}")
             return applied_ufunc(self.run, operation, a, b)
         if is_known(a) and is_known(b):
             if any(map(_holds_nan, (a, b))):
@@ -286,7 +286,7 @@ class Expressions:
             return native(COMPARISONS[operation], real(a), real(b))
         for value in (a, b):
             if not (isinstance(value, Term | Lazy) or is_constant(value)):
-                raise NotProvedError(f"{operation} compares {described(value)} with a number from data or noise")
+                raise NotProvedError(f"{operation} compares {describe(value)} with a number from data or noise")
         return compare_scalars(self.run, operation, a, b)
 
     def _contains(self, container: Any, item: Any) -> bool:
@@ -298,7 +298,7 @@ class Expressions:
             return any(self.truth(self._equal_items(member, item, container)) for member in iterate(container))
         if is_constant(container) and is_constant(item):
             return bool(native(operator.contains, container, item))
-        raise NotProvedError(f"`in` is applied to {described(container)}, which is not modelled")
+        raise NotProvedError(f"`in` is applied to {describe(container)}, which is not modelled")
 
     def _equal_items(self, member: Any, item: Any, container: Any) -> Any:
         if isinstance(container, Array) or isinstance(member, Array | list | tuple | dict | set):
@@ -368,7 +368,7 @@ class Expressions:
             return placed(owner.__getitem__, self._place(key))
         if isinstance(owner, type) and owner in (list, dict, set):  # list[float](), which is list()
             return owner
-        raise NotProvedError(f"reading an item of {described(owner)} is not modelled")
+        raise NotProvedError(f"reading an item of {describe(owner)} is not modelled")
 
     def _place(self, key: Any) -> Any:
         if isinstance(key, Term | Array):
@@ -380,7 +380,7 @@ class Expressions:
         if isinstance(owner, Array) and owner.batched:
             batches.set_item(self.run, owner, key, value, self.inside_batch)
         elif self.has_rows(key) or (isinstance(owner, Array) and self.has_rows(value)):
-            raise batches.refused("rows of a batch are written into something else")
+            raise batches.refusal("rows of a batch are written into something else")
         elif isinstance(owner, Array):
             put(self.run, owner, key, value)
         elif type(owner) is dict:
@@ -391,15 +391,15 @@ class Expressions:
                 raise NotProvedError("something other than a list or a tuple is assigned to a slice of a list")
             placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
-            raise NotProvedError(f"assigning to an item of {described(owner)} is not modelled")
+            raise NotProvedError(f"assigning to an item of {describe(owner)} is not modelled")
 
     def changed_array(self, array: Array, value: Any) -> Array:
         """Write an in-place operator's result into its array, and return the array."""
         if array.batched or self.has_rows(value):
             self._require_outside()
             if not (isinstance(value, Array) and array.batched and value.batched):
-                raise batches.refused("rows of a batch change another array")
-            with batches.shown():
+                raise batches.refusal("rows of a batch change another array")
+            with batches.showing_rows():
                 self._changed_array(array, value)
             return array
         return self._changed_array(array, value)
@@ -478,7 +478,7 @@ class Expressions:
         """Return the list of a batch's outputs, of which one is evaluated."""
         self._require_outside()
         if len(node.generators) > 1 or node.generators[0].ifs or node.generators[0].is_async:
-            raise batches.refused("a list has more or fewer items than the batch has outputs")
+            raise batches.refusal("a list has more or fewer items than the batch has outputs")
         target = node.generators[0].target
         batches.require_names(target)
         names = [name.id for name in ast.walk(target) if isinstance(name, ast.Name)]
@@ -492,7 +492,7 @@ class Expressions:
             self.inside_batch = False
         before.require_same(batches.State(frame, {}))
         if batches.is_batched(output):
-            raise batches.refused("an output of a batch holds other outputs")
+            raise batches.refusal("an output of a batch holds other outputs")
         return batches.Rows(output)
 
     def _set_of(self, node: ast.SetComp, frame: CallScope) -> Any:
@@ -518,7 +518,7 @@ class Expressions:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
         if isinstance(value, Mark):
-            raise batches.refused(f"{value.words} is written as text")
+            raise batches.refusal(f"{value.words} is written as text")
         if not is_constant(value):
             raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
@@ -633,9 +633,7 @@ class Expressions:
             return self._of_object(function.value, arguments, keywords)
         if type(function) is type:
             return made_instance(self, function, arguments, keywords)
-        raise NotProvedError(
-            f"{described(function)} is called, which is not on the list of functions that are modelled"
-        )
+        raise NotProvedError(f"{describe(function)} is called, which is not on the list of functions that are modelled")
 
     def _of_module(self, function: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         source = read_source(function)
@@ -664,7 +662,7 @@ class Expressions:
         if type(method) is types.FunctionType:
             return self.call(method, [Foreign(value), *arguments], keywords)
         raise NotProvedError(
-            f"{described(Foreign(value))} is called, which is not on the list of functions that are modelled"
+            f"{describe(Foreign(value))} is called, which is not on the list of functions that are modelled"
         )
 
     def _entered(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:

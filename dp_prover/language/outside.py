@@ -144,7 +144,7 @@ def _own_attributes(owner: Any) -> dict[str, Any]:
     return own
 
 
-def described(value: Any) -> str:
+def describe(value: Any) -> str:
     """Describe a value whose use is not modelled."""
     if isinstance(value, Mark):
         return value.words

@@ -16,8 +16,8 @@ from dp_prover.clock import seconds_left
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Dataset, Names, Path, Trace, UnitInterval
 from dp_prover.language import batches
-from dp_prover.language.analyst import analyst_of, interviewed
-from dp_prover.language.evaluator import Evaluator, evaluated, placing
+from dp_prover.language.analyst import analyst_of, interview
+from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
 from dp_prover.language.outside import as_argument, from_outside
 from dp_prover.models import generator
 from dp_prover.models.arithmetic import require_hardly_rounded
@@ -50,7 +50,7 @@ def trace(mechanism: Mechanism, dataset: Dataset, names: Names) -> Trace:
         prefix = waiting.pop()
         run = TracedRun(names, prefix)
         try:
-            paths.append(followed(mechanism, dataset, run))
+            paths.append(follow(mechanism, dataset, run))
         except NotProvedError:
             if seconds_left() >= 0:
                 raise
@@ -72,7 +72,7 @@ def without_warnings() -> Iterator[None]:
         yield
 
 
-def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
+def follow(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
     """Evaluate one run, and return its path."""
     token = CURRENT.set(run)
     try:
@@ -92,10 +92,10 @@ def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
         kept = {
             name: from_outside(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied
         }
-        return interviewed(evaluator, analyst, dataset, kept | keywords)
-    output = evaluated(evaluator, from_outside(mechanism.function), [dataset()], keywords)
+        return interview(evaluator, analyst, dataset, kept | keywords)
+    output = evaluate(evaluator, from_outside(mechanism.function), [dataset()], keywords)
     if mechanism.batched:
-        with placing(evaluator):
+        with locating_errors(evaluator):
             return batches.output_of_batch(output)
     return output
 

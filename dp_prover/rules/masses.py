@@ -37,7 +37,7 @@ def law_of(trace: Trace) -> OutputLaw | None:
     return (Masses((-1,), {(str(text),): mass for text, mass in masses.items()}),)
 
 
-def joined(law: OutputLaw) -> Masses | None:
+def join_parts(law: OutputLaw) -> Masses | None:
     """Return all parts as one; None if there are too many outputs."""
     if len(law) == 1:
         return law[0]
@@ -78,7 +78,7 @@ def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, .
 
 def delta_above(left: OutputLaw, right: OutputLaw, epsilon: Fraction) -> Fraction | None:
     """Return an upper bound on Σ max(0, P − e^ε Q); None for too many outputs."""
-    ours, theirs = joined(left), joined(right)
+    ours, theirs = join_parts(left), join_parts(right)
     if ours is None or theirs is None:
         return None
     factor = exp_below(epsilon)

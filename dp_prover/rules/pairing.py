@@ -79,13 +79,13 @@ class Pairing:
         yield lambda: self._plain(left, right, moves, {})
         if not listed:
             return
-        for names in renames(left, right):
-            other = renamed(right, names)
+        for names in noise_renamings(left, right):
+            other = rename_noise(right, names)
             if other is not None:
                 yield lambda names=names, other=other: self._plain(left, other, moves, names)
         if any(path.labels for trace in (left, right) for path in trace.paths):
-            for names in ({}, *renames(left, right)):
-                other = renamed(right, names) if names else right
+            for names in ({}, *noise_renamings(left, right)):
+                other = rename_noise(right, names) if names else right
                 if other is not None:
                     yield lambda names=names, other=other: self._mixed(left, other, moves, names)
 
@@ -226,7 +226,7 @@ def _noise_of(trace: Trace) -> list[str]:
     return sorted(names, key=lambda name: [int(part) for part in name[1:].split(".")])
 
 
-def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
+def noise_renamings(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
     """Yield renamings of the right side's draws to the left side's, with one run of draws left out or added."""
     ours, theirs = _noise_of(left), _noise_of(right)
     gap = len(ours) - len(theirs)
@@ -247,7 +247,7 @@ def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
             yield names
 
 
-def renamed(trace: Trace, names: Mapping[str, str]) -> Trace | None:
+def rename_noise(trace: Trace, names: Mapping[str, str]) -> Trace | None:
     """Return a trace with its noise renamed; None if it has opaque terms."""
     forms = [c.form for path in trace.paths for c in path.conditions]
     forms += [leaf for path in trace.paths for leaf in path.leaves if isinstance(leaf, Form)]
