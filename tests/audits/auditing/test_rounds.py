@@ -14,10 +14,8 @@ from scipy.stats import binom
 import auditor
 from auditor.auditing import draw, planned
 from auditor.auditing.draw import Draw
-from auditor.auditing.draw import counted as counting
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.pairwise_flow import Counted, _Known
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.rounds import Rounds, largest_share
 from auditor.auditing.sizes import Round, rounds_for
@@ -53,18 +51,33 @@ def rounds_of(plan: Plan) -> Rounds:
 # --- What may err ---
 
 
-def bound(plan: Plan, now: Round, wins: int, level: float) -> float:
-    """Return the bound of a round in which so many of all guesses were right."""
-    counts = GuessCounts(Counts(wins, now.bound, 0, 0), Counts(now.bound - wins, now.bound, 0, 0))
-    unused: Any = None
-    method = plan.method(now.bound)
-    return Counted(now.number, unused, method, unused, counts, now.share, unused, unused).bound(level)
+def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, level: float) -> float:
+    """Return the bound of a round of so many outputs, of which a rule guessed some, and was right in ``wins`` of them."""
+    method = replace(plan, alpha=level).method(outputs, share=share)
+    counts = GuessCounts(Counts(wins, guesses, 0, 0), Counts(guesses - wins, guesses, 0, 0))
+    any_test: Any = None  # a bound on a pure loss depends on the counts alone
+    return float(method.bound(any_test, counts))
 
 
-def above(plan: Plan, now: Round, value: float, level: float) -> int:
-    """Return the fewest right guesses of a round whose bound exceeds a value."""
-    numbers = range(now.bound + 1)
-    return bisect.bisect_left(numbers, True, key=lambda wins: bound(plan, now, wins, level) > value)
+def fewest_wins(plan: Plan, planned_round: Round, value: float, level: float) -> int:
+    """Return the fewest right guesses of a round without abstentions whose bound exceeds a value."""
+
+    def exceeds(wins: int) -> bool:
+        return bound_of(plan, planned_round.bound, planned_round.share, wins, planned_round.bound, level) > value
+
+    return bisect.bisect_left(range(planned_round.bound + 1), True, key=exceeds)
+
+
+def test_the_bound_of_an_audit_is_that_of_its_counts_at_the_share_of_its_round() -> None:
+    """So what is enumerated below is what an audit reports."""
+    plan = plan_of(samples=6_400, seed=3)
+    result = carry_out(plan).result()
+    rule = result.event
+    assert result.bound and rule and rule.opposite
+    wins = rule.counts.left[0] + rule.opposite.counts.right[0]
+    guesses = wins + rule.counts.right[0] + rule.opposite.counts.left[0]
+    outputs, share = rounds_for(6_400)[result.judgement.round].bound, result.judgement.share
+    assert result.bound.value == bound_of(plan, outputs, share, wins, guesses, plan.alpha)
 
 
 def error(plan: Plan, truth: float, level: float) -> float:
@@ -73,18 +86,18 @@ def error(plan: Plan, truth: float, level: float) -> float:
 
     def from_here(rounds: Rounds, *, refuted: bool) -> float:
         rounds = replace(rounds, done=[*rounds.done])
-        now = rounds.next(refuted=refuted, cheap=True)
-        if now is None:
+        planned_round = rounds.next(refuted=refuted, cheap=True)
+        if planned_round is None:
             return 0.0
-        errs = above(plan, now, truth, level)
-        refutes = 0 if refuted else min(errs, above(plan, now, plan.claim.value, plan.alpha))
-        *_, not_refuted, right = binom.cdf([refutes - 1, errs - 1], now.bound, rate)
-        found = 1 - right
+        errs = fewest_wins(plan, planned_round, truth, level)
+        refutes = 0 if refuted else min(errs, fewest_wins(plan, planned_round, plan.claim.value, plan.alpha))
+        *_, not_refuted, right = binom.cdf([refutes - 1, errs - 1], planned_round.bound, rate)
+        chance = 1 - right
         if right > not_refuted:
-            found += (right - not_refuted) * from_here(rounds, refuted=True)
+            chance += (right - not_refuted) * from_here(rounds, refuted=True)
         if not_refuted > 0:
-            found += not_refuted * from_here(rounds, refuted=False)
-        return float(found)
+            chance += not_refuted * from_here(rounds, refuted=False)
+        return float(chance)
 
     return from_here(rounds_of(plan), refuted=False)
 
@@ -130,33 +143,31 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_counts_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    learned, counted = list[set[float]](), list[set[float]]()
-    learn, count = _Known.learn, _Known.count
+    """Every output is another number, so its way can be followed: into `Method.learn`, and into the count of a frozen test."""
+    plan = plan_of(samples=10_000, batch=500, seed=3, planted=0)
+    method = type(plan.method(10_000))
+    learn, counted = method.learn, draw.counted
+    rounds = list[tuple[set[float], set[float]]]()
 
     def values(sample: Sample) -> set[float]:
         return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
 
-    def spied_learn(known: _Known, found: Any, sample: Sample, now: Round) -> Any:
-        learned.append(values(sample))
-        return learn(known, found, sample, now)
+    def spied_learn(self: Any, sample: Sample) -> Any:
+        rounds.append((values(sample), set()))
+        return learn(self, sample)
 
-    def spied_count(known: _Known, *given: Any, **more: Any) -> Any:
-        counted.append(set())
-        return count(known, *given, **more)
+    def spied_counted(test: Any, sample: Sample) -> Any:
+        rounds[-1][1].update(values(sample))
+        return counted(test, sample)
 
-    def spied_counting(test: Any, sample: Sample) -> Any:
-        counted[-1] |= values(sample)
-        return counting(test, sample)
-
-    monkeypatch.setattr(_Known, "learn", spied_learn)
-    monkeypatch.setattr(_Known, "count", spied_count)
-    monkeypatch.setattr(draw, "counted", spied_counting)
-    plan = plan_of(samples=10_000, batch=500, seed=3)
+    monkeypatch.setattr(method, "learn", spied_learn)
+    monkeypatch.setattr(draw, "counted", spied_counted)
     carry_out(plan)
-    assert [len(one) for one in counted] == [one.bound for one in rounds_for(10_000)]
-    for number, (from_these, these) in enumerate(zip(learned, counted, strict=True)):
-        assert not these & set().union(*learned[: number + 1], *counted[:number])
-        assert from_these >= set().union(*counted[:number])
+    assert [len(fresh) for _, fresh in rounds] == [planned_round.bound for planned_round in rounds_for(10_000)]
+    for number, (training, fresh) in enumerate(rounds):
+        earlier = set().union(*(counts for _, counts in rounds[:number]))
+        assert training >= earlier
+        assert not fresh & earlier.union(*(samples for samples, _ in rounds[: number + 1]))
 
 
 # --- What is told of the rounds ---
