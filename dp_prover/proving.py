@@ -9,33 +9,33 @@ from typing import Any, get_args
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.bounds.digits import shown_above
+from auditor.bounds.digits import format_rounded_up
 from auditor.claims import ApproximateDP, Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.prover import Scope
-from dp_prover import certificate as written
-from dp_prover.alignment import NOTHING, Aligned, Aligner, Failure
-from dp_prover.analyst import analyst_of
-from dp_prover.checker import check_certificate
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.clock import check_time, seconds_left
-from dp_prover.confirm import Noting, compared_numbers, confirmed
-from dp_prover.data_sets import form_of, written_data
-from dp_prover.directed import confirm_each
-from dp_prover.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
-from dp_prover.explain import DATA, event_of, outputs_of, pair_inside
-from dp_prover.gaussian import Moved, least_shift
-from dp_prover.lazy import NotProvedError
-from dp_prover.logarithms import log_above
-from dp_prover.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
-from dp_prover.moves import Box, Hull
-from dp_prover.pairing import Matched, NotMatchedError, Pairing
-from dp_prover.path_cells import Cell
+from dp_prover.confirmation.confirm import Noting, compared_numbers, confirmed
+from dp_prover.confirmation.directed import confirm_each
+from dp_prover.domains.data_sets import form_of, written_data
+from dp_prover.domains.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
+from dp_prover.errors import NotProvedError
+from dp_prover.interfaces import Names, Path, Trace
+from dp_prover.language.analyst import analyst_of
+from dp_prover.language.trace import bounds_of, numbers, symbols, trace
+from dp_prover.models.values import LARGEST_INTEGER
+from dp_prover.numbers.logarithms import log_above
+from dp_prover.numbers.moves import Box, Hull
+from dp_prover.numbers.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from dp_prover.proof import Proof, within
-from dp_prover.run import Names, Path
-from dp_prover.targets import CLAIMS, from_epsilon, from_mu_squared, goal
-from dp_prover.trace import Trace, bounds_of, numbers, symbols, trace
-from dp_prover.values import LARGEST_INTEGER
+from dp_prover.rules.alignment import NOTHING, Aligned, Aligner, Failure
+from dp_prover.rules.explain import DATA, event_of, outputs_of, pair_inside
+from dp_prover.rules.gaussian import Moved, least_shift
+from dp_prover.rules.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
+from dp_prover.rules.pairing import Matched, NotMatchedError, Pairing
+from dp_prover.rules.path_cells import Cell
 
 RANDOM, MOST_COMPARED = (
     12,
@@ -240,13 +240,13 @@ class Attempt:
         bound = from_epsilon(self.claim, largest)
         if bound is None:
             return self._failed(
-                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which does not decide this claim"),
+                _FailedError(f"pure ε ≤ {format_rounded_up(largest)} is proved, which does not decide this claim"),
                 about,
             )
         if not within(bound, self.claim.value):
             assert worst is not None
             family, top = worst
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(_FailedError(reason, bound=bound, family=family, failure=where, path=path), about)
@@ -298,7 +298,7 @@ class Attempt:
         if bound is None:
             return None
         if not within(bound, self.claim.value):
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             return self._failed(_FailedError(reason, bound=bound), about)
         every_trace = [written.trace_of_gaussian(one) for one in traces]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
@@ -334,7 +334,7 @@ class Attempt:
                 return self._signed("masses", epsilon, about, _by_masses(laws, families, every))
         _, family, output = worst
         reason = (
-            f"exactly, {self.claim.symbol} = {shown_above(bound)}"
+            f"exactly, {self.claim.symbol} = {format_rounded_up(bound)}"
             if bound is not None
             else "an output of one data set is impossible on its neighbour"
         )

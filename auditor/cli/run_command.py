@@ -18,9 +18,10 @@ from rich.console import Console
 
 from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text
-from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
+from auditor.auditing.parallel import run_all, stop_all
 from auditor.auditing.plan import journalled, remembering, with_violation
+from auditor.auditing.remeasure import remeasured
 from auditor.blackbox.store import Store
 from auditor.cli.common import (
     STATUS,
@@ -313,19 +314,19 @@ def _run_files(
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
-            ended, begun = run_all(plans, lines.show), time.monotonic()
+            found, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []
                 console.print(f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})")
-                for one in itertools.islice(ended, len(configuration.plans)):
-                    lines.end(one.name)
+                for audit in itertools.islice(found, len(configuration.plans)):
+                    lines.end(audit.plan.name)
                     if not console.is_terminal:
-                        audit = one.result()
-                        line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
+                        result = audit.result()
+                        line = f"  {visible(result.name)}: {result.stop_reason}, {result.seconds:.1f} s"
                         console.print(line, markup=False)
-                    audits.append(one)
+                    audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
-                settled = [replace(audit, strict=strict) for audit in judged]
+                settled = [replace(result, strict=strict) for result in judged]
                 now = time.monotonic()
                 yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
                 begun = now

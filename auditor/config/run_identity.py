@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.blackbox.host import hosted, imported
+from auditor.blackbox.host import hosted
+from auditor.blackbox.imports import imported
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file

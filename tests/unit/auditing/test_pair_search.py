@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.draw import Draw
+from auditor.auditing.ledger import Ledger
 from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, ends, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
@@ -24,10 +24,10 @@ EPSILON = 0.1
 SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
-def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Draw]:
+def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Ledger]:
     settings = Settings(seed=seed)
     plan = Plan("search", PythonSource("m", function=mechanism), claim, domain, 0.001, settings)
-    drawing = Draw(plan, lambda progress: None)
+    drawing = Ledger(plan, lambda progress: None)
     return find_pair(plan, Round(0, outputs, 0, settings.samples, 1.0), drawing, {}), drawing
 
 

@@ -21,7 +21,7 @@ from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import CONTAINERS, INSTEAD
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import simpler
+from auditor.neighbours.shrinking import simpler
 from auditor.results.fields import PairField
 from auditor.results.files import to_json
 
