@@ -157,7 +157,8 @@ def finding(audit: AuditResult) -> str:
 
 def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
     """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
-    parts = [(planted_words(audit), True), outputs_part(audit), (proof_words(audit), True), (audit.earlier, True)]
+    of_data = outputs_part(audit), (_smallest_words(audit), False)
+    parts = [(planted_words(audit), True), *of_data, (proof_words(audit), True), (audit.earlier, True)]
     return [(words, is_message) for words, is_message in parts if words]
 
 
@@ -239,7 +240,7 @@ def _outputs_words(audit: AuditResult, event: Observed, bound: Bound) -> str:
         apart=", if no canary affects another one's score" if is_apart else "",
     )
     guessed = guess_words(audit) if kind == "outputs" else ""
-    return f"{words} {guessed}".rstrip() + _smallest_words(audit)
+    return f"{words} {guessed}".rstrip()
 
 
 def _power_words(audit: AuditResult, kind: str) -> str:
@@ -258,7 +259,7 @@ def _smallest_words(audit: AuditResult) -> str:
     if small is None or audit.verdict is not Verdict.VIOLATION:
         return ""
     proved = "" if isinstance(small.event, QueryAnswers) else f", which proves {smallest_proved(audit.claim, small)}"
-    return f" The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
+    return f"The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
 
 
 def smallest_proved(claim: Claim, small: Smallest) -> str:
