@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.claims import Claim, claim_from_dict
-from auditor.door import Door, found
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import ForeignCode, entry_points_of
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Relation, relation_named
 
@@ -90,11 +90,11 @@ def claim_of(stated: Any, relation: str | None = None) -> Claim:
 
 def _asked(function: str, kind: type, *arguments: Any) -> Any:
     """Return the first answer of an adapter that is not None."""
-    for name, adapter in found(GROUP).items():
+    for name, adapter in entry_points_of(GROUP).items():
         if function == "claim_of" and not hasattr(adapter, function):
             continue
         what = f"the adapter {name}, on {_named(arguments[0])},"
-        with Door(what, "call the mechanism in a function of your own, with a claim and neighbours"):
+        with ForeignCode(what, "call the mechanism in a function of your own, with a claim and neighbours"):
             answer = getattr(adapter, function)(*arguments)
         if isinstance(answer, kind):
             return answer

@@ -20,7 +20,7 @@ from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
-from auditor.strangers import read_bytes, read_json, read_text
+from auditor.untrusted_files import read_bytes, read_json, read_text
 
 # The most bytes of a file of scores.
 MOST_BYTES = 1 << 28

@@ -18,9 +18,9 @@ from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import as_many_as_before
-from auditor.blackbox.host import held
-from auditor.door import Door, stoppable
+from auditor.blackbox.host import reserve_host
 from auditor.errors import MechanismError, OverdueError, WorkerLostError
+from auditor.foreign_code import ForeignCode, stoppable
 from auditor.results.result import AuditResult
 
 # A call that has not answered so many seconds after the limit of its audit is ended.
@@ -40,7 +40,7 @@ def no_listener(progress: Any) -> None:
 
 def run(plan: Plan, listener: Listener = no_listener, *, refuse: bool = False) -> AuditResult:
     """Carry out a plan and judge it at its own level; raises as ``carry_out`` does, and Stopped after SIGINT."""
-    with stoppable(signal.SIGINT), Door("the audit", passes=(Exception,)):
+    with stoppable(signal.SIGINT), ForeignCode("the audit", passes=(Exception,)):
         return carry_out(plan, listener, refuse=refuse).result()
 
 
@@ -55,11 +55,11 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
     if plan.settings.seconds is not None and how.isolate and not how.on_cluster:
         how = replace(how, ends=time.monotonic() + plan.settings.seconds + GRACE)
         plan = plan.with_settings(execution=how)
-    with held(plan.source), contextlib.closing(ProofJob(plan)) as proof:
+    with reserve_host(plan.source), contextlib.closing(ProofJob(plan)) as proof:
         while True:
             ledger = Ledger(plan, listener)
             try:
-                with contextlib.closing(plan.source), plan.store.blamed():
+                with contextlib.closing(plan.source), plan.store.name_the_cause():
                     if plan.settings.prove == "only":
                         return proof_alone(ledger, proof.result()).closed()
                     failure = "" if plan.kind == "query" else first_look(ledger)

@@ -8,8 +8,8 @@ from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.repeats import shown_keys
 from auditor.blackbox.sample import SIDES, Sample
-from auditor.door import text_of
 from auditor.errors import MechanismError
+from auditor.foreign_code import message_of
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
@@ -118,7 +118,7 @@ _OF_FRAMES = (
 
 def _looks_for_columns(failure: BaseException) -> bool:
     """Whether an exception is that of code for data frames which was given an array."""
-    text = text_of(failure)
+    text = message_of(failure)
     if isinstance(failure, AttributeError):
         return any(f"no attribute '{name}'" in text for name in _OF_FRAMES)
     return isinstance(failure, IndexError) and "only integers, slices" in text  # data["column"]

@@ -262,17 +262,15 @@ class SearchStage:
     """A stage of the search.
 
     ``share`` is the stage's part of the outputs of its list of stages. Exactly one stage of a list has None: it gets
-    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``only`` states
-    in words the condition that ``when`` tests. ``parts`` are inner stages. Names are unique, since a report adds up the
-    stages of one name. ``look`` draws by ``look_at``, or notes what it drew by ``Looks.enter``. The last stage of
-    ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the last two stages of ON_NEIGHBOURS.
+    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``parts`` are
+    inner stages. Names are unique, since a report adds up the stages of one name. ``look`` draws by ``look_at``, or
+    notes what it drew by ``Looks.enter``. The last stage of ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the
+    last two stages of ON_NEIGHBOURS.
     """
 
     name: str
     share: float | None
     look: "Callable[[Looks, Known, SearchStage, float], Known]"
-    why: str
-    only: str = ""
     when: Callable[[Looks, Known, float], bool] | None = None
     parts: "tuple[SearchStage, ...]" = ()
 
@@ -287,21 +285,6 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
         if stage.when is None or stage.when(looks, known, share):
             known = stage.look(looks, known, stage, share)
     return known
-
-
-def planned_stages(
-    stages: Sequence[SearchStage], outputs: float, depth: int = 0
-) -> Iterator[tuple[int, SearchStage, float]]:
-    """Yield the depth, the stage, and its outputs if all stages are carried out. Inner stages follow their outer stage.
-
-    >>> next(planned_stages(SEARCH, 100_000))[2]
-    15000.0
-    """
-    fixed = sum(stage.share or 0.0 for stage in stages)
-    for stage in stages:
-        share = (1 - fixed if stage.share is None else stage.share) * outputs
-        yield depth, stage, share
-        yield from planned_stages(stage.parts, share, depth + 1)
 
 
 def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pairs: Sequence[Pair]) -> Known:
@@ -532,44 +515,38 @@ def _last(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Kno
 
 
 ON_NEIGHBOURS = (
+    # Two calls with the same noise tell how far a pair moves the outputs.
     SearchStage(
         "many pairs, by outputs with the same noise",
         0.18,
         with_same_noise,
-        "two calls tell how far a pair moves the outputs",
-        only="if all randomness is the auditor's",
         when=lambda looks, known, outputs: has_same_noise(looks),
     ),
-    SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
-    SearchStage(
-        "corners, crowds and random pairs", 0.12, _corners, "others show at the ends of ranges, in crowds, or anywhere"
-    ),
-    SearchStage(
-        "the simplest pairs, with more outputs", 0.18, _closely, "rare faults show on one or two records as well"
-    ),
+    # Most faults show on one or two records.
+    SearchStage("the simplest pairs", 0.08, _simplest),
+    # Others show at the ends of ranges, in crowds, or anywhere.
+    SearchStage("corners, crowds and random pairs", 0.12, _corners),
+    # Rare faults show on one or two records as well.
+    SearchStage("the simplest pairs, with more outputs", 0.18, _closely),
+    # A mechanism may depend on the order of records.
     SearchStage(
         "the same records in another order",
         0.08,
         _reactions,
-        "a mechanism may depend on the order of records",
-        only="if the mechanism has randomness of its own",
         when=lambda looks, known, outputs: not has_same_noise(looks),
     ),
+    # A mechanism that refuses small data sets leaks most at the smallest size that it accepts. Bisection finds this size,
+    # with far fewer outputs than the stage's share.
     SearchStage(
         "where the kind of output changes",
         0.10,
         _edges,
-        "a mechanism that refuses small data sets leaks most at the smallest accepted size",
-        only="only if its share is enough for a bisection; it uses far less than its share",
         when=lambda looks, known, outputs: outputs > FIRST_LOOK * MOST_EDGES * MOST_HALVINGS,
     ),
-    SearchStage(
-        "the most promising of these, and pairs near them",
-        None,
-        _climb,
-        "most outputs go to the pairs with the best chance to refute the claim",
-    ),
-    SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
+    # Most outputs go to the pairs with the best chance to refute the claim.
+    SearchStage("the most promising of these, and pairs near them", None, _climb),
+    # The best of many looks was lucky, so it is looked at again.
+    SearchStage("the best of all", OF_BEST, _last),
 )
 # After a claim is refuted on neighbours, the search is a climb from the best known pairs, and the last comparison.
 FROM_THE_BEST = ON_NEIGHBOURS[-2:]
@@ -741,36 +718,34 @@ def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: fl
 
 
 OF_THE_SIZE = (
+    # A small loss takes too many outputs to show on each pair of neighbours.
     SearchStage(
         "a small violation, on data sets far apart or on few pairs",
         0.70,
         _small_loss,
-        "a small loss takes too many outputs to show on each pair of neighbours",
-        only="if the claim or the observed loss is small",
         when=lambda looks, known, outputs: _small_is_searched(looks.plan.domain, known.claim, round(outputs)),
     ),
+    # A loss seen at a distance may come from a single step.
     SearchStage(
         "the step of a path with the largest loss",
         0.10,
         _most_lossy_step,
-        "a loss seen at a distance may come from a single step",
-        only="if data sets far apart were searched",
         when=lambda looks, known, outputs: len(known.along) > 1,
     ),
-    SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
+    # A large loss shows there with few outputs.
+    SearchStage("neighbours", None, on_neighbours, parts=ON_NEIGHBOURS),
 )
 # The stages of a search. To tune the search, change this list, OF_THE_SIZE or ON_NEIGHBOURS.
 SEARCH = (
+    # A claim that is small, or so large that it says nothing, does not say how large a loss to look for.
     SearchStage(
         "the loss of the mechanism on neighbours",
         0.15,
         _what_is_lost,
-        "the claim does not say how large a loss to look for",
-        only="if the claim is small, or so large that it says nothing",
         when=lambda looks, known, outputs: (
             _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, looks.now.search)
         ),
         parts=ON_NEIGHBOURS,
     ),
-    SearchStage("a violation of that size", None, _of_the_size, "the search itself", parts=OF_THE_SIZE),
+    SearchStage("a violation of that size", None, _of_the_size, parts=OF_THE_SIZE),
 )

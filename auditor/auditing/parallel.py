@@ -11,8 +11,8 @@ from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.process import kill_all
 from auditor.blackbox.workers import close_all, processes
-from auditor.door import Stopped, refused_by_machine, told
 from auditor.errors import AuditorError, MechanismError
+from auditor.foreign_code import Stopped, describe_error, refused_by_machine
 
 
 def run_all(plans: Sequence[Plan], listener: Listener = no_listener) -> Iterator[Audit]:
@@ -35,7 +35,7 @@ def _apart(plan: Plan, listener: Listener) -> Audit:
     except BaseException as error:  # raised by a domain that a user wrote, or by the auditor itself
         if refused_by_machine(error):
             raise
-        why = f"the audit ended in an error, {told(error)}; please report it, unless the error is of your own code"
+        why = f"the audit ended in an error, {describe_error(error)}; please report it, unless the error is of your own code"
     plan.store.end(why)
     return Audit.without_answer(Ledger(plan, listener), why).closed()
 

@@ -283,7 +283,7 @@ def replayed(plan: Plan, store: Store) -> Plan:
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
     # A replay reports the command that repeats the recorded audit.
-    with kept.blamed():
+    with kept.name_the_cause():
         rerun = tuple(map(str, kept.recall("rerun", lambda: plan.rerun)))
     return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
 

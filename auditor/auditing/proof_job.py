@@ -12,8 +12,8 @@ from auditor.auditing.recount import PROOF_ONLY, not_recounted
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim
-from auditor.door import Stopped, outcome, told
 from auditor.errors import how_many
+from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
@@ -49,7 +49,7 @@ class ProofJob:
         plan, begun, self._begun = self._plan, self._begun, True
         if begun:
             return
-        attempt = None if plan.store.recalls("proof") else outcome(_attempt_for, plan)
+        attempt = None if plan.store.recalls("proof") else result_or_error(_attempt_for, plan)
         if isinstance(attempt, BaseException):
             self._found = _failed(attempt)
         elif attempt is not None:
@@ -61,7 +61,7 @@ class ProofJob:
             if self._closed:
                 return
             try:
-                found = outcome(attempt)  # or the error that the mechanism, its process or the prover raised
+                found = result_or_error(attempt)  # or the error that the mechanism, its process or the prover raised
             except Stopped as stopped:  # the thread that waits raises it
                 self._stopped = stopped
                 return
@@ -88,7 +88,7 @@ class ProofJob:
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
-    why = f"the attempt ended in an error, {told(error)}"
+    why = f"the attempt ended in an error, {describe_error(error)}"
     return asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
 
 

@@ -33,13 +33,6 @@ MOST_FAILURES = 100
 LEAST_OF_MEAN = 0.3
 
 
-def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
-    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
-    planned = rounds_for(plan.settings.samples, plan.settings.search)
-    before = sum(one.share for one in planned[:number])
-    return planned[number].share if number < len(planned) and not is_last else 1 - before
-
-
 def outputs_at_first(ledger: Ledger, pair: Pair, seconds: float, place: int = 1) -> float:
     """Return how many outputs on a pair fit into a first round. ``place`` is part of the trial's address."""
     each = ledger.sampler().seconds_each(pair, TRIAL * seconds, place) / ledger.pace.workers

@@ -141,7 +141,7 @@ class AuditStore:
         return sample
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def name_the_cause(self) -> Iterator[None]:
         """Raise InvalidInputError that blames the file for any error in a replay, since anybody may have written it."""
         try:
             yield

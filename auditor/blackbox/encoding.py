@@ -13,7 +13,7 @@ from auditor.blackbox.sample import SIDES, Sample
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Side
-from auditor.strangers import DEEPEST, require_shallow
+from auditor.untrusted_files import DEEPEST, require_shallow
 
 COUNTS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 # Limits of one sample, since a few bytes of an archive can stand for any number of zeros.

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError
-from auditor.strangers import require_file
+from auditor.foreign_code import Stopped
+from auditor.untrusted_files import require_file
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

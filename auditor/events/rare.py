@@ -35,18 +35,18 @@ class RareChoice(Choice):
 
 def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events."""
-    found = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
-    return max(found, key=lambda choice: choice.forecast, default=None)
+    choices = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
+    return max(choices, key=lambda choice: choice.forecast, default=None)
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
     """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
-    seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
+    held_out = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
     if losses:
-        return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), seen)
-    return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, seen.directions), seen)
+        return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), held_out)
+    return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, held_out.directions), held_out)
 
 
 def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
@@ -83,8 +83,8 @@ def _repeated(table: Table) -> Iterable[_Seen]:
 
 
 def _rare_atoms(table: Table) -> Iterable[_Seen]:
-    seen = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
-    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= RARE * table.trials}
+    frequencies = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
+    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= RARE * table.trials}
     return rare.items() if len(rare) <= MOST_RARE else ()
 
 

@@ -75,12 +75,12 @@ class ScriptStep:
 
     def written(self) -> dict[str, Any]:
         """Return the step as it stands in a script."""
-        found = {"ask": self.ask}
+        entries = {"ask": self.ask}
         if self.when is not None:
-            found["if"] = self.when.written()
+            entries["if"] = self.when.written()
             if self.otherwise is not NOTHING:
-                found["else"] = self.otherwise
-        return found if self.session == 1 else {**found, "session": self.session}
+                entries["else"] = self.otherwise
+        return entries if self.session == 1 else {**entries, "session": self.session}
 
     def question(self, last: Any) -> Any:
         """Return the question after the ``last`` answer, or NOTHING. The session may change the returned question."""

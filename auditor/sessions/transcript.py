@@ -6,8 +6,8 @@ This needs no library but Python's own, so that a program with a session of anot
 from collections.abc import Callable
 from typing import Any
 
-from auditor.door import outcome
 from auditor.errors import MechanismError
+from auditor.foreign_code import result_or_error
 from auditor.neighbours.scripts import NOTHING, Asked, ScriptStep
 
 # NOT_ASKED is the answer of a step that asks nothing, PAST_METER of each step after the end by a meter.
@@ -50,9 +50,9 @@ class _Dialogue:
         if question is not NOTHING:
             if step.session not in self.sessions:
                 self.sessions[step.session] = self.open_session()
-            answer = outcome(_put(self.sessions[step.session]), question)
+            answer = result_or_error(_put(self.sessions[step.session]), question)
         session = self.sessions.get(step.session)
-        said = {name: outcome(_read, session, name) for name in SAID if hasattr(session, name)}
+        said = {name: result_or_error(_read, session, name) for name in SAID if hasattr(session, name)}
         if self.meter is not None and self.meter.of is None and self.meter.is_passed(said.get("spent")):
             self.is_over = True
             answer, said = PAST_METER, dict.fromkeys(SAID, PAST_METER)

@@ -24,8 +24,8 @@ from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, TASK, Execution, Pace, Sampler
 from auditor.blackbox.workers import Processes, Task, Threads, Workers
 from auditor.bounds.evidence import ScoreCounts
-from auditor.door import Stopped
 from auditor.errors import MechanismError, WorkerLostError
+from auditor.foreign_code import Stopped
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
 

@@ -16,8 +16,8 @@ from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import ProcessEnded
 from auditor.blackbox.sample import ALWAYS, Patience
-from auditor.door import Stopped
 from auditor.errors import MechanismError
+from auditor.foreign_code import Stopped
 from auditor.neighbours.pair import Arrays, Pair, Relation
 
 PAIR = Pair(10, 20)

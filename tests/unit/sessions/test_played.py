@@ -9,7 +9,7 @@ from auditor import Command, Dialogues, MechanismError, Value
 from auditor.blackbox.canonical import row_of
 from auditor.blackbox.command import Program
 from auditor.blackbox.mechanism import Mechanism, PythonSource
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 from auditor.neighbours.scripts import Asked, Meter, Script, script_of
 from auditor.sessions.played import Played
 from auditor.sessions.transcript import NOT_ASKED, PAST_METER, transcript
