@@ -25,7 +25,7 @@ from auditor.errors import InvalidInputError, short
 if TYPE_CHECKING:
     from auditor.blackbox.outputs import OutputColumn, Outputs
     from auditor.blackbox.sample import Drawer, Sample
-    from auditor.bounds.prospect import Prospect
+    from auditor.bounds.utility import Prospect
     from auditor.events.histogram import Histogram
     from auditor.events.observed import Observed
     from auditor.neighbours.pair import Pair

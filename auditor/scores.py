@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor.bounds.bisection import halved
+from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, read_guess_numbers
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
@@ -77,7 +77,7 @@ class ScoreBounds:
             return gaussian_delta(self.mu, epsilon) <= self.delta
 
         most = self.mu * (self.mu / 2 + 40)
-        return 0.0 if enough(0.0) else halved(enough, 0.0, most, lambda low, high: high - low < 1e-9)[0]
+        return 0.0 if enough(0.0) else narrow_bracket(enough, 0.0, most, lambda low, high: high - low < 1e-9)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, and ``epsilon_if_gaussian``."""
@@ -151,8 +151,10 @@ def audit_scores(
                 f"{known_in:,} canaries are inside and {known_out:,} outside; in one run, a fair coin for each canary must decide "
                 'this. Scores of separate runs have the origin "independent-runs"'
             )
-    numbers = numbers_of_guesses(guesses, sum(map(len, sides)))
-    looks = GuessLooks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
+    numbers = read_guess_numbers(guesses, sum(map(len, sides)))
+    looks = OneRunGuesses(
+        tuple(count_right_guesses_with_ties(*sides, number) for number in numbers), apart=origin != "one-run"
+    )
     return ScoreBounds(
         origin,
         looks.bound(ApproximateDP(0, delta), alpha),
@@ -160,8 +162,8 @@ def audit_scores(
         looks.bound(GaussianDP(0), alpha),
         tuple((epsilon, looks.delta(epsilon, alpha)) for epsilon in EPSILONS),
         confidence,
-        looks.seen[0].canaries,
-        tuple((one.guesses, one.wins) for one in looks.seen),
+        looks.tallies[0].canaries,
+        tuple((tally.guesses, tally.wins) for tally in looks.tallies),
         ASSUMED[origin],
     )
 
@@ -195,13 +197,13 @@ def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Fl
     def may_run_out(trials: int) -> bool:
         return sum(float(binom.sf(len(side), trials, 0.5)) for side in (inside, outside)) > SPARED * alpha
 
-    trials, _ = halved(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
+    trials, _ = narrow_bracket(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
     rng = np.random.default_rng(list(hashlib.sha256(inside.tobytes() + outside.tobytes()).digest()))
     left = int(np.clip(rng.binomial(trials, 0.5), trials - len(outside), len(inside)))
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
 
 
-def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses:
+def count_right_guesses_with_ties(inside: Floats, outside: Floats, guesses: int) -> GuessTally:
     """Count right guesses. The highest scores are guessed "in". The same number of lowest scores, or one fewer, are guessed "out".
 
     Among equal scores, a random choice decides which are guessed on. The count returned is a number that this random choice
@@ -209,7 +211,7 @@ def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses
     random choice raises false alarms with probability at most α, this count does so with probability at most α/(1 − SPARED).
     """
     wins = _right_at_least(outside, inside, guesses // 2) + _right_at_least(-inside, -outside, guesses - guesses // 2)
-    return RightGuesses(len(inside) + len(outside), guesses, wins)
+    return GuessTally(len(inside) + len(outside), guesses, wins)
 
 
 def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:

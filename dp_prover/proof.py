@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from auditor.bounds.digits import TOLERANCE, shown_above
+from auditor.bounds.digits import TOLERANCE, format_rounded_up
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.prover import Scope, Status
@@ -82,7 +82,7 @@ class Proof:
         pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"
         scripts = "" if self.asked is None else f", {self.asked}"
-        return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}{scripts}"
+        return f"{self.claim.symbol} ≤ {format_rounded_up(self.bound)}, over the reals, {about}{scripts}"
 
 
 def rounded_up(bound: Fraction) -> float:

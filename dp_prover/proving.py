@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.bounds.digits import shown_above
+from auditor.bounds.digits import format_rounded_up
 from auditor.claims import ApproximateDP, Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
@@ -240,13 +240,13 @@ class Attempt:
         bound = from_epsilon(self.claim, largest)
         if bound is None:
             return self._failed(
-                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which does not decide this claim"),
+                _FailedError(f"pure ε ≤ {format_rounded_up(largest)} is proved, which does not decide this claim"),
                 about,
             )
         if not within(bound, self.claim.value):
             assert worst is not None
             family, top = worst
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(_FailedError(reason, bound=bound, family=family, failure=where, path=path), about)
@@ -298,7 +298,7 @@ class Attempt:
         if bound is None:
             return None
         if not within(bound, self.claim.value):
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound that was found is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             return self._failed(_FailedError(reason, bound=bound), about)
         every_trace = [written.trace_of_gaussian(one) for one in traces]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
@@ -334,7 +334,7 @@ class Attempt:
                 return self._signed("masses", epsilon, about, _by_masses(laws, families, every))
         _, family, output = worst
         reason = (
-            f"exactly, {self.claim.symbol} = {shown_above(bound)}"
+            f"exactly, {self.claim.symbol} = {format_rounded_up(bound)}"
             if bound is not None
             else "an output of one data set is impossible on its neighbour"
         )

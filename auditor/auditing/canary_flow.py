@@ -20,7 +20,7 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessLooks, surest_guesses
+from auditor.bounds.one_run import OneRunGuesses, count_right_guesses
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
 from auditor.interfaces import Source

@@ -12,7 +12,7 @@ from auditor.auditing.evidence import CanaryEvidence, CountedTest, CountEvidence
 from auditor.auditing.outcome import levels_of
 from auditor.auditing.query_flow import judged_again
 from auditor.bounds.divergences import Wager
-from auditor.bounds.one_run import GuessLooks, RightGuesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
@@ -83,8 +83,8 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
             if canaries * runs > MOST_CANARIES:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
-            seen = tuple(RightGuesses(canaries * runs, *numbers) for numbers in guesses)
-            return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason, audit.judgement.share)
+            seen = tuple(GuessTally(canaries * runs, *numbers) for numbers in guesses)
+            return CanaryEvidence(claim, OneRunGuesses(seen, apart), canaries, runs, reason, audit.judgement.share)
         case event if isinstance(event, Reported) and isinstance(event, ObservedReport) == isinstance(
             claim, Probability
         ):

@@ -6,7 +6,7 @@ privacy, or on few pairs if the domain has no such paths. The claim says how lar
 small, or so large that it says nothing, a first search on neighbours shows how much the mechanism loses.
 
 A stage looks at pairs: it draws outputs on each, and a method computes what the pair promises. This is the chance that
-the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.prospect`).
+the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.utility`).
 """
 
 import functools
@@ -25,16 +25,16 @@ from auditor.auditing.sizes import Round
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
-from auditor.bounds.prospect import (
+from auditor.bounds.digits import round_significant
+from auditor.bounds.utility import (
     UNLIKE_IF_SIMPLE,
     WORTH_OF_BOUND,
     WORTH_TO_EXPLORE,
+    Outlook,
     Prior,
-    Promised,
     Prospect,
-    outlooks,
-    prior_of_all,
+    fit_prior_to_pilots,
+    judge_prospects,
 )
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.events.selection import FEW_OUTPUTS
@@ -116,7 +116,7 @@ class Looks:
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
         """Return what each pair of data sets promises. The pairs need not be neighbours: they may be ends of a path."""
         seen = self.on(drawn_on, outputs_each, functools.partial(shown_by, method))
-        return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
+        return Outlook.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note for the report how many pairs a stage looked at, and with how many outputs."""
@@ -244,11 +244,11 @@ class Known:
     @functools.cached_property
     def prior(self) -> Prior:
         """The prior of losses, fitted to all pairs that were looked at."""
-        return prior_of_all([look.prospects for look in self.seen.values()])
+        return fit_prior_to_pilots([look.prospects for look in self.seen.values()])
 
     @functools.cached_property
-    def _promised(self) -> Promised:
-        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
+    def _promised(self) -> Outlook:
+        return Outlook.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
 
     def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
         """Return all looks with what they promise, the best first; ``worth`` replaces the usual worth of a bound."""
@@ -373,7 +373,7 @@ def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
     """Return the pairs with the largest distances, at most ALIKE for each distance."""
     chosen, number = list[Pair](), Counter[float]()
     for i in best_first(distances):
-        equal = significant(distances[i], 2)
+        equal = round_significant(distances[i], 2)
         number[equal] += 1
         if number[equal] <= ALIKE and distances[i] > ROUNDING:
             chosen.append(pairs[i])
@@ -611,7 +611,7 @@ def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float
     if not looks.spent or seen.found is None:
         return known
     pair = seen.found.pair
-    _, bounds = outlooks(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
+    _, bounds = judge_prospects(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
     method = looks.method(_shown(known.claim, bounds.max(initial=0.0)))
     return replace(known.judged_by(method), first=(*known.first, pair))
 
@@ -688,7 +688,7 @@ def _small_loss(looks: Looks, known: Known, stage: SearchStage, outputs: float) 
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
         seen = looks.on_pairs("few pairs, for a small violation", pairs, each, claim, {})
-        return Promised.of([look.prospects for look in seen], claim.value).utilities()
+        return Outlook.of([look.prospects for look in seen], claim.value).utilities()
 
     budget = Budget(round(outputs), most_pairs=affordable_pairs(claim, round(outputs)))
     best = search_pairs(domain, evaluate, budget, looks.rng)
@@ -703,10 +703,10 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
     seen = looks.on([*map(ends, paths)], outputs_each, functools.partial(shown_by, method))
     looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each, claim)
     by_step = [
-        [one.of_steps(len(along) ** exponent) for one in method.prospects(evidence)]
+        [one.per_step(len(along) ** exponent) for one in method.prospects(evidence)]
         for evidence, along in zip(seen, paths, strict=True)
     ]
-    return Promised.of(by_step, claim.value).utilities()
+    return Outlook.of(by_step, claim.value).utilities()
 
 
 def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:

@@ -16,7 +16,7 @@ from auditor.blackbox.sample import Drawer
 from auditor.blackbox.sampling import Execution
 from auditor.blackbox.store import Store
 from auditor.blackbox.workers import processes
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import (
     FEWEST,
@@ -207,7 +207,7 @@ class Plan:
     def with_more(self, times: float = GROWTH) -> str:
         """Say which setting to raise, and to what, for ``times`` times the outputs; by default for one more round."""
         name = "samples" if self.settings.seconds is None else "seconds"
-        return f"raise `{name}` to {min(MOST, error_bound(times * getattr(self.settings, name))):,.12g}"
+        return f"raise `{name}` to {min(MOST, round_error_up(times * getattr(self.settings, name))):,.12g}"
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""

@@ -24,7 +24,7 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
+from auditor.bounds.utility import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
@@ -291,7 +291,7 @@ class _Replay:
 
     def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:
         """Return what a look promises under the prior of all looks."""
-        return Promised.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
+        return Outlook.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

@@ -15,7 +15,7 @@ from auditor.auditing.smallest import shrink
 from auditor.auditing.warnings import drift
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.claims import Probability
-from auditor.methods.probability import Reported, hits
+from auditor.methods.probability import ReportedEvent, count_hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs

@@ -10,7 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.rounds import LEAST_IN_TIME, few_failures, outputs_at_first, seconds_for
 from auditor.auditing.sizes import GROWTH, selection_of
 from auditor.blackbox.batches import Phase
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.defaults import FEWEST, MOST
 from auditor.errors import InvalidInputError
 from auditor.results.reader import fitting
@@ -125,8 +125,8 @@ def _more(ledger: Ledger, outputs: float) -> str:
 def _raised(plan: Plan, outputs: float, seconds: float | None) -> str:
     """Say to what `samples` is to be raised for so many outputs, or under a limit of time `seconds`."""
     if seconds is None or plan.settings.seconds is None:
-        return f"raise `samples` to {min(MOST, error_bound(outputs)):,.12g}"
-    return f"raise `seconds` to {error_bound(max(seconds, 2 * plan.settings.seconds)):,.12g}"
+        return f"raise `samples` to {min(MOST, round_error_up(outputs)):,.12g}"
+    return f"raise `seconds` to {round_error_up(max(seconds, 2 * plan.settings.seconds)):,.12g}"
 
 
 def _not_tried(why: str, advice: str) -> Recount:

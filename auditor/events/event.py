@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
 from auditor.events import cells, features, logistic, text
@@ -63,7 +63,7 @@ class Event:
             # A score is ln of P[left]/P[right].
             edge = rule.edges[0 if rule.values[0] == side else -1]
             how = "more" if (rule.values[0] == side) == (edge <= 0) else "less"
-            odds = significant(math.exp(min(abs(edge), 700.0)), 3)
+            odds = round_significant(math.exp(min(abs(edge), 700.0)), 3)
             return f"{feature.name} for the {'left' if edge > 0 else 'right'} data set is {odds:,.10g} to 1 or {how}"
         return rule.describe(feature.name, side, longest=longest)
 

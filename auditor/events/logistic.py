@@ -9,7 +9,7 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.bounds.intervals import Floats
 from auditor.events.curve import Labelled, ridge_for
 from auditor.events.features import LARGEST
@@ -79,7 +79,7 @@ def fit_logistic(sample: Sample, most: int = 20_000) -> LogisticScore | None:
     intercept, weights = _fit(design, labels)
     # The intercept is for sides that are equally likely, not for the sides' shares of this sample.
     intercept -= math.log(sample.left.size / sample.right.size)
-    return LogisticScore(terms, products, significant(intercept), tuple(map(significant, weights.tolist())))
+    return LogisticScore(terms, products, round_significant(intercept), tuple(map(round_significant, weights.tolist())))
 
 
 def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
@@ -92,7 +92,7 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         levels = BENDS if places <= 4 else fewer
         finite = np.clip(numbers[np.isfinite(numbers)], -LARGEST / 4, LARGEST / 4)  # no difference overflows
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
-        bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
+        bends = tuple(map(round_significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
         frequencies = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))

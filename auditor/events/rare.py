@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.bounds.intervals import Floats
-from auditor.bounds.prospect import HeldOut
+from auditor.bounds.utility import HeldOutWins
 from auditor.events.blocks import Choice, Forecaster, RuleCounts, Table
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
@@ -30,7 +30,7 @@ _Seen = tuple[float | str, tuple[int, int]]
 class RareChoice(Choice):
     """A rule on rare events, and its wins on other outputs than those that suggested it."""
 
-    seen: HeldOut
+    wins: HeldOutWins
 
 
 def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, distinct
 
@@ -113,7 +113,7 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 def best_first(scores: Sequence[float]) -> list[int]:
     """Return the indices of scores, the highest first and NaN last. Scores equal to DIGITS digits keep their order."""
-    rounded = [significant(score, DIGITS) for score in scores]
+    rounded = [round_significant(score, DIGITS) for score in scores]
     return sorted(range(len(scores)), key=lambda i: -rounded[i] if rounded[i] > -math.inf else math.inf)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
-from auditor.bounds.digits import shown_above
+from auditor.bounds.digits import format_rounded_up
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import false_alarms, how_many, visible
@@ -85,7 +85,7 @@ def _both_ends(audit: AuditResult) -> str:
         return bound_words(audit)
     ends = [bound_words(audit)] if audit.bound is not None else []
     where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
+    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}"])
 
 
 def code_parts(text: str) -> list[tuple[str, bool]]:
@@ -128,7 +128,7 @@ def proof_words(audit: AuditResult) -> str | None:
         return None
     listed = f"{how_many(proof.pairs or 0, 'pair')} that {'was' if proof.pairs == 1 else 'were'} listed"
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
-    bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
+    bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
     return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")

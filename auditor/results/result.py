@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
@@ -329,10 +329,10 @@ class AuditResult:
         flat["strict"] = self.strict or None
         # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
-        flat |= {key: with_significant_digits(flat[key]) for key in derived}
+        flat |= {key: round_floats(flat[key]) for key in derived}
         if self.smallest is not None:
-            flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
-        flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
+            flat["smallest"]["bound"] = round_floats(flat["smallest"]["bound"])
+        flat["budget"] = {"allowed_error": self.alpha, "p_value": round_floats(self.p_value)}
         if self.judgement.share < 1:
             flat["budget"] |= {"share": self.judgement.share, "round": self.judgement.round}
         return {key: flat[key] for key in KEYS if key not in OPTIONAL or flat[key] is not None}

@@ -252,7 +252,7 @@ def recomputed(entry: dict[str, Any]) -> float:
     if bound["method"] == "two-intervals":
         left = event["guess"] == "left"
         return two_intervals_epsilon(
-            counts_of_guesses.left if left else counts_of_guesses.right.mirrored(), delta, alpha
+            counts_of_guesses.left if left else counts_of_guesses.right.swap_sides(), delta, alpha
         )
     if "mu" in claim:
         return guess_mu(counts_of_guesses, alpha)

@@ -34,7 +34,7 @@ def test_what_lies_beyond_the_other_side_is_guessed() -> None:
 
 def test_no_event_is_made_of_an_end_that_the_other_side_reaches() -> None:
     found = chosen(side(at_the_end=40), side(at_the_end=3))
-    assert found is None or found.seen.wins == 0
+    assert found is None or found.wins.wins == 0
 
 
 def numbers(*values: float) -> SortedColumn:
@@ -107,5 +107,5 @@ def test_a_run_at_an_end_is_so_many_wins_and_a_loss() -> None:
     found = chosen(numbers(*range(21)), numbers(2.5, 3.5))
     assert found is not None
     # Up to a quarter of a run is left out, next to the other side: here 4 alone, for the sake of a round threshold.
-    assert (found.seen.wins, found.seen.losses) == (3 + 16, 2)
+    assert (found.wins.wins, found.wins.losses) == (3 + 16, 2)
     assert found.test.describe(LEFT) == "output ≤ 2 or output > 4"

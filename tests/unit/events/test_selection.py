@@ -13,7 +13,7 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.prospect import Prior, outlooks
+from auditor.bounds.utility import Prior, judge_prospects
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
@@ -251,7 +251,7 @@ def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
 
     method = Guesses(PureDP(1.0), alpha=0.001, planned=100_000)
     looks = [method.prospects(method.evidence(draw(redrawn, 1_100, seed))) for seed in range(20)]
-    chances = [outlooks(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
+    chances = [judge_prospects(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
     careful, bold = (np.median([chance[kind] for chance in chances]) for kind in (0, -1))
     assert bold > 20 * careful
 

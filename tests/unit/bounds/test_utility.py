@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from auditor.bounds.prospect import (
-    REACH,
+from auditor.bounds.utility import (
     UNLIKE_IF_RARE,
+    UNLIKE_SPREAD,
     WORTH_OF_BOUND,
-    HeldOut,
+    HeldOutWins,
+    Outlook,
     Prior,
-    Promised,
     Prospect,
-    fitted_prior,
-    outlooks,
+    fit_prior,
+    judge_prospects,
     utilities,
-    utility_of_rule,
+    utility_of_distinguisher,
 )
 from auditor.claims import ApproximateDP, PureDP
 from auditor.methods.guessing import Guesses
@@ -27,11 +27,11 @@ WIDE = Prior(1.0, 0.2)
 
 def promised(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Prospect:
     claim = ApproximateDP(1.0, delta) if delta else PureDP(1.0)
-    return Guesses(claim, 0.001, 100_000).promised(HeldOut(wins, guesses, trials, 1))
+    return Guesses(claim, 0.001, 100_000).prospect_of(HeldOutWins(wins, guesses, trials, 1))
 
 
 def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
-    [found], _ = outlooks([prospect], prior, 1.0)
+    [found], _ = judge_prospects([prospect], prior, 1.0)
     return float(found)
 
 
@@ -40,7 +40,7 @@ def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is
     rare = promised(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
     assert chance(on_the_claim) < 0.02
     assert chance(rare) > 0.1
-    assert np.argmax(utilities(outlooks([on_the_claim, rare], WIDE, 1.0), 1.0)) == 1
+    assert np.argmax(utilities(*judge_prospects([on_the_claim, rare], WIDE, 1.0), 1.0)) == 1
 
 
 def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -> None:
@@ -60,7 +60,7 @@ def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out(
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
-    found = utilities(outlooks([*sound, faulty], fitted_prior([*sound, faulty]), 1.0), 1.0)
+    found = utilities(*judge_prospects([*sound, faulty], fit_prior([*sound, faulty]), 1.0), 1.0)
     assert np.argmax(found) == 300
     assert max(found[:300]) < 0.5
 
@@ -70,17 +70,17 @@ def test_the_prior_is_fitted_beyond_the_errors_of_the_looks(centre: float, sprea
     """Of 4,000 looks the median errs by .01, and the spread by .02 or so; six standard errors."""
     rng = np.random.default_rng(2)
     losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
-    prior = fitted_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
+    prior = fit_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
     assert prior.centre == pytest.approx(centre, abs=0.06)
     assert prior.spread == pytest.approx(spread, abs=0.12)
 
 
 def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts() -> None:
     weak, strong = promised(60, 100, 200), promised(100, 100, 200)
-    nothing, both, alone = Promised.of([[], [weak, strong], [weak]], 1.0).utilities()
+    nothing, both, alone = Outlook.of([[], [weak, strong], [weak]], 1.0).utilities()
     assert nothing == -math.inf
     assert both > alone
-    assert Promised.of([], 1.0).utilities() == []
+    assert Outlook.of([], 1.0).utilities() == []
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 def test_a_rule_that_later_looks_do_not_show_was_luck(
     known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
 ) -> None:
-    assert HeldOut(*known).if_the_same(HeldOut(*later)) == HeldOut(*then)
+    assert HeldOutWins(*known).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
     """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
-    rare = (HeldOut(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
-    looks = [method.prospects((HeldOut(0, 0, 20_000, 1), seen))[0] for seen in rare]
-    alone, best_of_eight = outlooks(looks, Prior(1.0, 0.05), 1.0)[0]
+    rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
+    looks = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    alone, best_of_eight = judge_prospects(looks, Prior(1.0, 0.05), 1.0)[0]
     assert best_of_eight < alone / 3
 
 
@@ -125,7 +125,7 @@ def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, del
     likelihood /= likelihood.max()
     refutes = ndtr((grid - 1.0 - prospect.short) / prospect.noise)
     masses = []
-    for centre, spread in ((WIDE.centre, WIDE.spread), (1.0, None), (WIDE.centre, WIDE.spread + REACH)):
+    for centre, spread in ((WIDE.centre, WIDE.spread), (1.0, None), (WIDE.centre, WIDE.spread + UNLIKE_SPREAD)):
         density = np.exp(-(((grid - centre) / spread) ** 2) / 2) if spread else 1.0 * (np.abs(grid - centre) < 1e-6)
         masses.append(density / density.sum())
     shares = [(1 - UNLIKE_IF_RARE) / 2, (1 - UNLIKE_IF_RARE) / 2, UNLIKE_IF_RARE]
@@ -144,7 +144,11 @@ def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
     on_the_claim = Prospect(1.0, 0.01, 0.02, 0.01)
     below, above = (Prospect(loss, 1.0, 1.0, 0.8, UNLIKE_IF_RARE) for loss in (0.9, 2.5))
     assert chance(below, Prior(1.0, 0.0)) > WORTH_OF_BOUND
-    assert utility_of_rule(below, 1.0) < utility_of_rule(on_the_claim, 1.0) < utility_of_rule(above, 1.0)
+    assert (
+        utility_of_distinguisher(below, 1.0)
+        < utility_of_distinguisher(on_the_claim, 1.0)
+        < utility_of_distinguisher(above, 1.0)
+    )
 
 
 def test_more_evidence_of_a_loss_promises_more() -> None:
@@ -154,8 +158,8 @@ def test_more_evidence_of_a_loss_promises_more() -> None:
 
 
 def test_looks_at_one_pair_add_up() -> None:
-    assert HeldOut(1, 2, 10, 1).joined(HeldOut(3, 3, 20, 2)) == HeldOut(4, 5, 30, 2, longest=20)
-    assert HeldOut(1, 2, 10, 1, 3).joined(HeldOut(3, 3, 20, 2, 5)) == HeldOut(4, 5, 30, 2, 5, 20)
+    assert HeldOutWins(1, 2, 10, 1).pool(HeldOutWins(3, 3, 20, 2)) == HeldOutWins(4, 5, 30, 2, largest=20)
+    assert HeldOutWins(1, 2, 10, 1, 3).pool(HeldOutWins(3, 3, 20, 2, 5)) == HeldOutWins(4, 5, 30, 2, 5, 20)
 
 
 def test_a_rule_that_never_lost_may_have_any_odds() -> None:
