@@ -58,7 +58,7 @@ def audit_one_run(ledger: Ledger) -> Audit:
     audit = Audit(ledger, evidence(plan, domain, runs, reason, share))
     if not domain.apart or len(runs) == 1:
         return audit
-    counted = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
+    counted = [count_right_guesses(*_arrays([run]), len(run.scores)) for run in runs]
     return audit.warned(*uneven([(each.wins, each.guesses - each.wins) for each in counted]))
 
 
@@ -149,5 +149,5 @@ def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: 
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
-    seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason, share)
+    seen = tuple(count_right_guesses(scores, inside, number) for number in numbers)
+    return CanaryEvidence(plan.claim, OneRunGuesses(seen, domain.apart), len(domain.canaries), len(runs), reason, share)

@@ -32,7 +32,7 @@ from auditor.verdict import Verdict
 
 # More canaries than anybody has, and few enough to compute with.
 MOST_CANARIES = 10_000_000
-Reported = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
+ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -85,7 +85,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
             seen = tuple(GuessTally(canaries * runs, *numbers) for numbers in guesses)
             return CanaryEvidence(claim, OneRunGuesses(seen, apart), canaries, runs, reason, audit.judgement.share)
-        case event if isinstance(event, Reported) and isinstance(event, ObservedReport) == isinstance(
+        case event if isinstance(event, ReportedEvent) and isinstance(event, ObservedReport) == isinstance(
             claim, Probability
         ):
             outputs, is_textbook = _outputs(event), audit.bound is not None and audit.bound.method == TwoIntervals.name
@@ -102,7 +102,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
 class _AsReported:
     """The test of an event whose counts are known."""
 
-    event: Reported
+    event: ReportedEvent
 
     @property
     def events(self) -> tuple[ObservedRule, ...]:

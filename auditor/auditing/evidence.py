@@ -12,12 +12,12 @@ from auditor.auditing.plan import CHANCES
 from auditor.auditing.tally import Tally
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Bound
-from auditor.bounds.one_run import GuessLooks
+from auditor.bounds.one_run import OneRunGuesses
 from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries
 from auditor.interfaces import AnyMethod, Test
-from auditor.methods.probability import Reported
+from auditor.methods.probability import ReportedEvent
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import Verdict, judge, smallest_level
@@ -151,7 +151,7 @@ class RateEvidence(CountEvidence):
         claim, counts = self.claim, self.shown.counts
         assert isinstance(claim, Probability)
         rate: Any = self.shown.at(alpha)
-        test = Reported(claim, rate.alpha)
+        test = ReportedEvent(claim, rate.alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
         # If the claim is refuted, show the limit that lies beyond the claim; otherwise show the other limit.
         is_lower = refuted if claim.at_most else not refuted
@@ -175,45 +175,47 @@ class CanaryEvidence(Evidence):
     """How many guesses were right in ``runs``, each with the same number of ``canaries``, for a bound at a share of the level."""
 
     claim: PrivacyClaim
-    looks: GuessLooks
+    guesses: OneRunGuesses
     canaries: int
     runs: int
     reason: str
     share: float
 
     def bound(self, alpha: float) -> float:
-        return self.looks.bound(self.claim, self.share * alpha)
+        return self.guesses.bound(self.claim, self.share * alpha)
 
     def refutes(self, alpha: float) -> bool:
         """See Evidence; faster, since it does not compute the bound."""
-        return self.looks.refute(self.claim, self.share * alpha)
+        return self.guesses.refute(self.claim, self.share * alpha)
 
     def p_value(self) -> float:
         """See Evidence; in closed form if canaries are ``apart``: no canary affects another's score."""
-        if not self.looks.apart:
+        if not self.guesses.apart:
             return Evidence.p_value(self)
-        return min(1.0, self.looks.p_value_apart(self.claim) / self.share)
+        return min(1.0, self.guesses.p_value_independent(self.claim) / self.share)
 
     def judge(self, alpha: float) -> Judgement:
         name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
         bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
         own, epsilons = self.share * alpha, np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
-        best = self.looks.best(self.claim, own)
+        best = self.guesses.best(self.claim, own)
         event = ObservedCanaries(
             f"the surest guesses at which of {self.canaries:,} canaries were in the data",
             self.canaries,
             self.runs,
-            self.looks.apart,
-            tuple((each.guesses, each.wins) for each in (best, *(each for each in self.looks.seen if each != best))),
+            self.guesses.apart,
+            tuple(
+                (each.guesses, each.wins) for each in (best, *(each for each in self.guesses.tallies if each != best))
+            ),
         )
         return Judgement(
             judge(self.claim, bound),
             self.reason,
             bound,
             event,
-            {name: self.looks.detectable(self.claim, own, chance) for name, chance in CHANCES},
+            {name: self.guesses.detectable(self.claim, own, chance) for name, chance in CHANCES},
             self.p_value(),
             alpha,
             self.share,
-            illustration=Illustration(profile=tuple((each, self.looks.delta(each, own)) for each in epsilons)),
+            illustration=Illustration(profile=tuple((each, self.guesses.delta(each, own)) for each in epsilons)),
         )

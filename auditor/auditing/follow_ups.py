@@ -10,7 +10,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.planted import plant_faults
 from auditor.auditing.smallest import find_smallest
 from auditor.auditing.warnings import Caveat, exceptions, few_outputs, nothing_differs, smaller_noise
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.methods import method_for
@@ -46,7 +46,7 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
     if truth is None:
         return None
     exact = method_for(plan.claim, "fixed", plan.alpha, plan.settings.samples).exact(truth)
-    return None if exact is None else (exact.value, error_bound(exact.error))
+    return None if exact is None else (exact.value, round_error_up(exact.error))
 
 
 def _shows_no_loss(audit: Audit) -> bool:

@@ -12,7 +12,7 @@ from auditor.auditing.pair_search import Look
 from auditor.auditing.plan import Plan
 from auditor.auditing.warnings import Caveat, shown_caveats, weaknesses
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.defaults import CONFIDENCE, VALUES
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
@@ -96,7 +96,7 @@ class Audit:
             self.planted,
             settings.observe,
             # Round the limits as a report does, so that the two can be compared.
-            with_significant_digits(plan.neighbours.limits()),
+            round_floats(plan.neighbours.limits()),
         )
         drawn_by = ledger.drawn_by() if ledger.spent.bound and plan.kind != "canaries" else ""
         seconds, seed = ledger.elapsed(), settings.seed

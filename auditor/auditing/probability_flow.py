@@ -34,7 +34,7 @@ def audit_probability(ledger: Ledger) -> Audit:
         while size := rounds.next(refuted=refuted, cheap=best is not None and best.tally.in_calls):
             alone = best.pair if best and refuted else _worst(plan, size, ledger, findings)
             batches = ledger.batches(alone, size.bound, Phase.BOUND, (size.number,))
-            test, method = Reported(claim, size.share * plan.alpha), plan.method(size.bound)
+            test, method = ReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)
             tally, _ = ledger.count(batches, test)
             if not tally.batches:
                 break
@@ -63,7 +63,7 @@ def _worst(plan: Plan, size: Round, ledger: Ledger, before: Sequence[Finding]) -
         ledger.pairs.update(pair.key() for pair in alone)
         batches = [Batch(pair, outputs_each, Phase.SEARCH, (size.number, rounds, i)) for i, pair in enumerate(alone)]
         rounds += 1
-        return [sign * each / outputs_each for each in ledger.draw_each(batches, hits, size.search)]
+        return [sign * each / outputs_each for each in ledger.draw_each(batches, count_hits, size.search)]
 
     rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
     # A data set needs half as many outputs as a pair: LEAST_LOOK, not LEAST_OUTPUTS.

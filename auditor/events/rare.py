@@ -43,7 +43,7 @@ def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecast
     """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
-    held_out = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
+    held_out = HeldOutWins(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
     if losses:
         return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), held_out)
     return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, held_out.directions), held_out)

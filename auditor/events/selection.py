@@ -109,7 +109,7 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
     choices = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
     best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
-    return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
+    return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 
 
 def frequent_rules(
