@@ -51,7 +51,7 @@ def audit_pairwise(ledger: Ledger) -> Audit:
         audit = flow.decide()
     except NoAnswerError as none:
         audit = Audit.without_answer(ledger, none.reason, none.pair)
-    return audit if recounted is None else recounted.added_to(audit)
+    return audit if recounted is None else recounted.add_to(audit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class _PairwiseFlow:
             self.looks,
         )
         # The last round has most outputs. If batches raised, one accident would look like drift.
-        return audit if last.lost else audit.warned(*drift(last.tables))
+        return audit if last.lost else audit.warn(*drift(last.tables))
 
     def _other_pair(self, found: FoundPair, sample: Sample) -> tuple[FoundPair, Sample]:
         """Return the first of other pairs on which the mechanism answers, or else the pair found, with outputs."""

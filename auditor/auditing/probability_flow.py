@@ -50,7 +50,7 @@ def audit_probability(ledger: Ledger) -> Audit:
         RateEvidence(claim, best.counted, [each.counted for each in findings], reason),
         best.pair,
         shrink=functools.partial(shrink, plan, ledger, best.pair, cheap=best.tally.in_calls),
-    ).warned(*drift(findings[-1].tally.tables))
+    ).warn(*drift(findings[-1].tally.tables))
 
 
 def _worst(plan: Plan, size: Round, ledger: Ledger, before: Sequence[Finding]) -> Pair:

@@ -111,7 +111,7 @@ def find_smallest(audit: Audit) -> Audit:
         if audit.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
             raise
         audit.plan.store.end(str(error))
-        return audit.warned(f"the search for the smallest pair that breaks the claim stopped early: {error}")
+        return audit.warn(f"the search for the smallest pair that breaks the claim stopped early: {error}")
 
 
 @dataclass(frozen=True, slots=True)
