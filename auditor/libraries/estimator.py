@@ -1,4 +1,4 @@
-"""Estimators in the manner of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
+"""Estimators in the style of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
 
 The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
 """
@@ -16,11 +16,11 @@ import numpy as np
 from auditor.adapters import Adapted
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
-from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.libraries.adapting import dp_claim, note_chosen_values
 from auditor.neighbours.records import Records
 
 # Chosen if the user does not say the range of each feature, or the number of records.
-RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
+FEATURE_RANGES, TRAINING_SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
 MOST_POINTS = 4  # for which an estimator predicts
 PREDICTED = "predicted"
 
@@ -52,14 +52,14 @@ def from_estimator(
     name = type(thing).__name__
     if relation is None:
         wanting = f"{name} does not say which data are neighbours; say `relation`"
-        return Adapted(Fitted(thing), claim, wanting=wanting)
+        return Adapted(FittedEstimator(thing), claim, wanting=wanting)
     if classes is not None and target is not None:
         raise InvalidInputError(
             "classes and target are both given; a classifier has classes, a regression has a target"
         )
     chosen = dict[str, Any]()
-    ends = chosen.setdefault("range", RANGE) if range is None else range
-    size = chosen.setdefault("size", SIZE) if size is None else size
+    ends = chosen.setdefault("range", FEATURE_RANGES) if range is None else range
+    size = chosen.setdefault("size", TRAINING_SIZE) if size is None else size
     features = [(float(low), float(high)) for low, high in ends]
     columns: list[dict[str, Any]] = [{"low": low, "high": high} for low, high in features]
     if classes is not None:
@@ -74,12 +74,12 @@ def from_estimator(
         raise InvalidInputError(
             f"{name} learns to predict: give `classes`, or for a regression `target`, the ends [low, high]"
         )
-    mechanism = Fitted(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
-    return Adapted(mechanism, claim, domain, what_was_chosen(name, chosen), f"{name} has no epsilon; give a claim")
+    mechanism = FittedEstimator(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
+    return Adapted(mechanism, claim, domain, note_chosen_values(name, chosen), f"{name} has no epsilon; give a claim")
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedEstimator:
     """An estimator as a function of its records, whose columns are the features and, if it has one, the target."""
 
     estimator: Any
