@@ -10,7 +10,7 @@ A(s) it has the probabilities of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s 
 mixtures of such. A transcript of fewer questions is the beginning of one of all. The argument needs δ = 0 and finitely many
 questions: with δ, each script could lose it on another event.
 
-The transcript is written by ``transcript`` of the audit itself. It is given objects that stand for sessions and hand each question
+The transcript is written by ``play_script`` of the audit itself. It is given objects that stand for sessions and hand each question
 on to the evaluator.
 """
 
@@ -24,10 +24,10 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism
 from auditor.interfaces import Values
 from auditor.neighbours.records import RecordValues
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
-from auditor.sessions.dialogues import Dialogues, PartsAsked
-from auditor.sessions.played import Played
-from auditor.sessions.transcript import SAID, transcript
+from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, Meter, Script, ScriptedData, ScriptStep, read_meter
+from auditor.sessions.dialogues import Dialogues, PartQuestions
+from auditor.sessions.session_mechanism import SessionMechanism
+from auditor.sessions.transcript import BUDGET_FIELDS, play_script
 from dp_prover import generator
 from dp_prover.evaluator import Evaluator, evaluated, placing
 from dp_prover.lazy import Lazy, NotProvedError
@@ -47,7 +47,7 @@ class RandomAnalyst:
     A call returns which steps were taken, and the transcript.
     """
 
-    session: Played
+    session: SessionMechanism
     rounds: tuple[tuple[ScriptStep, ...], ...]
     meter: Meter | None = None
 
@@ -59,7 +59,7 @@ class RandomAnalyst:
     @property
     def waits(self) -> bool:
         """Whether a round may pass without a question."""
-        return any(step.ask is NOTHING for steps in self.rounds for step in steps)
+        return any(step.ask is NO_QUESTION for steps in self.rounds for step in steps)
 
     def script(self, choices: Sequence[int]) -> Script:
         """Return the script of these choices."""
@@ -67,25 +67,25 @@ class RandomAnalyst:
 
     def __call__(self, dataset: Any, *, rng: Any, **parameters: Any) -> Any:
         choices = [int(rng.integers(len(steps))) if len(steps) > 1 else 0 for steps in self.rounds]
-        return [choices, self.session(Asked(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
+        return [choices, self.session(ScriptedData(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
-    def written(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return what is asked, as a certificate has it. A step without a question has no "ask"."""
         steps = [[_written(step) for step in some] for some in self.rounds]
-        return {"rounds": steps, "meter": None if self.meter is None else self.meter.written()}
+        return {"rounds": steps, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
-    def read(cls, session: Played, written: Mapping[str, Any]) -> "RandomAnalyst":
+    def read(cls, session: SessionMechanism, written: Mapping[str, Any]) -> "RandomAnalyst":
         """Return the analyst of a certificate."""
         rounds = tuple(
-            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in some)
+            tuple(ScriptStep(step.get("ask", NO_QUESTION), session=step.get("session", 1)) for step in some)
             for some in written["rounds"]
         )
-        return cls(session, rounds, None if written["meter"] is None else meter_of(written["meter"]))
+        return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
 
 
 def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.written().items() if value is not NOTHING}
+    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
 
 
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
@@ -95,18 +95,18 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     return inner if isinstance(inner, RandomAnalyst) else None
 
 
-def asking(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
+def asking(mechanism: Mechanism, make: Callable[[SessionMechanism], RandomAnalyst]) -> Mechanism:
     """Return a session mechanism with an analyst. Raises NotProvedError if it is something other than a session alone."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
-    if not isinstance(inner, Played):
+    if not isinstance(inner, SessionMechanism):
         raise NotProvedError("what a session does in addition to its answers is observed; leave `observe` out")
     analyst = make(inner)
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
 
 
-def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalyst:
+def analyst_for(session: SessionMechanism, domain: Dialogues, waits: bool) -> RandomAnalyst:
     """Return the analyst of a domain. ``waits`` says that a round may pass without a question.
 
     Raises NotProvedError if there are infinitely many scripts, or too many.
@@ -120,7 +120,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
     else:
         every = _questions(domain.questions)
         steps = [ScriptStep(one, session=at) for at in range(1, domain.sessions + 1) for one in every]
-        steps += [ScriptStep(NOTHING, session=at) for at in range(1, domain.sessions + 1)] * waits
+        steps += [ScriptStep(NO_QUESTION, session=at) for at in range(1, domain.sessions + 1)] * waits
         rounds = (tuple(steps),) * domain.rounds
     scripts = math.prod(map(len, rounds))
     if scripts > MOST_SCRIPTS:
@@ -136,7 +136,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
 def _questions(questions: Values) -> Sequence[Any]:
     if isinstance(questions, RecordValues) and questions.range is None:
         return questions.marks
-    if isinstance(questions, PartsAsked):
+    if isinstance(questions, PartQuestions):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:
             raise NotProvedError("there are too many questions; give fewer values of each part")
@@ -148,7 +148,7 @@ def _questions(questions: Values) -> Sequence[Any]:
 
 
 def _require_plain_question(question: Any) -> None:
-    if question is NOTHING or type(question) in PLAIN_QUESTIONS:
+    if question is NO_QUESTION or type(question) in PLAIN_QUESTIONS:
         return
     if question == LAST_ANSWER:
         raise NotProvedError("a question holds the last answer, and a proof needs a list of all questions")
@@ -169,7 +169,7 @@ def interviewed(
     """Evaluate an analyst and a session, and return the output."""
     choices = [_choice(evaluator, len(steps)) for steps in analyst.rounds]
     interview = _Interview(evaluator, analyst, dataset, keywords)
-    found = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
+    found = play_script(interview.opened, ScriptedData(None, analyst.script(choices), analyst.meter))
     interview.require_whole()
     return [choices, found]
 
@@ -244,7 +244,7 @@ class _Interview:
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``transcript`` takes any exception for an answer, so one that ends the attempt is kept."""
+        """Evaluate a call. ``play_script`` takes any exception for an answer, so one that ends the attempt is kept."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -288,7 +288,7 @@ class _Interview:
 
 
 class _Standing:
-    """Stands for a session in ``transcript``."""
+    """Stands for a session in ``play_script``."""
 
     def __init__(self, interview: _Interview, session: Any, asker: Any) -> None:
         self._interview, self._session, self._asker = interview, session, asker
@@ -297,7 +297,7 @@ class _Standing:
         return self._interview.answer(self._asker, question)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in SAID or not self._interview.has(self._session, name):
+        if name not in BUDGET_FIELDS or not self._interview.has(self._session, name):
             raise AttributeError(name)
         return self._interview.read(self._session, name)
 

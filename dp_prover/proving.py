@@ -354,7 +354,7 @@ class Attempt:
         forms = {"forms": sorted(set(map(form_of, self._data)))} if about.listed else {}
         where = {"domain": dict(about.domain) | forms, "listed": about.listed}
         analyst = analyst_of(self.mechanism)
-        where |= {} if analyst is None else {"asked": analyst.written()}
+        where |= {} if analyst is None else {"asked": analyst.to_data()}
         certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
         try:
             check_certificate(certificate, check_time)

@@ -27,7 +27,7 @@ from auditor.interfaces import AnyMethod, Learned, Test
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
-from auditor.sessions.turns import all_raise, turns
+from auditor.sessions.answers import error_if_all_raise, typical_turns
 from auditor.verdict import judge
 
 # The most promising rule of a round has most of the round's level. Each other rule has OF_OTHERS of it.
@@ -48,7 +48,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
             failure = sample.left.failure() and sample.right.failure()
             if failure and (rounds.ended or sample.size >= LEAST_SELECTION):
                 return no_answer(always_fails(plan, found.pair, failure, known.failing), found.pair)
-            if rounds.ended and (raised := all_raise(found.pair, sample)):
+            if rounds.ended and (raised := error_if_all_raise(found.pair, sample)):
                 return no_answer(f"every question {raised}: check what `ask` asks of the session", found.pair)
             alike = commonest(sample) == 1
             learned = Learned(plan.test, -math.inf) if plan.test else known.learn(found, sample, now)
@@ -76,7 +76,7 @@ def audit_pairwise(plan: Plan, draw: Draw) -> Seen:
     pair, sample, last = best.found.pair, best.sample, counted[-1].tally
     reason = drawn(rounds, draw.spent.bound, refuted=refuted) + note
     return Seen(
-        CountEvidence(plan.claim, best, counted, best.test.histograms(sample), reason, turns(pair, sample)),
+        CountEvidence(plan.claim, best, counted, best.test.histograms(sample), reason, typical_turns(pair, sample)),
         pair,
         sample,
         # The last round has most outputs. If batches raised, there are no tables, since one accident would look like
