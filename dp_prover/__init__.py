@@ -11,12 +11,12 @@ from auditor.neighbours.domains import Pairs
 from auditor.prover import Scope, Status
 from auditor.sessions.dialogues import Dialogues
 from auditor.sessions.session_mechanism import SessionMechanism
-from dp_prover.certified import checked
+from dp_prover.certificates.certified import checked
 from dp_prover.clock import within_seconds
+from dp_prover.numbers.targets import CLAIMS
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
 from dp_prover.session_proof import prove_session
-from dp_prover.targets import CLAIMS
 
 __all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from dp_prover.lazy import NotProvedError
+from dp_prover.errors import NotProvedError
 
 _DEADLINE: ContextVar[float] = ContextVar("the end of the attempt (time.thread_time)", default=math.inf)
 

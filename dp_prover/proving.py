@@ -14,28 +14,28 @@ from auditor.claims import ApproximateDP, Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.prover import Scope
-from dp_prover import certificate as written
-from dp_prover.alignment import NOTHING, Aligned, Aligner, Failure
-from dp_prover.analyst import analyst_of
-from dp_prover.checker import check_certificate
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.clock import check_time, seconds_left
-from dp_prover.confirm import Noting, compared_numbers, confirmed
-from dp_prover.data_sets import form_of, written_data
-from dp_prover.directed import confirm_each
-from dp_prover.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
-from dp_prover.explain import DATA, event_of, outputs_of, pair_inside
-from dp_prover.gaussian import Moved, least_shift
-from dp_prover.lazy import NotProvedError
-from dp_prover.logarithms import log_above
-from dp_prover.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
-from dp_prover.moves import Box, Hull
-from dp_prover.pairing import Matched, NotMatchedError, Pairing
-from dp_prover.path_cells import Cell
+from dp_prover.confirmation.confirm import Noting, compared_numbers, confirmed
+from dp_prover.confirmation.directed import confirm_each
+from dp_prover.domains.data_sets import form_of, written_data
+from dp_prover.domains.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
+from dp_prover.errors import NotProvedError
+from dp_prover.interfaces import Names, Path, Trace
+from dp_prover.language.analyst import analyst_of
+from dp_prover.language.trace import bounds_of, numbers, symbols, trace
+from dp_prover.models.values import LARGEST_INTEGER
+from dp_prover.numbers.logarithms import log_above
+from dp_prover.numbers.moves import Box, Hull
+from dp_prover.numbers.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from dp_prover.proof import Proof, within
-from dp_prover.run import Names, Path
-from dp_prover.targets import CLAIMS, from_epsilon, from_mu_squared, goal
-from dp_prover.trace import Trace, bounds_of, numbers, symbols, trace
-from dp_prover.values import LARGEST_INTEGER
+from dp_prover.rules.alignment import NOTHING, Aligned, Aligner, Failure
+from dp_prover.rules.explain import DATA, event_of, outputs_of, pair_inside
+from dp_prover.rules.gaussian import Moved, least_shift
+from dp_prover.rules.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
+from dp_prover.rules.pairing import Matched, NotMatchedError, Pairing
+from dp_prover.rules.path_cells import Cell
 
 RANDOM, MOST_COMPARED = (
     12,

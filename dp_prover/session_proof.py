@@ -8,12 +8,13 @@ from auditor.neighbours.pair import Pair
 from auditor.neighbours.scripts import NO_QUESTION, ScriptStep
 from auditor.prover import Scope
 from auditor.sessions.dialogues import Dialogues
-from dp_prover.analyst import RandomAnalyst, analyst_for, analyst_of, asking
-from dp_prover.lazy import NotProvedError
+from dp_prover.errors import NotProvedError
+from dp_prover.interfaces import Names
+from dp_prover.language.analyst import RandomAnalyst, analyst_for, analyst_of, asking
+from dp_prover.language.trace import followed, numbers
+from dp_prover.models.run import TracedRun
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
-from dp_prover.run import Names, TracedRun
-from dp_prover.trace import followed, numbers
 
 
 def prove_session(mechanism: Mechanism, claim: Claim, domain: Dialogues) -> Proof:

@@ -4,8 +4,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
+from auditor.auditing.no_answer import data_arrive, some_pairs
 from auditor.auditing.plan import Plan
+from auditor.auditing.warnings import NO_EFFECT, alike
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism

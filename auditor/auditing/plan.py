@@ -7,13 +7,14 @@ from typing import Any, Literal, get_args
 
 from auditor.auditing.earlier import Earlier, earlier_violation, from_text
 from auditor.auditing.sizes import GROWTH, rounds_for
+from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.sample import Drawer
 from auditor.blackbox.sampling import Execution
-from auditor.blackbox.store import AuditStore, Mode, Store
+from auditor.blackbox.store import Store
 from auditor.blackbox.workers import processes
 from auditor.bounds.digits import round_error_up
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim

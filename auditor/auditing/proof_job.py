@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from auditor.auditing.outcome import Seen
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
+from auditor.auditing.recount import PROOF_ONLY, not_recounted
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim
@@ -125,9 +127,11 @@ def _ended(
     return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
 
 
-def proof_alone(proof: ProofFound | None) -> Seen:
-    """Return the result of an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
-    verdict = Verdict.INCONCLUSIVE
+def proof_alone(ledger: Ledger, proof: ProofFound | None) -> Audit:
+    """Return an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
+    verdict, plan = Verdict.INCONCLUSIVE, ledger.plan
+    if plan.earlier or plan.least:  # outputs have refuted the claim, and a proof is over the reals
+        return replace(not_recounted(ledger, PROOF_ONLY), proof=proof)
     if proof is None:
         why = "only privacy claims of Python mechanisms can be proved; without `prove: only`, outputs are drawn"
     elif proof.proved:
@@ -136,4 +140,4 @@ def proof_alone(proof: ProofFound | None) -> Seen:
         why = f"the claim is proved for {how_many(proof.pairs or 0, 'pair')}, and not for all data sets of the domain"
     else:
         why = f"not proved: {proof.reason}"
-    return Seen(Judgement(verdict, why))
+    return Audit(ledger, Judgement(verdict, why), proof=proof)

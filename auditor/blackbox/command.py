@@ -177,9 +177,7 @@ class Program(Drawer):
         MechanismError if the program breaks the protocol, and NoAnswerError if it is silent on both sides.
         """
         if pair.form is not None and not pair.form.is_json:
-            raise MechanismError(
-                f"a program receives JSON, and data sets arrive as {pair.form}: write `as: rows` or `as: csv`"
-            )
+            raise MechanismError(f"a program receives JSON, and data sets arrive as {pair.form}: write `as: rows`")
         silent = list[NoAnswerError]()
         for side in SIDES:
             try:

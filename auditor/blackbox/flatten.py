@@ -257,7 +257,7 @@ KNOWN_MODULES = {
 }
 
 
-def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
+def as_plain(value: Any, depth: int) -> Any:
     """Return a value as plain data. An object becomes a dict of its attributes.
 
     What is not read in full, by its type or below ``depth`` levels, has its digest beside its type: it shows that

@@ -35,6 +35,12 @@ INSTEAD = {
     "list": "`python -m mechanisms`",
     "self-check": "`python -m benchmarks self_check`",
 }
+# The options that `auditor` does not have, or no longer has, and what to do instead.
+INSTEAD_OF_OPTION = {
+    "--html": "`auditor run` writes report.html anyway; `auditor show REPORT.json --html FILE` writes another",
+    "--markdown": "`auditor run` writes summary.md anyway; `auditor show REPORT.json --markdown FILE` writes another",
+    "--stages": "report.html and report.json list the stages of a search, with the outputs that each took",
+}
 
 
 def command() -> NoReturn:
@@ -100,8 +106,8 @@ def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | N
         if words := getattr(options, "mechanism", None):
             program = [word for word in given[given.index("init") + 1 :] if word in {*words, *unknown}]
             hint = f'; options of a command go behind "--": auditor init -- {shlex.join(program)}'
-        if {"--html", "--markdown"} & {*unknown}:
-            hint = "; `auditor run` writes report.html and summary.md anyway, `auditor show REPORT.json` others"
+        options_given = [word.partition("=")[0] for word in unknown]
+        hint = next((f"; {INSTEAD_OF_OPTION[name]}" for name in options_given if name in INSTEAD_OF_OPTION), hint)
         parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")
     return options
 

@@ -37,11 +37,9 @@ _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 # The forms of a frame (the key ``as``). If patterns fit the annotation or name of the argument, only these forms are tried.
 _CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
-    "columns": r"^(dict|Mapping)\b",
     "pandas": r"^(?!pl\b|polars\b).*\bDataFrame\b",
     "polars": r"^(?!pd\b|pandas\b).*\bDataFrame\b",
     "lazy": r"\bLazyFrame\b|^lf$|^lazyframe$",
-    "arrow": r"\bTable\b",
 }
 # Types of a column, in the order in which they are tried.
 _TYPES = (
@@ -87,15 +85,15 @@ class Frame:
 
     def after(self, problem: str) -> "Iterator[Frame]":
         """Yield the frame with the column that the problem says is missing. Without a new one, try the next type of each."""
-        found = _MISSING.search(problem)
-        if found is None or found[1] in {self.owner, *dict(self.columns)}:
+        missing = _MISSING.search(problem)
+        if missing is None or missing[1] in {self.owner, *dict(self.columns)}:
             for k, (name, i) in enumerate(self.columns):
                 if i + 1 < len(_TYPES):
                     yield replace(self, columns=(*self.columns[:k], (name, i + 1), *self.columns[k + 1 :]))
-        elif _PERSON.search(found[1]) and not self.owner:
-            yield replace(self, owner=found[1])
+        elif _PERSON.search(missing[1]) and not self.owner:
+            yield replace(self, owner=missing[1])
         else:
-            yield replace(self, columns=(*self.columns, (found[1], 0)))
+            yield replace(self, columns=(*self.columns, (missing[1], 0)))
 
 
 def in_yaml(value: Any) -> str:
@@ -182,11 +180,11 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
         return [*named]
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _CONTAINERS)]
     if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
-        return [*frames[2:], *frames[:2], *data]
+        return [*frames[1:], frames[0], *data]
     if dataset.name in ("X", "matrix"):
         data = [data[2], *data[:2], *data[3:]]
     one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}
-    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:4]]
+    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:3]]
 
 
 def _data(low: float, high: float) -> list[str]:
@@ -239,19 +237,19 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
     if wrong := [word for word in words if ":" not in word or word.startswith("-")] if ":" in words[0] else []:
         advice = "after a function, name others only: file.py:function, or module:function"
         raise InvalidInputError(f'"{wrong[0]}" is no function; {advice}')
-    known = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
+    first_audits = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
     try:
         trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
     with trial:
-        audits = [_tried(audit, Path(trial.name), file) for audit in known]
+        audits = [_tried(audit, Path(trial.name), file) for audit in first_audits]
     return _text(audits), audits
 
 
 def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
     """Return the audit with the first data sets that pass `auditor check`. If none pass, choose those with most columns."""
-    queue, seen, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
+    queue, queued, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
     end = time.monotonic() + 60.0  # after that, no other kind is tried
     while queue and len(failed) < MOST_KINDS and time.monotonic() < end:
         queue.sort(key=lambda each: (each[0], each[1].order() if isinstance(each[1], Frame) else ()))
@@ -266,8 +264,8 @@ def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
             problem = str(error).replace(str(trial), str(file))
         failed.append(replace(tried, problem=problem))
         if isinstance(data, Frame):
-            queue += [(kind, other) for other in {*data.after(problem)} - seen]
-            seen |= {other for _, other in queue}
+            queue += [(kind, other) for other in {*data.after(problem)} - queued]
+            queued |= {other for _, other in queue}
     best = max(failed, key=lambda each: len(getattr(each.neighbours, "columns", ())))
     advice = f"write data sets that it takes under `neighbours` (kinds tried: {len(failed)})"
     return replace(best, problem=f"{best.problem}; {advice}")

@@ -30,8 +30,8 @@ class SortedColumn:
         if column.codes is None:
             return cls(np.sort(column.numbers), {})
         is_atom = column.codes >= 0
-        seen = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
-        return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, seen, strict=True)))
+        frequencies = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
+        return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, frequencies, strict=True)))
 
     def __add__(self, other: "SortedColumn") -> "SortedColumn":
         """Return the entries of both columns."""
@@ -104,11 +104,11 @@ class Cells:
 
     def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
         """Return the value of the cell that each entry lies in, as an array of the column's length."""
-        found = np.asarray(self.values, np.float64)[self._places(column.numbers)]
+        values = np.asarray(self.values, np.float64)[self._places(column.numbers)]
         if column.codes is None:
-            return found
+            return values
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
-        return np.where(column.codes >= 0, of_atoms[column.codes], found)
+        return np.where(column.codes >= 0, of_atoms[column.codes], values)
 
     def _places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp] | NDArray[np.uint8]:
         """Return the interval of each number."""
@@ -124,7 +124,7 @@ class Cells:
         if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
             return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
-        found = dict.fromkeys(self.worths, 0)
+        totals = dict.fromkeys(self.worths, 0)
         if isinstance(entries, OutputColumn):
             # Comparisons with a few edges take a tenth of the time of a binary search for each entry.
             numbers = entries.numbers
@@ -132,11 +132,11 @@ class Cells:
             counts = [more - fewer for fewer, more in itertools.pairwise(below)]
         else:
             counts = entries.count(self.edges).tolist()
-            for atom, seen in entries.atoms.items():
-                found[self.atoms.get(atom, self.otherwise)] += seen
-        for value, seen in zip(self.values, counts, strict=True):
-            found[value] += seen
-        return found
+            for atom, frequency in entries.atoms.items():
+                totals[self.atoms.get(atom, self.otherwise)] += frequency
+        for value, frequency in zip(self.values, counts, strict=True):
+            totals[value] += frequency
+        return totals
 
     @property
     def worths(self) -> set[float]:

@@ -79,7 +79,7 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
             gains = counts.gains(design, beta, columns)
             # A box and its complement gain the same, up to last digits that depend on the processor: take the first.
             likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
-            shape, reached = _placed(_Shape(*likeliest.tolist()), x, counts, design, beta)
+            shape, reached = _place_shape(_Shape(*likeliest.tolist()), x, counts, design, beta)
             # The first shape is always added. A later one is added in error at a rate of about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
@@ -97,7 +97,7 @@ def _candidates(cells: int) -> NDArray[np.intp]:
     return np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
 
 
-def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
+def _place_shape(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
     """Move a shape's ends to the likeliest place, then a ramp's ends outwards. Return the shape and log-likelihood."""
 
     # The fit of each shape starts from the weights of the shape before, which differ little.

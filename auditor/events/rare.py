@@ -35,8 +35,8 @@ class RareChoice(Choice):
 
 def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events."""
-    found = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
-    return max(found, key=lambda choice: choice.forecast, default=None)
+    choices = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
+    return max(choices, key=lambda choice: choice.forecast, default=None)
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
@@ -83,8 +83,8 @@ def _repeated(table: Table) -> Iterable[_Seen]:
 
 
 def _rare_atoms(table: Table) -> Iterable[_Seen]:
-    seen = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
-    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= RARE * table.trials}
+    frequencies = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
+    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= RARE * table.trials}
     return rare.items() if len(rare) <= MOST_RARE else ()
 
 

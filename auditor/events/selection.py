@@ -107,8 +107,8 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     if len(places) > 8:  # keep those with most outputs that only one side gives
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
-    found = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
-    best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
+    choices = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
+    best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
     return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 
 
@@ -122,13 +122,13 @@ def frequent_rules(
     rule forecasts no violation, the bold rule is the surest to refute the claim. If nothing varies, the rule is ALWAYS.
     """
     halves = Halves.of(*sample.halves())
-    extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
+    extracted = [_Extracted.of(feature, halves) for feature in _screened_features(halves, kinds, forecaster.forecast)]
     if not extracted:
         always = _Extracted.of(ALWAYS.feature, halves)
         return place_thresholds(always.known, lambda: Choice(ALWAYS, -np.inf), forecaster), None
     extracted.sort(key=lambda each: plainness(each.fit.feature))
     # A difference of types (0 or 0.0) must not hide other faults, so types count only if values refute nothing.
-    values = [one for one in extracted if not looks_at_types(one.fit.feature)] or extracted
+    values = [feature for feature in extracted if not looks_at_types(feature.fit.feature)] or extracted
     careful = _careful(values, forecaster)
     if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
         careful, values = _careful(extracted, forecaster), extracted
@@ -270,35 +270,35 @@ def _best_by(
     score: RuleForecast, features: "Sequence[_Extracted]", forecaster: Forecaster, least: float = -np.inf
 ) -> Choice | None:
     """Return the rule with the best score, with its forecast. Return None unless the score is above ``least``."""
-    found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
-    if not found:
+    choices = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
+    if not choices:
         return None
-    best, extracted = max(found, key=lambda pair: pair[0].forecast)
+    best, extracted = max(choices, key=lambda pair: pair[0].forecast)
     if best.forecast <= least:
         return None
     return Choice(best.test, float(forecaster.forecast(extracted.known.of_rule(best.test.rule))[0]))
 
 
-def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
+def _screened_features(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
     """Return the features with the best coarse forecasts, the simplest first."""
     few = halves.first(SCREENED)
-    known = [*_features(few.fit, kinds)]
-    if not known:
+    plain = [*_features(few.fit, kinds)]
+    if not plain:
         return []
-    if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
-        return known
-    promised = few.coarse(known).promises(forecast, are_learned=False)
-    order = np.argsort(-promised, kind="stable").tolist()
-    learned = list(_learned([known[i] for i in order], halves))
+    if len(plain) <= KEPT and sum(isinstance(feature, Place) for feature in plain) < 2:
+        return plain
+    forecasts = few.coarse(plain).best_forecasts(forecast, are_learned=False)
+    order = np.argsort(-forecasts, kind="stable").tolist()
+    learned = list(_learn_scores([plain[i] for i in order], halves))
     if learned:
-        promised = np.append(promised, few.coarse(learned).promises(forecast, are_learned=True))
-    features = [*known, *learned]
-    order = np.lexsort((np.array([*map(plainness, features)]), -promised)).tolist()
+        forecasts = np.append(forecasts, few.coarse(learned).best_forecasts(forecast, are_learned=True))
+    features = [*plain, *learned]
+    order = np.lexsort((np.array([*map(plainness, features)]), -forecasts)).tolist()
     simplest = [i for i in order if isinstance(features[i], SIMPLE) and not looks_at_types(features[i])]
-    sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
+    sums = [i for i, feature in enumerate(plain) if isinstance(feature, SumOfAnswers)]
     kept = {*sums, *order[:KEPT], *simplest[:1]}
     if few is not halves:  # a score learned from all outputs may be too weak to show on the screened ones
-        kept |= {*range(len(known), len(features))}
+        kept |= {*range(len(plain), len(features))}
     return [features[i] for i in sorted(kept)]
 
 
@@ -328,9 +328,9 @@ def _is_shared(column: OutputColumn) -> bool:
     return bool(np.count_nonzero(column.codes != column.atoms.index(ABSENT)) > 1)
 
 
-def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
-    """Yield scores learned from the fit half, if there are several places. ``known`` has the most promising first."""
-    most_promising = [feature.name for feature in known if isinstance(feature, Place)]
+def _learn_scores(features: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
+    """Yield scores learned from the fit half, if there are several places. ``features`` has the most promising first."""
+    most_promising = [feature.name for feature in features if isinstance(feature, Place)]
     there = {*most_promising}
     names = [column.name for column in halves.outputs.columns if column.name in there]
     if len(names) < 2:
@@ -392,7 +392,7 @@ class _Extracted:
         column = feature.extract(halves.outputs)
         samples = [halves.half(i, [column]) for i in (0, 1)]
         return cls(
-            *(Table(feature, *map(SortedColumn.of, (one.left.columns[0], one.right.columns[0]))) for one in samples)
+            *(Table(feature, *map(SortedColumn.of, (half.left.columns[0], half.right.columns[0]))) for half in samples)
         )
 
     @property
@@ -403,8 +403,8 @@ class _Extracted:
     @property
     def may_hold_others(self) -> bool:
         """Whether later outputs may hold atoms that were not seen, on which a rule would abstain: some were seen rarely."""
-        seen = (self.known.left + self.known.right).atoms.values()
-        return min(seen, default=LEAST_IN_CELL) < LEAST_IN_CELL
+        frequencies = (self.known.left + self.known.right).atoms.values()
+        return min(frequencies, default=LEAST_IN_CELL) < LEAST_IN_CELL
 
     def counts(self, event: Event) -> list[Any]:
         """Return the wins and losses of an event on this feature in each half."""
@@ -420,7 +420,7 @@ class _Extracted:
 def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
     judge, fit = extracted.judge, extracted.fit
     blocks, (merged, ranks) = fit.blocks, fit.merged
-    counts, merged_counts = ((one.count(judge.left), one.count(judge.right)) for one in (blocks, merged))
+    counts, merged_counts = ((table.count(judge.left), table.count(judge.right)) for table in (blocks, merged))
     trials = judge.trials
     choice = merged.choose(fit.feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):

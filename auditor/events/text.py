@@ -257,16 +257,16 @@ class Remainder:
         column, lacks = outputs.column(self.place), outputs.column(f"rounded off {self.place}")
         whole = column.is_finite & (column.numbers == np.rint(column.numbers))
         if lacks.only_atom != ABSENT:
-            known = (
+            is_known = (
                 lacks.is_finite if lacks.codes is None else lacks.is_finite | (lacks.codes == _code_of(lacks, ABSENT))
             )
-            whole &= known
+            whole &= is_known
         rest = np.where(lacks.is_finite, lacks.numbers, 0.0)
         numbers = np.where(whole, column.numbers, 0.0)
-        found = np.mod(np.mod(numbers, self.modulus) + np.mod(rest, self.modulus), self.modulus)
+        remainders = np.mod(np.mod(numbers, self.modulus) + np.mod(rest, self.modulus), self.modulus)
         codes = None if whole.all() else np.where(whole, NUMBER, 0).astype(np.int32)
         return OutputColumn(
-            self.name, np.where(whole, found, 0.0) + 0.0, codes, () if codes is None else ("no whole number",)
+            self.name, np.where(whole, remainders, 0.0) + 0.0, codes, () if codes is None else ("no whole number",)
         )
 
 
@@ -310,8 +310,8 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
         return
     letters = Counter(itertools.chain.from_iterable(map(set, texts))).most_common(COUNTED)
     yield from (TextCount(place, letter=letter) for letter, _ in letters)
-    known = Counter(itertools.chain.from_iterable(map(set, words))).most_common(WORDS)
-    yield from (TextCount(place, word=word) for word, times in known if times >= OFTEN * len(texts))
+    frequent_words = Counter(itertools.chain.from_iterable(map(set, words))).most_common(WORDS)
+    yield from (TextCount(place, word=word) for word, times in frequent_words if times >= OFTEN * len(texts))
 
 
 def _varied(numbers: Sequence[Sequence[str]]) -> list[int]:
@@ -351,12 +351,12 @@ def unread(outputs: Outputs) -> list[str]:
     number that is written as a code; places, such as the keys of a dict, that hardly two outputs share; or what is known by
     a digest only. What cannot be read at all is named though nobody knows if it differs.
     """
-    found, lonely = dict[str, None](), Counter[str]()
+    named, lonely = dict[str, None](), Counter[str]()
     for column in outputs.columns:
         if column.codes is None:
             continue
         if any(UNREADABLE in atom for atom in column.atoms):
-            found[f"`{column.name}` {UNREADABLE}"] = None
+            named[f"`{column.name}` {UNREADABLE}"] = None
         if column.only_atom is not None:
             continue
         there = np.count_nonzero(column.codes != _code_of(column, ABSENT))
@@ -368,11 +368,11 @@ def unread(outputs: Outputs) -> list[str]:
                 np.count_nonzero(column.codes == code) for code, atom in enumerate(column.atoms) if atom[:2] == "00"
             )
             if codes >= CODES * outputs.size:
-                found[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
+                named[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
         elif not _is_read(column):
-            found[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS}"] = None
+            named[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS}"] = None
     many = [place for place, times in lonely.items() if times > 4 * CATEGORIES]
-    return [*found, *(f"what `{place}` holds at places that few outputs have {DIFFERS}" for place in many)]
+    return [*named, *(f"what `{place}` holds at places that few outputs have {DIFFERS}" for place in many)]
 
 
 def _place_of(name: str) -> str:
@@ -381,8 +381,8 @@ def _place_of(name: str) -> str:
     >>> _place_of("type of output[1]['x']"), _place_of("'a' in output[1]"), _place_of("item 3 of output")
     ('output[1]', 'output[1]', 'output')
     """
-    inside, found, container = name.rpartition(" in ")
-    if (found and inside.startswith(("'", '"'))) or inside.lstrip("-").isdigit():
+    inside, separator, container = name.rpartition(" in ")
+    if (separator and inside.startswith(("'", '"'))) or inside.lstrip("-").isdigit():
         return container
     if match := re.fullmatch(r"(?:.* of )?(?:item|number) \d+ of (.*)", name):
         return match[1]

@@ -85,9 +85,9 @@ def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice
 def _best_of_atoms(evidence: Table, forecast: RuleForecast) -> Choice | None:
     """Return the best rule that guesses on atoms only. There are few atoms here, so luck matters little."""
     on_left, on_right = (np.append(0, counts[evidence.cells :]) for counts in evidence.counts)
-    seen = RuleCounts.of(on_left, on_right, evidence.trials)
+    counts = RuleCounts.of(on_left, on_right, evidence.trials)
     blocks, ranks = Blocks([], evidence.blocks.atoms), np.append(0.0, evidence.of_atoms)
-    return blocks.choose(evidence.feature, ranks, seen, forecast)
+    return blocks.choose(evidence.feature, ranks, counts, forecast)
 
 
 def _expected(curve: Curve, evidence: Table) -> RuleCounts:
@@ -104,9 +104,9 @@ def _expected(curve: Curve, evidence: Table) -> RuleCounts:
     )
 
 
-def _surprise(seen: RuleCounts) -> float:
+def _surprise(counts: RuleCounts) -> float:
     """Return by how many standard errors a rule's wins exceed half of its guesses (root of the likelihood ratio)."""
-    wins, losses = float(seen.wins[0]), float((seen.left_losses + seen.right_losses)[0])
+    wins, losses = float(counts.wins[0]), float((counts.left_losses + counts.right_losses)[0])
     if wins <= losses:
         return 0.0
     log_ratio = wins * math.log(2 * wins / (wins + losses))

@@ -287,8 +287,8 @@ class Column(Values):
 
 @functools.lru_cache(maxsize=1024)
 def _first(column: Column) -> tuple[Any, ...]:
-    found = [*column.ordinary(), *column.odd()]
-    return tuple({repr(value): value for value in found}.values())
+    values = [*column.ordinary(), *column.odd()]
+    return tuple({repr(value): value for value in values}.values())
 
 
 def _is_finite(value: Any) -> bool:

@@ -113,10 +113,10 @@ class Value(Domain):
         yield from filter(None, itertools.starmap(self._pair_unless_equal, tried))
 
     def own(self, left: Any, right: Any) -> Pair | None:
-        known = {repr(plain(value)): value for value in self.values}
-        sides = [known.get(repr(side), side) for side in (left, right)]
+        by_text = {repr(plain(value)): value for value in self.values}
+        sides = [by_text.get(repr(side), side) for side in (left, right)]
         is_own = all(
-            repr(plain(side)) in known or (self._range is not None and self._range.has(side)) for side in sides
+            repr(plain(side)) in by_text or (self._range is not None and self._range.has(side)) for side in sides
         )
         return self._pair_unless_equal(*sides) if is_own else None
 
@@ -147,10 +147,10 @@ class Pairs(Domain):
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
         """Return a domain of one pair, with the relation and the form of data sets of ``domain``."""
-        one = cls([(left, right)])
-        one._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
-        one.relation = one._pairs[0].relation
-        return one
+        single = cls([(left, right)])
+        single._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
+        single.relation = single._pairs[0].relation
+        return single
 
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
@@ -256,7 +256,7 @@ class Valid(Domain):
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         changed = (self._if_valid(self.domain.mutate(pair, rng)) for _ in range(100))
-        return next((one for one in changed if one is not None), pair)
+        return next((changed_pair for changed_pair in changed if changed_pair is not None), pair)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         return self._if_valid(self.domain.between(one, other))

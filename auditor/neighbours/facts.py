@@ -78,5 +78,5 @@ def _hashable(value: Any) -> Hashable:
     if isinstance(value, list):
         return tuple(map(_hashable, value))
     if isinstance(value, Mapping):
-        return tuple(_hashable(one) for one in value.values())
+        return tuple(_hashable(item) for item in value.values())
     return str(value) if isinstance(value, float) and math.isnan(value) else value

@@ -51,8 +51,7 @@ class Frame(Table):
         unit: what is added, removed or substituted: a "person" with all rows (the default if there is an id), or a "row".
         order: "kept", or "shuffled" if neighbours may have their rows in any order.
         distance: how many rows or persons the data sets of a pair may be apart (group privacy).
-        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), columns (a dict of arrays), pandas,
-            polars, lazy (polars), arrow, or csv (text).
+        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), pandas, polars, or lazy (polars).
 
     Raises InvalidInputError if the arguments contradict each other, or no pair is possible.
     """
@@ -97,9 +96,9 @@ class Frame(Table):
         # The number of rows that both sides have. Under substitute, each side has ``own`` rows besides.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
-        held = {self.id: Column("integer")} if self.id else {}
-        self._names = [*held, *self._columns]
-        self._form = form_named(self.form, {**held, **self._columns})
+        id_column = {self.id: Column("integer")} if self.id else {}
+        self._names = [*id_column, *self._columns]
+        self._form = form_named(self.form, {**id_column, **self._columns})
         self._values = list(self._columns.values())
         self._usual = tuple(column.usual() for column in self._values)
         self._special, self._kinds = self._special_rows(), self._kind_rows()
@@ -284,11 +283,11 @@ class Frame(Table):
 
     def _kind_rows(self, *, integers: bool = True) -> list[Row]:
         """Return a row for each value of columns with few values; with ``integers``, also of small integer ranges."""
-        found = [self._usual]
+        rows = [self._usual]
         for place, column in enumerate(self._columns.values()):
             if integers or column.type != "integer" or column.choices is not None:
-                found += [with_value(self._usual, place, value) for value in column.few()]
-        return _distinct_rows(found)
+                rows += [with_value(self._usual, place, value) for value in column.few()]
+        return _distinct_rows(rows)
 
 
 def _distinct_rows(rows: Iterable[T]) -> list[T]:

@@ -28,9 +28,10 @@ def has_all(wide: Any, narrow: Any) -> bool:
         case dict(), dict():
             return all(key in narrow and _allows(key, limit, narrow[key]) for key, limit in wide.items())
         case list(), list():
-            known = {one for one in wide if isinstance(one, str)}
+            words = {item for item in wide if isinstance(item, str)}
             return all(
-                one in known if isinstance(one, str) else any(has_all(other, one) for other in wide) for one in narrow
+                item in words if isinstance(item, str) else any(has_all(other, item) for other in wide)
+                for item in narrow
             )
         case _:
             return type(wide) is type(narrow) and bool(wide == narrow)

@@ -323,12 +323,12 @@ def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> li
 
 def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair]:
     """Return the pairs without None and without repetitions, in their order; at most ``most`` of them."""
-    found: dict[str, Pair] = {}
+    by_key: dict[str, Pair] = {}
     for pair in filter(None, pairs):
-        if len(found) == most:
+        if len(by_key) == most:
             break
-        found.setdefault(pair.key(), pair)
-    return list(found.values())
+        by_key.setdefault(pair.key(), pair)
+    return list(by_key.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +345,8 @@ class Lazy(Sequence[T]):
     def __getitem__(self, place: slice) -> Self: ...
 
     def __getitem__(self, place: int | slice) -> T | Self:
-        found = self.numbers[place]
-        return self.item(found) if isinstance(found, int) else replace(self, numbers=found)
+        at_place = self.numbers[place]
+        return self.item(at_place) if isinstance(at_place, int) else replace(self, numbers=at_place)
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -58,10 +58,10 @@ class RecordValues(Values):
                 raise InvalidInputError(
                     f"record is {visible(repr(record), 200)}; it must be the two ends, [low, high]; give single values by `choices`"
                 )
-            found = Range.of("record", record, integer)
-            if integer and not found.has_integer_ends:
-                raise InvalidInputError(f"record goes from {found.low} to {found.high}; both must be integers here")
-            return cls(tuple(found.ladder()), found)
+            numbers = Range.of("record", record, integer)
+            if integer and not numbers.has_integer_ends:
+                raise InvalidInputError(f"record goes from {numbers.low} to {numbers.high}; both must be integers here")
+            return cls(tuple(numbers.ladder()), numbers)
         if not choices:
             raise InvalidInputError("choices are empty; a record needs a value")
         for choice in choices:
@@ -91,8 +91,8 @@ class RecordValues(Values):
         """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
         values = [self.marks[0], self.marks[-1]]
         if self.range is not None and self.range.low < 0 < self.range.high:
-            one = 1 if self.range.integer else 1.0
-            values.insert(1, one if self.range.high >= 1 else values[1])
+            unit = 1 if self.range.integer else 1.0
+            values.insert(1, unit if self.range.high >= 1 else values[1])
         return list(dict.fromkeys(values))
 
     def first(self) -> list[Any]:
@@ -203,8 +203,8 @@ class Records(Table):
     def _shown(self, left: Rows, right: Rows, container: str | None = None) -> Pair:
         if (container or self.container) == "list":
             # Tuples become lists, as in JSON, so that pairs read back from a report are equal to these.
-            one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
-            return Pair(one, other, self._relation)
+            first, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
+            return Pair(first, other, self._relation)
         marks = itertools.chain.from_iterable(column.marks for column in self._columns)
         numbers = isinstance(self.columns, int | None) or all(isinstance(mark, bool | int | float) for mark in marks)
         form = Arrays(() if self._is_single else (len(self._columns),), "" if numbers else "object")

@@ -8,7 +8,7 @@ import pytest
 
 import dp_prover
 from auditor import PureDP, Totals
-from dp_prover.checker import check_certificate
+from dp_prover.certificates.checker.check import check_certificate
 
 TWO = Totals(cells=2, values=(0, 100), contribution={"l1": 1})
 

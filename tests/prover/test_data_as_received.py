@@ -9,12 +9,12 @@ import pytest
 import auditor
 import dp_prover
 from auditor.neighbours.pair import Pair, Side
-from dp_prover import domains_as_data
-from dp_prover.data_sets import made_again, written_data
-from dp_prover.lazy import NotProvedError
+from dp_prover.domains import domains_as_data
+from dp_prover.domains.data_sets import made_again, written_data
+from dp_prover.errors import NotProvedError
+from dp_prover.language.trace import bounds_of, symbols
+from dp_prover.models.values import Array
 from dp_prover.proving import _require_vectors
-from dp_prover.trace import bounds_of, symbols
-from dp_prover.values import Array
 
 COLUMNS = [{"low": 0, "high": 1, "integer": True}, {"choices": [0, 2]}]
 WORDS = [{"choices": ["a", "b"]}, {"choices": ["c", "d"]}]

@@ -21,10 +21,10 @@ from test_checker import signed
 import auditor
 import dp_prover
 from auditor.blackbox.mechanism import PythonSource
-from dp_prover import certificate as written
-from dp_prover.checker import check_certificate
-from dp_prover.run import Names
-from dp_prover.trace import numbers, trace
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.interfaces import Names
+from dp_prover.language.trace import numbers, trace
 
 FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]

@@ -21,9 +21,10 @@ from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.report.phrases import proof_words
 from auditor.sessions.session_mechanism import SessionMechanism
-from dp_prover import analyst, attempt, session_proof
-from dp_prover.checker import check_certificate
-from dp_prover.retrace import retraced
+from dp_prover import attempt, session_proof
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.certificates.retrace import retraced
+from dp_prover.language import analyst
 from mechanisms import adaptive_sessions, reused_objects, sessions
 
 GROUPS = ["all", "large", "small"]
@@ -354,7 +355,7 @@ def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys:
 
 def test_the_played_session_confirms_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the evaluator forgot what a refusal costs, the session itself would show it."""
-    monkeypatch.setattr("dp_prover.evaluator.set_attribute", lambda owner, name, value: None)
+    monkeypatch.setattr("dp_prover.language.evaluator.set_attribute", lambda owner, name, value: None)
     proof = proof_of(sessions.Charged, ["all"], rounds=3, parameters=HALF)
     assert not proof.holds
     assert "on numbers" in str(proof.reason)

@@ -158,7 +158,7 @@ def test_no_output_serves_two_phases() -> None:
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks while the first round learns, but not afterwards, is not blamed."""
-    monkeypatch.setattr("auditor.auditing.flow.FOLLOW_UPS", ())  # which would draw, too
+    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw, too
     drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:

@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,13 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import draw, planned
-from auditor.auditing.draw import Draw
-from auditor.auditing.draw import counted as counting
+from auditor.auditing import planned
+from auditor.auditing.evidence import CountedTest
 from auditor.auditing.flow import carry_out
-from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.pairwise_flow import Counted, _Known
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit, settle
 from auditor.auditing.plan import Plan, Settings
-from auditor.auditing.rounds import Rounds, largest_share
+from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
@@ -47,7 +46,7 @@ def plan_of(mechanism: Any = noisy, claim: Any = None, alpha: float = 1e-3, **se
 
 
 def rounds_of(plan: Plan) -> Rounds:
-    return Rounds(plan, Draw(plan, lambda progress: None))
+    return Rounds(plan, Ledger(plan, lambda progress: None))
 
 
 # --- What may err ---
@@ -58,7 +57,7 @@ def bound(plan: Plan, now: Round, wins: int, level: float) -> float:
     counts = GuessCounts(Counts(wins, now.bound, 0, 0), Counts(now.bound - wins, now.bound, 0, 0))
     unused: Any = None
     method = plan.method(now.bound)
-    return Counted(now.number, unused, method, unused, counts, now.share, unused, unused).bound(level)
+    return CountedTest(method, unused, counts, now.bound, now.share, now.number).bound(level)
 
 
 def above(plan: Plan, now: Round, value: float, level: float) -> int:
@@ -101,6 +100,13 @@ def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
         assert 0.02 * level < error(plan, truth, level) <= level
 
 
+def most_of_the_level(plan: Plan, number: int, *, is_last: bool) -> float:
+    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
+    planned = rounds_for(plan.settings.samples, plan.settings.search)
+    before = sum(one.share for one in planned[:number])
+    return planned[number].share if number < len(planned) and not is_last else 1 - before
+
+
 @pytest.mark.parametrize("options", [{}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
 @pytest.mark.parametrize("samples", [100, 1_000, 30_000, ENDLESS])
 @pytest.mark.parametrize("refuted_from", [0, 1, 3, 99])
@@ -110,48 +116,57 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 ) -> None:
     plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
-    monkeypatch.setattr(Draw, "elapsed", lambda draw: took[0])
+    monkeypatch.setattr(Ledger, "elapsed", lambda ledger: took[0])
     while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
         if now.number == ended_at:  # as where most outputs fail
             now = rounds.ending_with(100)
         assert now == rounds.done[-1]
-        assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
-        rounds.draw.spend(Phase.BOUND, now.bound)
+        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
+        rounds.ledger.spend(Phase.BOUND, now.bound)
         took[0] += 1e-5 * now.bound
     assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
     assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    assert rounds.draw.spent.bound <= sum(one.bound for one in rounds_for(samples))
+    assert rounds.ledger.spent.bound <= sum(one.bound for one in rounds_for(samples))
 
 
 # --- What a round learns from ---
+
+
+@dataclass
+class Spied:
+    """A test that notes the outputs in which it is counted."""
+
+    test: Any
+    counted: set[float]
+
+    def count(self, sample: Sample) -> Any:
+        self.counted |= values(sample)
+        return self.test.count(sample)
+
+
+def values(sample: Sample) -> set[float]:
+    return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
 
 
 def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_counts_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     learned, counted = list[set[float]](), list[set[float]]()
-    learn, count = _Known.learn, _Known.count
-
-    def values(sample: Sample) -> set[float]:
-        return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
-
-    def spied_learn(known: _Known, found: Any, sample: Sample, now: Round) -> Any:
-        learned.append(values(sample))
-        return learn(known, found, sample, now)
-
-    def spied_count(known: _Known, *given: Any, **more: Any) -> Any:
-        counted.append(set())
-        return count(known, *given, **more)
-
-    def spied_counting(test: Any, sample: Sample) -> Any:
-        counted[-1] |= values(sample)
-        return counting(test, sample)
-
-    monkeypatch.setattr(_Known, "learn", spied_learn)
-    monkeypatch.setattr(_Known, "count", spied_count)
-    monkeypatch.setattr(draw, "counted", spied_counting)
     plan = plan_of(samples=10_000, batch=500, seed=3)
+    method = type(plan.method(400))
+    learn, count = method.learn, Ledger.count
+
+    def spied_learn(self: Any, sample: Sample) -> Any:
+        learned.append(values(sample))
+        return learn(self, sample)
+
+    def spied_count(ledger: Ledger, batches: Any, test: Any, kept: int = 0) -> Any:
+        counted.append(set())
+        return count(ledger, batches, Spied(test, counted[-1]), kept)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(method, "learn", spied_learn)
+    monkeypatch.setattr(Ledger, "count", spied_count)
     carry_out(plan)
     assert [len(one) for one in counted] == [one.bound for one in rounds_for(10_000)]
     for number, (from_these, these) in enumerate(zip(learned, counted, strict=True)):
@@ -177,7 +192,7 @@ def is_positive(dataset: float, size: int, rng: Rng) -> Any:
     return rng.laplace(dataset, 1.0, size) > 0
 
 
-def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
+def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Audit:
     mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
     return carry_out(planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch))
 
@@ -260,7 +275,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in ("auditing.draw", "blackbox.batches"):
+    for module in ("auditing.ledger", "blackbox.batches"):
         monkeypatch.setattr(f"auditor.{module}.time", made)
     return made
 
@@ -357,7 +372,7 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
     assert first is not None
     assert 100 <= first.bound < ENDLESS
     assert clock.now > 0
-    assert rounds.draw.spent.total == 0
+    assert rounds.ledger.spent.total == 0
 
 
 @pytest.mark.parametrize("seconds", [0.5, 2])

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
-from auditor.auditing.draw import MOST_SPANS, Tally
-from auditor.auditing.flow import run_all
+from auditor.auditing.parallel import run_all
 from auditor.auditing.plan import Plan, Settings
+from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard

@@ -14,7 +14,8 @@ from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
 from auditor.neighbours.facts import facts_of
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
 from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, ScriptedData, ScriptStep, read_script
-from auditor.neighbours.search import complexity, has_one_pair, simpler
+from auditor.neighbours.search import has_one_pair
+from auditor.neighbours.shrinking import complexity, simpler
 from auditor.sessions.dialogues import MOST_QUESTIONS
 
 BASES = [

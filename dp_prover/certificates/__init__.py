@@ -1,0 +1,1 @@
+"""Certificates: writing, checking and retracing them."""

@@ -1,0 +1,1 @@
+"""The checker of certificates. It imports the standard library alone."""

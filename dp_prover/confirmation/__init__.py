@@ -1,0 +1,1 @@
+"""Runs the mechanism itself on numbers, and compares it with its paths."""

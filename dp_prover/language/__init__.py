@@ -1,0 +1,1 @@
+"""Evaluates the source of a mechanism along all of its paths."""

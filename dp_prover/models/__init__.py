@@ -1,0 +1,1 @@
+"""Models of values and functions of Python and NumPy."""
