@@ -2,8 +2,8 @@
 
 An adapter is a module, or an object, that an entry point of the group ``auditor.adapters`` names. It has
 
-- ``adapt_object(thing, parameters) -> Adapted | None``: None if the object is of another library; ``parameters`` are keywords
-  from the user, for what the object does not say;
+- ``adapt(thing, parameters) -> Adapted | None``: None for an object of another library; ``parameters`` are keywords
+  from the user, for what the object does not state;
 - optionally ``claim_of(stated, relation) -> Claim | None``, for further forms of claims: None for an unknown form.
 
 The first adapter that knows an object makes its mechanism.

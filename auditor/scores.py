@@ -281,12 +281,12 @@ def _read_csv(path: Path, column: str) -> Any:
         except ValueError:  # the first row is a heading
             names = first
         place = names.index(_choose_column(names, column))
-        return np.fromiter((_cell(row, len(names), place, lines.line_num) for row in rows), float)
+        return np.fromiter((_parse_cell(row, len(names), place, lines.line_num) for row in rows), float)
     except csv.Error as error:
         raise ValueError(f"line {lines.line_num} is not CSV: {error}") from None
 
 
-def _cell(row: list[str], width: int, place: int, line: int) -> float:
+def _parse_cell(row: list[str], width: int, place: int, line: int) -> float:
     if len(row) != width:
         raise ValueError(f"line {line} has {len(row)} fields, but the first line has {width}")
     try:

@@ -422,7 +422,7 @@ def convolve(parts: Sequence[tuple[GridLaw, int]], h: float, window: Window) -> 
     steps = [_TiltedStep.of(rounded, count, h, window, size, tuple(ends)) for rounded, count in parts]
     count = sum(step.count for step in steps)
 
-    one_less = [_power(step.spectrum, step.count - 1) for step in steps]
+    one_less = [_raise_transform(step.spectrum, step.count - 1) for step in steps]
     all_steps = [_multiply(rest, step.spectrum) for rest, step in zip(one_less, steps, strict=True)]
     product = functools.reduce(np.multiply, all_steps)
     excess = np.zeros_like(product)
@@ -537,7 +537,7 @@ def _transform(masses: Floats, first: int, size: int) -> Complexes:
     return np.asarray(fft.rfft(folded))
 
 
-def _power(base: Complexes, exponent: int) -> Complexes | None:
+def _raise_transform(base: Complexes, exponent: int) -> Complexes | None:
     """Return the power by repeated squaring; its relative error is that of exponent − 1 products. None stands for 1."""
     result = None
     while exponent:

@@ -32,7 +32,7 @@ class Law(Protocol):
 
     @property
     def low(self) -> float:
-        """A loss that no finite loss is below, or −∞."""
+        """A lower bound on the finite losses, or −∞."""
 
     @property
     def high(self) -> float:
@@ -164,7 +164,7 @@ class AtomsLaw:
 
     @cached_property
     def _sorted(self) -> tuple[Floats, Tails]:
-        """The losses that are above −∞ in order, and the tails from each on; the last entry of each is that of +∞."""
+        """The losses in ascending order, and the tails at each of them and, as a last entry, beyond all."""
         with np.errstate(divide="ignore"):
             losses = np.log(self.p) - np.log(self.q)
         order = np.argsort(losses)
@@ -219,7 +219,7 @@ class AtomsLaw:
 
 @dataclass(frozen=True)
 class RangeLaw:
-    """The curve above all pairs whose losses lie in a range of length ``reach``, as the exponential mechanism's do.
+    """The least curve above all pairs whose losses lie in a range of length ``reach``, as the exponential mechanism's do.
 
     Such a pair that has two outputs has losses t and t − ε. Its curve is p(1 − γe^(−t)), where p = (1 − e^(t−ε))/(1 − e^(−ε))
     follows from the two sums being 1 (Dong, Durfee & Rogers 2020, Lemma 3.4). The largest value over t is at

@@ -1,4 +1,4 @@
-"""What a number speaks of: noise, sensitivity, sampling, neighbouring relation and steps. Plain data, checked when made."""
+"""The process that an exact number is about: noise, sensitivity, sampling, neighbouring relation and steps, as plain data."""
 
 import math
 from collections.abc import Sequence
@@ -161,7 +161,7 @@ class Allocation:
 
 Sampling: TypeAlias = Poisson | FixedSize | Allocation
 
-# Noise with one law of losses for all rows of data, which a sensitivity says nothing of.
+# Noise whose privacy loss is the same for all rows of data, so that it has no sensitivity.
 WITHOUT_SENSITIVITY = (RandomizedResponse, Table)
 
 

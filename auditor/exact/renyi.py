@@ -90,7 +90,7 @@ def _log_moment(law: Law, order: int) -> tuple[float, float]:
 
 
 def _interpolate_orders(law: Law, order: float) -> tuple[float, float]:
-    """Return limits on D from the integer orders around: the logarithm of the moment is convex in the order."""
+    """Return limits on D from the neighbouring integer orders: the logarithm of the moment is convex in the order."""
     below = math.floor(order)
     logs = {n: (0.0, 0.0) if n < 2 else _log_moment(law, n) for n in (below - 1, below, below + 1, below + 2)}
     high = logs[below][1] + (order - below) * (logs[below + 1][1] - logs[below][1])
@@ -103,7 +103,7 @@ def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
     """Return limits on D from the masses of cells: a lower one by merging, an upper one by the chords of cells."""
     from scipy.special import logsumexp
 
-    edges = _edges(law)
+    edges = _cover_losses(law)
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + float(np.abs(edges).max()))
     p, p_error = cell_masses(tails.p_above, tails.p_below, law.roundings)
@@ -131,7 +131,7 @@ def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
     return _per_order(low, high, order)
 
 
-def _edges(law: Law) -> Floats:
+def _cover_losses(law: Law) -> Floats:
     """Return losses that cover the law, finer near its anchor."""
     low, high = loss_quantile(law, -1, 1e-290), loss_quantile(law, +1, 1e-290)
     if isinstance(law, AtomsLaw):

@@ -1,7 +1,7 @@
 """Find the adapter of an object. An entry point of the group ``auditor.adapters`` names this module.
 
-An adapter is a function of the object, with keywords for what the object does not say. It is found by the module of the
-object's class, so no library is imported here.
+An adapter is a function of the object, with keywords for what the object does not state. It is found by the module of
+the object's class, so no library is imported here.
 """
 
 import functools
@@ -17,9 +17,9 @@ from auditor.libraries.dp_accounting import claim_from_accounting, from_dp_event
 
 claim_of = claim_from_accounting  # auditor.adapters asks for this name, and for ``adapt``
 
-# What adapters choose if neither the object nor the user says it: numbers of records, ends of numbers, lengths of vectors.
+# Defaults of what neither the object nor the user states: numbers of records, ends of ranges, lengths of vectors.
 DEFAULT_SIZE, DEFAULT_REACH, DEFAULT_CELLS = (0, 20), 100, 3
-# Adapters by module. The adapter of a package is for all its modules that have no entry of their own.
+# Adapters by module. A package's adapter also serves those of its modules that have no entry of their own.
 ADAPTERS = {
     "diffprivlib": "diffprivlib:from_diffprivlib",
     "diffprivlib.models": "estimator:from_estimator",
@@ -49,12 +49,12 @@ def note_chosen_values(library: str, values: Mapping[str, Any]) -> tuple[str, ..
 
 
 def dp_claim(epsilon: float, delta: float = 0.0) -> Claim:
-    """Return (ε, δ)-differential privacy, which is pure if δ is 0."""
+    """Return a claim of (ε, δ)-differential privacy, which is pure if δ is 0."""
     return ApproximateDP(float(epsilon), float(delta)) if delta else PureDP(float(epsilon))
 
 
 def adapter_of(thing: object) -> Adapter | None:
-    """Return the adapter of an object, by the modules of its class and base classes. Return None if there is none.
+    """Return an object's adapter, by the modules of its class and base classes, or None if there is none.
 
     A function, or a partial of a function, has an adapter if FUNCTION_ADAPTERS names its module. Objects of other modules
     have one if they are callables with a ``dp_event``, or estimators in the style of scikit-learn.
@@ -75,7 +75,7 @@ def adapter_of(thing: object) -> Adapter | None:
 
 
 def _adapter_for_module(module: str, names: Mapping[str, str]) -> Adapter | None:
-    """Return the adapter of a module, or else of the nearest package around the module."""
+    """Return the adapter of a module, or else of the nearest enclosing package."""
     while module and module not in names:
         module = module.rpartition(".")[0]
     return load_adapter(names[module]) if module else None

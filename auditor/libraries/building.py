@@ -25,7 +25,7 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # 
 
 @dataclass(frozen=True, slots=True)
 class SweptObject:
-    """An object that can be audited: the name of its audit, its constructor, and its example."""
+    """An auditable object: the name of its audit, its constructor, and its example."""
 
     name: str
     constructor: str
@@ -112,7 +112,7 @@ def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection)
 
 
 def _build_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
-    """Return each example as an object to audit, or with the reason why it is not audited."""
+    """Return an object to audit for each example, or the reason why it is not audited."""
     built: Built = []
     for number, example in enumerate(examples, start=1):
         name = constructor if number == 1 else f"{constructor}, {number}"
@@ -124,7 +124,7 @@ def _build_examples(constructor: str, examples: list[Example], names: dict[str, 
 
 
 def _build_from_arguments(table: LibraryTable, constructor: str, module: str, names: dict[str, Any]) -> Built:
-    """Return the first call that makes an object to audit, or else the reason of the call that came furthest."""
+    """Return the first object that can be audited, or else the reason why the call that came furthest failed."""
     try:
         signature = inspect.signature(getattr(sys.modules[module], constructor))
     except (TypeError, ValueError):
@@ -147,7 +147,7 @@ def _build_from_arguments(table: LibraryTable, constructor: str, module: str, na
 
 
 def _try_example(example: Example, names: dict[str, Any]) -> tuple[bool, str]:
-    """Build an example. Return whether it was built, and the reason against an audit ("" if there is none)."""
+    """Build an example. Return whether it was built, and the reason why it cannot be audited ("" if it can)."""
     try:
         thing = eval(example.object, names)
     except Exception as error:  # of the library

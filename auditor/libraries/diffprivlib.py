@@ -1,7 +1,7 @@
-"""Mechanisms and tools of diffprivlib.
+"""diffprivlib's mechanisms and tools.
 
-A mechanism has ε and δ as attributes, and its sensitivity says how far apart two neighbours are. A tool is a function with
-arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. A tool does not state its neighbours.
+A mechanism has ε and δ as attributes, and its sensitivity is the distance between two neighbours. A tool is a function
+with arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. A tool does not state its neighbours.
 """
 
 import copy
@@ -26,9 +26,9 @@ from auditor.neighbours.pair import relation_named
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals
 
-# Mechanisms that take integers only.
+# Integer-valued mechanisms.
 INTEGER_MECHANISMS = ("Geometric", "GaussianDiscrete")
-# A perturbed function reveals the data. Its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
+# A perturbed function reveals the data; only its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
 VECTOR_ASSUMPTION = (
     "diffprivlib does not say which function Vector perturbs; a logistic loss with its sensitivities was audited. Its minimum is "
     "the output; one record is replaced, and the others are zero"
@@ -91,18 +91,16 @@ def from_tool(
     ends = next((given for given in (range, said.get("range"), said.get("bounds")) if given is not None), None)
     ends = chosen.setdefault("range", (0, 1)) if ends is None else ends
     size = chosen.setdefault("size", SIZE_BY_RELATION[relation]) if size is None else size
-    domain = Records(**_record_keywords(name, ends), size=size, relation=relation)
-    return Adapted(mechanism, claim, domain, note_chosen_values("diffprivlib", chosen))
-
-
-def _record_keywords(name: str, ends: Sequence[Any]) -> dict[str, Any]:
-    """Return the keywords of Records that say what a record of a tool may be."""
+    record: dict[str, Any]
     if isinstance(ends[0], Sequence):
-        return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
-    low, high = map(float, ends)
-    if name.startswith("nan"):
-        return {"choices": [low, (low + high) / 2, high, math.nan]}
-    return {"record": (low, high)}
+        record = {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
+    else:
+        low, high = map(float, ends)
+        record = {"record": (low, high)}
+        if name.startswith("nan"):
+            record = {"choices": [low, (low + high) / 2, high, math.nan]}
+    domain = Records(**record, size=size, relation=relation)
+    return Adapted(mechanism, claim, domain, note_chosen_values("diffprivlib", chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +183,26 @@ def _records_for_vector(thing: Any) -> Domain:
 
 
 def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, Any]) -> Domain | None:
-    """Return the neighbours by the attributes of a mechanism. Return None if the attributes do not say them."""
+    """Return the neighbours that a mechanism's attributes imply, or None if they imply none."""
     if hasattr(thing, "value0"):
         return Value([thing.value0, thing.value1])
     if hasattr(thing, "_domain_values"):
         return Value(sorted(thing._domain_values))
-    sensitivity = getattr(thing, "sensitivity", None)
+    sensitivity: Any = getattr(thing, "sensitivity", None)
     if hasattr(thing, "utility"):
-        return _utilities(thing, chosen)
+        if thing.monotonic:
+            return None
+        far = max(10.0, 10 * sensitivity)
+        chosen["range"] = (0.0, far)
+        return Totals(
+            cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(sensitivity)}, integer=False
+        )
     if type(thing).__name__ == "Bingham":
-        return _matrices(sensitivity, chosen)
+        # Pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity.
+        chosen["columns"] = 2
+        rows = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
+        first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
+        return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in rows])
     if sensitivity is None:
         return None
     integer = any(base.__name__ in INTEGER_MECHANISMS for base in type(thing).__mro__)
@@ -204,22 +212,3 @@ def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, An
         far = max(DEFAULT_REACH, 10 * sensitivity)
         low, high = chosen["range"] = (-far, far)
     return OneNumber((number(low), number(high)), number(sensitivity))
-
-
-def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
-    """Return vectors of utilities that change by at most the sensitivity. Return None for a monotonic mechanism."""
-    if thing.monotonic:
-        return None
-    far = max(10.0, 10 * thing.sensitivity)
-    chosen["range"] = (0.0, far)
-    return Totals(
-        cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(thing.sensitivity)}, integer=False
-    )
-
-
-def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
-    """Return pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity."""
-    chosen["columns"] = 2
-    directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
-    first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
-    return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in directions])

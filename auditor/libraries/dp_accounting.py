@@ -13,7 +13,7 @@ from auditor.claims import Claim, PrivacyProfile, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.neighbours.pair import relation_named
 
-# The δ of a profile.
+# The values of δ at which a claimed profile is stated.
 PROFILE_DELTAS = (0.1, 0.01, 1e-3, 1e-6)
 # The auditor's relations, and their names in dp-accounting's NeighboringRelation.
 ACCOUNTING_RELATIONS = {"add_remove": "ADD_OR_REMOVE_ONE", "substitute": "REPLACE_ONE"}
@@ -44,9 +44,14 @@ def claim_from_accounting(stated: Any, relation: str | None) -> Claim | None:
     """
     if "dp_accounting" not in {kind.__module__.partition(".")[0] for kind in type(stated).__mro__}:
         return None
-    return (
-        _claim_of_accountant(stated, relation) if hasattr(stated, "get_epsilon") else _claim_of_event(stated, relation)
-    )
+    if not hasattr(stated, "get_epsilon"):
+        return _claim_of_event(stated, relation)
+    own, name = stated.neighboring_relation.name, type(stated).__name__
+    if relation is not None and own != ACCOUNTING_RELATIONS[relation]:
+        raise InvalidInputError(
+            f"{name} accounts for {own}, but the neighbours are {relation}; give both the same relation"
+        )
+    return _finite_profile(stated, name)
 
 
 def _claim_of_event(event: Any, relation: str | None) -> Claim:
@@ -65,17 +70,8 @@ def _claim_of_event(event: Any, relation: str | None) -> Claim:
     return _finite_profile(accountant, str(event))
 
 
-def _claim_of_accountant(accountant: Any, relation: str | None) -> Claim:
-    own = accountant.neighboring_relation.name
-    if relation is not None and own != ACCOUNTING_RELATIONS[relation]:
-        raise InvalidInputError(
-            f"{type(accountant).__name__} accounts for {own}, but the neighbours are {relation}; give both the same relation"
-        )
-    return _finite_profile(accountant, type(accountant).__name__)
-
-
 def _finite_profile(accountant: Any, what: str) -> Claim:
-    """Return the claim of a finite ε at each δ of PROFILE_DELTAS. ``what`` names the accountant or event in errors."""
+    """Return a claim of the finite values of ε at PROFILE_DELTAS. ``what`` names the accountant or event in errors."""
     points = [(float(accountant.get_epsilon(delta)), delta) for delta in PROFILE_DELTAS]
     finite = [(epsilon, delta) for epsilon, delta in points if math.isfinite(epsilon)]
     if not finite:

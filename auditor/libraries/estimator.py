@@ -1,4 +1,4 @@
-"""Estimators in the style of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
+"""scikit-learn-style estimators: ``fit`` learns from records, and a dict of the results is the output.
 
 The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
 """
@@ -7,19 +7,18 @@ import copy
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from auditor.adapters import Adapted
-from auditor.claims import Claim
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import dp_claim, note_chosen_values
 from auditor.neighbours.records import Records
 
-# Chosen if the user does not say the range of each feature, or the number of records.
+# Defaults for the range of each feature and for the number of records.
 FEATURE_RANGES, TRAINING_SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
 MOST_POINTS = 4  # for which an estimator predicts
 PREDICTED = "predicted"
@@ -48,7 +47,9 @@ def from_estimator(
 
     Raises InvalidInputError for another relation, if classes and target are both given, and if ``fit`` needs one.
     """
-    claim = _claim_of_estimator(thing)
+    epsilon, claim = getattr(thing, "epsilon", None), None
+    if isinstance(epsilon, int | float) and math.isfinite(epsilon):
+        claim = dp_claim(epsilon, getattr(thing, "delta", 0.0))
     name = type(thing).__name__
     if relation is None:
         wanting = f"{name} does not say which data are neighbours; say `relation`"
@@ -93,25 +94,21 @@ class FittedEstimator:
         features = table[:, : self.features]
         learned = copy.deepcopy(self.estimator)
         learned.fit(features, table[:, -1]) if self.has_target else learned.fit(features)
-        return dict(self._shown(learned))
-
-    def _shown(self, learned: Any) -> Iterator[tuple[str, Any]]:
-        fitted = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
-        predicts = [PREDICTED] * hasattr(learned, "predict")
-        for name in self.attributes or (*fitted, *predicts):
-            value = learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
-            yield name, _plain_value(value)
+        names = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
+        if hasattr(learned, "predict"):
+            names.append(PREDICTED)
+        return {
+            name: _plain_value(
+                learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
+            )
+            for name in self.attributes or names
+        }
 
 
 def _plain_value(value: Any) -> Any:
-    """Return numbers, texts, and lists of these as they are. Return the name of the type of anything else."""
+    """Return numbers, texts, and lists of these unchanged, and the type's name for anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else type(value).__name__
-
-
-def _claim_of_estimator(thing: Any) -> Claim | None:
-    epsilon, delta = getattr(thing, "epsilon", None), getattr(thing, "delta", 0.0)
-    return dp_claim(epsilon, delta) if isinstance(epsilon, int | float) and math.isfinite(epsilon) else None

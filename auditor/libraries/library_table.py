@@ -1,4 +1,4 @@
-"""The table of a library for a sweep: its constructors, arguments to try, and examples. Each table is a YAML file."""
+"""A library's table for a sweep, in YAML: its constructors, arguments to try, and examples."""
 
 import fnmatch
 import importlib
@@ -82,7 +82,7 @@ class LibraryTable(Strict):
                 ) from None
             for name in dir(imported):
                 thing = getattr(imported, name)
-                # An object imported from another library is no constructor. Objects of C may name any module, or none.
+                # An object imported from another library is no constructor. Objects written in C may name any module, or none.
                 home = str(getattr(thing, "__module__", None) or module).partition(".")[0]
                 own = home in (self.library, module) or bool(pattern.strip("*"))
                 if callable(thing) and own and not name.startswith("_") and fnmatch.fnmatchcase(name, pattern or "*"):

@@ -1,4 +1,4 @@
-"""Measurements and transformations of OpenDP. The map gives the claim; the domain and the metric give the neighbours.
+"""OpenDP's measurements and transformations. The map gives the claim; the domain and the metric give the neighbours.
 
 Objects are pickled as the JSON of OpenDP's ``serialize``. An object without JSON runs in the auditor's process, or is
 imported again by name.
@@ -27,7 +27,7 @@ from auditor.neighbours.numbers import Number
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals, TotalsByKey
 
-# Chosen if an object does not say the texts, or the order of a Rényi divergence.
+# Defaults for texts, and for the order of a Rényi divergence.
 CHOICES, RENYI_ORDER = ("a", "b", "c"), 2.0
 COMPOSED_CALLS = 64  # outputs of one composition
 DELTAS = (0.1, 0.01, 1e-3, 1e-6)
@@ -66,7 +66,7 @@ def from_opendp(
     Raises InvalidInputError for anything else of OpenDP, and for an unsupported domain, metric or measure.
     """
     if (kind := type(thing).__name__) in ("Query", "LazyFrameQuery"):
-        # The context says d_in. A LazyFrameQuery shows the attributes of polars, so its own are read by ``object``.
+        # The context states d_in. A LazyFrameQuery shows the attributes of polars, so its own are read by ``object``.
         query = object.__getattribute__(thing, "_query") if kind == "LazyFrameQuery" else thing
         d_in, thing = query._d_in if d_in is None else d_in, thing.resolve()
     if not hasattr(thing, "input_metric") or not hasattr(thing, "map"):
@@ -92,7 +92,7 @@ def from_opendp(
 
 @dataclass(frozen=True)
 class OpenDPCall:
-    """An object of OpenDP as a function of a data set, which may come as NumPy arrays or lists."""
+    """An OpenDP object as a function of a data set, which may consist of NumPy arrays or lists."""
 
     made: Any
 
@@ -136,24 +136,22 @@ class Releases(OpenDPCall):
 
 
 class Answer(OpenDPCall):
-    """A transformation. It answers records, and counts by key, as sorted rows, since their order does not matter."""
+    """A transformation. Records and counts by key are returned as sorted rows, since their order does not matter."""
 
     def __call__(self, dataset: Any) -> Any:
         answer = _collect(self.made(self._form(dataset)))
         in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
-        return sorted(_as_rows(answer), key=repr) if in_rows else answer
-
-
-def _as_rows(answer: Any) -> Iterator[dict[str, Any]]:
-    """Yield the records of an answer as rows. From counts by key, yield as many rows of a key as it is counted."""
-    if isinstance(answer, dict):
-        yield from ({"record": key} for key, count in answer.items() for _ in range(count))
-    else:
-        yield from (record if isinstance(record, dict) else {"record": record} for record in answer)
+        if not in_rows:
+            return answer
+        if isinstance(answer, dict):  # of counts by key, there are as many rows of a key as it is counted
+            rows = [{"record": key} for key, count in answer.items() for _ in range(count)]
+        else:
+            rows = [record if isinstance(record, dict) else {"record": record} for record in answer]
+        return sorted(rows, key=repr)
 
 
 def _collect(output: Any) -> Any:
-    """Return the rows of a lazy frame, which draws its noise now. Return anything else as it is."""
+    """Return the rows of a lazy frame, which draws its noise at this moment, and anything else unchanged."""
     return output.collect().to_dicts() if hasattr(output, "collect") else output
 
 
@@ -189,7 +187,7 @@ def _converter(carrier: str) -> Any:
 
 
 class _Space:
-    """The domain and metric of an object, and what was ``chosen`` and ``noted`` to make neighbours of them."""
+    """An object's domain and metric, and what was ``chosen`` and ``noted`` in making neighbours of them."""
 
     def __init__(self, thing: Any, said: Mapping[str, Any]) -> None:
         self._thing, self._said = thing, said
@@ -202,7 +200,7 @@ class _Space:
         kind, metric, carrier = _name(self._domain), self._metric, str(self._domain.carrier_type)
         if kind == FRAMES:
             return self._frames()
-        # The records of a text are its lines, see OpenDPCall.
+        # The records of a text are its lines; see OpenDPCall.
         if metric in (*BY_RECORDS, *BY_CHANGES) and (kind == "VectorDomain" or carrier == "String"):
             return self._records()
         if kind == "VectorDomain" and metric in NORMS_BY_DISTANCE:
@@ -281,7 +279,7 @@ class _Space:
         raise InvalidInputError(f"OpenDP's column {series} is not supported; give `neighbours`")
 
     def _record(self, element: Any) -> dict[str, Any]:
-        """Return the keywords of Records that say what a record may be."""
+        """Return the keywords of Records for the values of a record."""
         kind = str(element.carrier_type)
         if kind == "bool":
             return {"choices": [False, True]}
@@ -353,13 +351,13 @@ class _Space:
         return list(self._said_or("choices", CHOICES))
 
     def _said_or(self, keyword: str, value: Any) -> Any:
-        """Return the value of a keyword. If it is None, return ``value`` and enter it in ``chosen``."""
+        """Return the value of a keyword; if it is None, return ``value`` and record it in ``chosen``."""
         given = self._said[keyword]
         return self.chosen.setdefault(keyword, value) if given is None else given
 
 
 def _name(part: Any) -> str:
-    """Return the name of a domain or metric, without its arguments."""
+    """Return the name of a domain or metric without its arguments."""
     match = re.match(r"\w+", str(part))
     return match[0] if match else ""
 

@@ -1,7 +1,7 @@
-"""Aggregations and additive mechanisms of PipelineDP.
+"""PipelineDP's aggregations and additive mechanisms.
 
-The parameters of an aggregation say what a person may contribute, and within which bounds. The library's own engine
-aggregates rows of a person, a partition and a value. The parameters have no budget, so the user must say ``epsilon``.
+The parameters of an aggregation bound what a person may contribute. The library's own engine aggregates rows of a person,
+a partition and a value. The parameters have no budget, so the user must state ``epsilon``.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from auditor.libraries.adapting import dp_claim, note_chosen_values
 from auditor.libraries.pydp import from_pydp
 from auditor.neighbours.frames import Frame
 
-# There is at least one row, since PipelineDP's engine refuses data without rows.
+# At least one row, since PipelineDP's engine refuses empty data.
 ROW_COUNTS, PARTITIONS = (1, 10), ("a", "b")
 
 
@@ -46,7 +46,7 @@ def from_pipeline_dp(
         )
     chosen: dict[str, Any] = {"partitions": PARTITIONS} if partitions is PARTITIONS else {}
     size = chosen.setdefault("size", ROW_COUNTS) if size is None else size
-    # A person may have one row more than is counted, which shows whether extra rows are dropped.
+    # A person may have one row more than are counted, which shows whether extra rows are dropped.
     rows = 1 + (thing.max_contributions_per_partition or 1) * (thing.max_partitions_contributed or 1)
     columns: dict[str, Any] = {"partition": {"type": "categorical", "choices": tuple(partitions)}}
     low, high = thing.min_value, thing.max_value

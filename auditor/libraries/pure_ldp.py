@@ -1,4 +1,4 @@
-"""Clients of pure-ldp. In the local model any two items are neighbours. The claim is the client's ε."""
+"""pure-ldp's clients. In the local model any two items are neighbours, and the claim is the client's ε."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from auditor.interfaces import Domain
 from auditor.libraries.adapting import note_chosen_values
 from auditor.neighbours.domains import Value
 
-# The items that are tried for a client that takes any item.
+# The items tried with a client that accepts any item.
 SOME_ITEMS = (1, 2, 3, 4)
 MOST_HASHED = 16  # items that are looked for in an answer
 
@@ -33,14 +33,21 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
     if items is not None:
         neighbours = Value(items)
     elif hasattr(client, "alphabet"):
-        neighbours = Value(_word_items(client))
+        # Words of full length, whose letters are all equal, or all but the first or the last.
+        letters, n = list(client.alphabet), int(client.max_string_length)
+        first, last = letters[0], letters[-1]
+        words = [first * n, last * n, last + first * (n - 1), first * (n - 1) + last]
+        neighbours = Value(list(dict.fromkeys(words)))
     elif (d := getattr(client, "d", None)) is None:
         neighbours = Value(chosen.setdefault("items", SOME_ITEMS))
     else:
         neighbours = _integer_items(client, d)
-    epsilon = _client_epsilon(client)
+    epsilon = getattr(client, "epsilon", None)
+    if hasattr(client, "convert_f_to_eps"):  # a client of RAPPOR has a probability instead
+        epsilon = float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
+    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
     return Adapted(
-        Privatiser(client, _items_of(neighbours)),
+        Privatiser(client, tuple(dict.fromkeys(values))[:MOST_HASHED]),
         None if epsilon is None else PureDP(epsilon),
         neighbours,
         note_chosen_values("pure-ldp", chosen),
@@ -104,19 +111,6 @@ def hash_item(client: Any, item: Any, seed: int) -> int:
     return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % client.g)
 
 
-def _items_of(neighbours: Domain | None) -> tuple[Any, ...]:
-    """Return the items to look for in an answer of local hashing."""
-    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
-    return tuple(dict.fromkeys(values))[:MOST_HASHED]
-
-
-def _client_epsilon(client: Any) -> float | None:
-    """Return the client's ε. A client of RAPPOR has a probability instead, and converts it to ε itself."""
-    if hasattr(client, "convert_f_to_eps"):
-        return float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
-    return getattr(client, "epsilon", None)
-
-
 def _integer_items(client: Any, d: int) -> Domain | None:
     """Return the d integers, from 1 or from 0, that the client maps to 0 … d − 1. Return None if it maps neither."""
     for first in (1, 0):
@@ -127,10 +121,3 @@ def _integer_items(client: Any, d: int) -> Domain | None:
         except Exception:  # the user's mapper takes other items
             return None
     return None
-
-
-def _word_items(client: Any) -> list[str]:
-    """Return words of full length, whose letters are all equal, or all but the first or the last."""
-    letters, n = list(client.alphabet), int(client.max_string_length)
-    first, last = letters[0], letters[-1]
-    return list(dict.fromkeys([first * n, last * n, last + first * (n - 1), first * (n - 1) + last]))

@@ -1,4 +1,4 @@
-"""Algorithms, numerical mechanisms and partition selection of PyDP, the Python face of Google's library.
+"""Algorithms, numerical mechanisms and partition selection of PyDP, the Python wrapper of Google's library.
 
 ε and δ are attributes. Neighbours differ by one user who is added or removed. The bounds of an algorithm are not
 attributes, but an algorithm clamps numbers beyond its bounds, so any range of records can be tried.
@@ -35,7 +35,7 @@ def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequen
         low, high = range or chosen.setdefault("range", (-DEFAULT_REACH, DEFAULT_REACH))
         number = int if integer else float
         size = size or chosen.setdefault("size", DEFAULT_SIZE)
-        # The rows of a user. Algorithms without this number have a text in its place.
+        # The rows of a user. Algorithms without this number have a string in its place.
         rows = thing.linf_sensitivity if isinstance(thing.linf_sensitivity, int) else 1
         call = thing.quick_result
         domain = Records((number(low), number(high)), size=size, integer=integer, distance=rows, container="list")
@@ -57,7 +57,7 @@ def from_pydp(thing: Any, *, range: Sequence[Number] | None = None, size: Sequen
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """A method of PyDP as a function of its data, since Python cannot read the signatures of these methods."""
+    """A PyDP method as a function of its data, since Python cannot read the signatures of these methods."""
 
     method: Any
 

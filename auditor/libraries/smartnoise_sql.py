@@ -1,7 +1,7 @@
-"""A private reader of smartnoise-sql with a query. The answer on a frame that the metadata allow is the output.
+"""A smartnoise-sql private reader with a query. The output is the answer on a frame that the metadata allow.
 
-The metadata say the columns and their bounds, which column is the person, and how many rows of a person count. The
-reader says what a query costs. Neighbours differ by a person who is added or removed, or with `row_privacy` by a row.
+The metadata state the columns and their bounds, which column identifies the person, and how many rows of a person count.
+The reader states what a query costs. Neighbours differ by a person who is added or removed, or with `row_privacy` by a row.
 """
 
 import copy
@@ -41,7 +41,13 @@ def from_smartnoise_sql(
     Raises InvalidInputError for anything else, for metadata of several tables, and for a query that the library refuses.
     """
     if hasattr(thing, "release") and hasattr(thing, "sensitivity"):
-        return _from_mechanism(thing, range)
+        apart = float(thing.sensitivity * thing.max_contrib)
+        chosen = dict[str, Any]()
+        far = max(DEFAULT_REACH, 10 * apart)
+        low, high = range or chosen.setdefault("range", (-far, far))
+        domain = OneNumber((float(low), float(high)), apart)
+        claim = dp_claim(thing.epsilon, thing.delta)
+        return Adapted(NoisyRelease(thing), claim, domain, note_chosen_values("smartnoise-sql", chosen))
     if not hasattr(thing, "get_privacy_cost"):
         raise InvalidInputError(
             f"{type(thing).__name__} of smartnoise-sql is not a private reader or a mechanism that adds noise"
@@ -56,22 +62,12 @@ def from_smartnoise_sql(
         cost, groups = thing.get_privacy_cost(query), _groups(thing.parse_query_string(query))
     except Exception as error:  # of the library
         raise InvalidInputError(f"smartnoise-sql refuses the query {query!r}: {error}") from None
-    chosen = dict[str, Any]()
+    chosen = {}
     neighbours = _frames_of_table(tables[0], size, range, choices, chosen)
     assumptions = note_chosen_values("smartnoise-sql", chosen)
     if groups and not tables[0].censor_dims:
         assumptions += ("`censor_dims` is false, so the query shows which groups have rows",)
     return Adapted(mechanism, dp_claim(*cost), neighbours, assumptions)
-
-
-def _from_mechanism(thing: Any, range: Sequence[float] | None) -> Adapted:
-    apart = float(thing.sensitivity * thing.max_contrib)
-    chosen = dict[str, Any]()
-    far = max(DEFAULT_REACH, 10 * apart)
-    low, high = range or chosen.setdefault("range", (-far, far))
-    domain = OneNumber((float(low), float(high)), apart)
-    claim = dp_claim(thing.epsilon, thing.delta)
-    return Adapted(NoisyRelease(thing), claim, domain, note_chosen_values("smartnoise-sql", chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +98,7 @@ class QueryAnswer:
 
 
 def _find_scale_once(kind: Any, epsilon: float, **said: Any) -> Any:
-    """Return a mechanism of smartnoise-sql. The search for its scale is slow, and done once for equal arguments."""
+    """Return a smartnoise-sql mechanism. The search for its scale is slow, so it is done once for equal arguments."""
     # A copy, since the library changes the δ of a mechanism.
     return copy.copy(_find_scale(kind, epsilon, tuple(sorted(said.items()))))
 
@@ -135,7 +131,7 @@ def _frames_of_table(
     choices: Sequence[str] | None,
     chosen: dict[str, Any],
 ) -> Frame:
-    """Return the frames that the metadata of a table allow."""
+    """Return the frames that a table's metadata allow."""
     owner = next((column.name for column in table.key_cols()), None)
     columns = dict[str, dict[str, Any]]()
     for column in table.columns():
@@ -154,7 +150,7 @@ def _frames_of_table(
         elif kind == "datetime":
             said |= TIME_RANGE
         columns[column.name] = said | {"null": bool(column.nullable or column.missing_value is not None)}
-    # A person may have one row more than is counted, which shows whether extra rows are dropped.
+    # A person may have one row more than are counted, which shows whether extra rows are dropped.
     rows = (1, table.max_ids + bool(table.sample_max_ids)) if owner else None
     return Frame(
         columns, size=size or chosen.setdefault("size", DEFAULT_SIZE), id=owner, rows_per_person=rows, form="pandas"

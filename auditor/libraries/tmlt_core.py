@@ -1,6 +1,6 @@
-"""Measurements of Tumult Core on numbers and on series of pandas. Each has a domain, a metric and a privacy function.
+"""Tumult Core's measurements on numbers and on pandas series. Each has a domain, a metric and a privacy function.
 
-Measurements on frames of Spark, and interactive measurements, are not adapted.
+Measurements on Spark frames and interactive measurements are not adapted.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from auditor.adapters import Adapted
-from auditor.claims import Claim, ZeroConcentratedDP
+from auditor.claims import ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.libraries.adapting import DEFAULT_CELLS, DEFAULT_REACH, DEFAULT_SIZE, dp_claim, note_chosen_values
@@ -70,7 +70,11 @@ def from_tmlt_core(
         raise InvalidInputError(
             f"{type(thing).__name__} has the metric {metric}, which is not supported; give `neighbours`"
         )
-    claim = _claim_of_measure(thing.output_measure, thing.privacy_function(d_in))
+    distance = thing.privacy_function(d_in)
+    distances = distance if isinstance(distance, tuple) else (distance,)
+    epsilon, *delta = (part.to_float(round_up=True) for part in distances)
+    is_rho = type(thing.output_measure).__name__ == "RhoZCDP"
+    claim = ZeroConcentratedDP(epsilon) if is_rho else dp_claim(epsilon, *delta)
     return Adapted(
         MeasurementCall(thing, in_series, number), claim, neighbours, note_chosen_values("Tumult Core", chosen)
     )
@@ -89,10 +93,3 @@ class MeasurementCall:
             return self.made(self.number(data))
         answer = self.made(import_module("pandas").Series(data, dtype="int64" if self.number is int else "float64"))
         return answer.tolist() if hasattr(answer, "tolist") else answer
-
-
-def _claim_of_measure(measure: Any, stated: Any) -> Claim:
-    """Return the claim for the stated distance of outputs, with all numbers rounded up."""
-    distances = stated if isinstance(stated, tuple) else (stated,)
-    epsilon, *delta = (distance.to_float(round_up=True) for distance in distances)
-    return ZeroConcentratedDP(epsilon) if type(measure).__name__ == "RhoZCDP" else dp_claim(epsilon, *delta)
