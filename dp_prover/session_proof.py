@@ -5,7 +5,7 @@ from dataclasses import replace
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.scripts import NOTHING, ScriptStep
+from auditor.neighbours.scripts import NO_QUESTION, ScriptStep
 from auditor.prover import Scope
 from auditor.sessions.dialogues import Dialogues
 from dp_prover.errors import NotProvedError

@@ -24,10 +24,10 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism
 from auditor.interfaces import Values
 from auditor.neighbours.records import RecordValues
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
-from auditor.sessions.dialogues import Dialogues, PartsAsked
-from auditor.sessions.played import Played
-from auditor.sessions.transcript import SAID, transcript
+from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, Meter, Script, ScriptedData, ScriptStep, read_meter
+from auditor.sessions.dialogues import Dialogues, PartQuestions
+from auditor.sessions.session_mechanism import SessionMechanism
+from auditor.sessions.transcript import BUDGET_FIELDS, play_script
 from dp_prover.errors import NotProvedError
 from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
 from dp_prover.language.objects import MadeObject, MethodOfMade, attribute_of_instance, has_attribute
@@ -48,7 +48,7 @@ class RandomAnalyst:
     A call returns the indices of these steps, and the transcript.
     """
 
-    session: Played
+    session: SessionMechanism
     rounds: tuple[tuple[ScriptStep, ...], ...]
     meter: Meter | None = None
 
@@ -60,7 +60,7 @@ class RandomAnalyst:
     @property
     def waits(self) -> bool:
         """Whether a round may pass without a question."""
-        return any(step.ask is NOTHING for steps in self.rounds for step in steps)
+        return any(step.ask is NO_QUESTION for steps in self.rounds for step in steps)
 
     def script(self, choices: Sequence[int]) -> Script:
         """Return the script of these choices."""
@@ -68,7 +68,7 @@ class RandomAnalyst:
 
     def __call__(self, dataset: Any, *, rng: Any, **parameters: Any) -> Any:
         choices = [int(rng.integers(len(steps))) if len(steps) > 1 else 0 for steps in self.rounds]
-        return [choices, self.session(Asked(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
+        return [choices, self.session(ScriptedData(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
     def written(self) -> dict[str, Any]:
         """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
@@ -82,11 +82,11 @@ class RandomAnalyst:
             tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in steps)
             for steps in written["rounds"]
         )
-        return cls(session, rounds, None if written["meter"] is None else meter_of(written["meter"]))
+        return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
 
 
 def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.written().items() if value is not NOTHING}
+    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
 
 
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
@@ -107,7 +107,7 @@ def with_analyst(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) 
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
 
 
-def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalyst:
+def analyst_for(session: SessionMechanism, domain: Dialogues, waits: bool) -> RandomAnalyst:
     """Return the analyst of a domain. ``waits`` says that a round may pass without a question.
 
     Raises NotProvedError if there are infinitely many scripts, or too many.
@@ -137,7 +137,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
 def _questions(questions: Values) -> Sequence[Any]:
     if isinstance(questions, RecordValues) and questions.range is None:
         return questions.marks
-    if isinstance(questions, PartsAsked):
+    if isinstance(questions, PartQuestions):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:
             raise NotProvedError("there are too many questions; give fewer values for each part")
@@ -149,7 +149,7 @@ def _questions(questions: Values) -> Sequence[Any]:
 
 
 def _require_plain_question(question: Any) -> None:
-    if question is NOTHING or type(question) in PLAIN_QUESTIONS:
+    if question is NO_QUESTION or type(question) in PLAIN_QUESTIONS:
         return
     if question == LAST_ANSWER:
         raise NotProvedError("a question contains the last answer, but a proof needs a list of all questions")
@@ -302,7 +302,7 @@ class _Standing:
         return self._interview.answer(self._asker, question)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in SAID or not self._interview.has(self._session, name):
+        if name not in BUDGET_FIELDS or not self._interview.has(self._session, name):
             raise AttributeError(name)
         return self._interview.read(self._session, name)
 
