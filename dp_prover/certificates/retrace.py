@@ -25,7 +25,7 @@ def retraced(proof: Any) -> str | None:
     try:
         source = PythonSource(proof["mechanism"], proof["parameters"], ("",))
         if "asked" in proof:
-            played = replace(source, through=(Played,)).drawer()
+            played = replace(source, through=(SessionMechanism,)).drawer()
             mechanism = with_analyst(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
         else:
             mechanism = source.drawer()

@@ -10,7 +10,7 @@ are those of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e
 a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ, each script could
 lose it on another event.
 
-The auditor's own ``transcript`` writes the transcript, from objects that stand for sessions and forward each question to the
+The auditor's own ``play_script`` writes the transcript, from objects that stand for sessions and forward each question to the
 evaluator.
 """
 
@@ -70,16 +70,16 @@ class RandomAnalyst:
         choices = [int(rng.integers(len(steps))) if len(steps) > 1 else 0 for steps in self.rounds]
         return [choices, self.session(ScriptedData(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
-    def written(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
         rounds = [[_written(step) for step in steps] for steps in self.rounds]
-        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.written()}
+        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
-    def read(cls, session: Played, written: Mapping[str, Any]) -> "RandomAnalyst":
+    def read(cls, session: SessionMechanism, written: Mapping[str, Any]) -> "RandomAnalyst":
         """Restore the analyst of a certificate."""
         rounds = tuple(
-            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in steps)
+            tuple(ScriptStep(step.get("ask", NO_QUESTION), session=step.get("session", 1)) for step in steps)
             for steps in written["rounds"]
         )
         return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
@@ -96,12 +96,12 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     return inner if isinstance(inner, RandomAnalyst) else None
 
 
-def with_analyst(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
+def with_analyst(mechanism: Mechanism, make: Callable[[SessionMechanism], RandomAnalyst]) -> Mechanism:
     """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
-    if not isinstance(inner, Played):
+    if not isinstance(inner, SessionMechanism):
         raise NotProvedError("the audit observes what a session does besides answering; leave out `observe`")
     analyst = make(inner)
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
@@ -121,7 +121,7 @@ def analyst_for(session: SessionMechanism, domain: Dialogues, waits: bool) -> Ra
     else:
         questions = _questions(domain.questions)
         steps = [ScriptStep(question, session=at) for at in range(1, domain.sessions + 1) for question in questions]
-        steps += [ScriptStep(NOTHING, session=at) for at in range(1, domain.sessions + 1)] * waits
+        steps += [ScriptStep(NO_QUESTION, session=at) for at in range(1, domain.sessions + 1)] * waits
         rounds = (tuple(steps),) * domain.rounds
     scripts = math.prod(map(len, rounds))
     if scripts > MOST_SCRIPTS:
@@ -170,7 +170,7 @@ def interview(
     """Evaluate a session with its analyst, and return the output."""
     choices = [_choice(evaluator, len(steps)) for steps in analyst.rounds]
     interview = _Interview(evaluator, analyst, dataset, keywords)
-    answers = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
+    answers = play_script(interview.opened, ScriptedData(None, analyst.script(choices), analyst.meter))
     interview.require_whole()
     return [choices, answers]
 
@@ -247,7 +247,7 @@ class _Interview:
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``transcript`` treats exceptions as answers, so one that ends the attempt is kept for later."""
+        """Evaluate a call. ``play_script`` treats exceptions as answers, so one that ends the attempt is kept for later."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -293,7 +293,7 @@ class _Interview:
 
 
 class _Standing:
-    """Represents a session in ``transcript``."""
+    """Represents a session in ``play_script``."""
 
     def __init__(self, interview: _Interview, session: Any, asker: Any) -> None:
         self._interview, self._session, self._asker = interview, session, asker
