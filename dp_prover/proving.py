@@ -30,7 +30,7 @@ from dp_prover.numbers.logarithms import log_above
 from dp_prover.numbers.moves import Box, Hull
 from dp_prover.numbers.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from dp_prover.proof import Proof, within
-from dp_prover.rules.alignment import NO_QUESTION, Aligned, Aligner, Failure
+from dp_prover.rules.alignment import NOTHING, Aligned, Aligner, Failure
 from dp_prover.rules.explain import DATA, event_of, outputs_of, pair_inside
 from dp_prover.rules.gaussian import Moved, least_shift
 from dp_prover.rules.masses import OutputLaw, delta_above, join_parts, largest_ratios, law_of
@@ -194,8 +194,8 @@ class Attempt:
             # Traced on demand, so that the first pair that fails ends the attempt.
             for i, j, pair in listing.pairs:
                 left, right = place(pair, "left"), place(pair, "right")
-                yield Family(left, right, NO_QUESTION, pair, (i, j))
-                yield Family(right, left, NO_QUESTION, pair, (j, i))
+                yield Family(left, right, NOTHING, pair, (i, j))
+                yield Family(right, left, NOTHING, pair, (j, i))
 
         about = Subject(scope, listing.data, listed=True, pairs=len(listing.pairs))
         next(families())
