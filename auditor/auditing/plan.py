@@ -32,7 +32,7 @@ from auditor.defaults import (
     SettingsKeywords,
 )
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, require_keywords, require_known
-from auditor.events.selection import ANSWERS
+from auditor.events.selection import SESSION_ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
@@ -181,7 +181,7 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
+        answers = (SESSION_ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
         return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
     def drawer(self) -> Drawer:

@@ -140,21 +140,21 @@ def _mu_over_epsilons(process: Process | Composition, pairs: WorstPairs) -> tupl
         interval = delta_interval(process, epsilon, precision=PRECISION)
         return interval.low, interval.high
 
-    def implied(epsilon: float, delta: float) -> float:
+    def mu_at(epsilon: float, delta: float) -> float:
         return 0.0 if delta < 1e-300 else math.inf if delta >= 1 else implied_mu(epsilon, delta)
 
-    low = max(implied(epsilon, deltas(epsilon)[0]) for epsilon in epsilons)
+    low = max(mu_at(epsilon, deltas(epsilon)[0]) for epsilon in epsilons)
     if not is_bounded:
         return low * (1 - 1e-9), math.inf
-    pieces = [(implied(b, deltas(a)[1]), a, b) for a, b in pairwise(epsilons)]
+    pieces = [(mu_at(b, deltas(a)[1]), a, b) for a, b in pairwise(epsilons)]
     for _ in range(MOST_PIECES):
         high, a, b = max(pieces)
         if high <= low * (1 + PRECISION / 4):
             break
         middle = (a + b) / 2
-        low = max(low, implied(middle, deltas(middle)[0]))
+        low = max(low, mu_at(middle, deltas(middle)[0]))
         pieces.remove((high, a, b))
-        pieces += [(implied(middle, deltas(a)[1]), a, middle), (implied(b, deltas(middle)[1]), middle, b)]
+        pieces += [(mu_at(middle, deltas(a)[1]), a, middle), (mu_at(b, deltas(middle)[1]), middle, b)]
     return low * (1 - 1e-9), max(pieces)[0] * (1 + 1e-9)
 
 
@@ -241,7 +241,7 @@ def _one_step_epsilon(law: Law, delta: float) -> _ScenarioInterval:
         if delta >= law.rate * (1 + 4 * UNIT):
             return _ScenarioInterval(0.0, 0.0, CLOSED)
         inner = _one_step_epsilon(law.law, min(delta / law.rate, 1 - UNIT))
-        low, high = law.mixed(inner.low), law.mixed(inner.high)
+        low, high = law.sampled_loss(inner.low), law.sampled_loss(inner.high)
         slack = 64 * UNIT * (law.rate + high) if high > 0 else 0.0
         return _ScenarioInterval(max(0.0, low - slack), high + slack, inner.how)
     return _ScenarioInterval(*enclose_crossing(enclose_single_step(law), delta, 1.0, 0.1, 1e-12), ONE_STEP)

@@ -277,13 +277,13 @@ class SampledLaw:
 
     @property
     def low(self) -> float:
-        return self.mixed(self.law.low)
+        return self.sampled_loss(self.law.low)
 
     @property
     def high(self) -> float:
-        return self.mixed(self.law.high)
+        return self.sampled_loss(self.law.high)
 
-    def mixed(self, loss: float) -> float:
+    def sampled_loss(self, loss: float) -> float:
         """Return the loss of the sampled step at an output with this ``loss`` without sampling."""
         if loss < 1:
             return math.log1p(self.rate * math.expm1(loss))

@@ -167,5 +167,5 @@ def _log_tail_moment(law: Law, order: float, loss: float) -> float:
         x = float(law.cut(np.array([loss]))[0])
         inner = law.reach * x - law.reach**2 / 2 - law.blur
         sampled = SampledLaw(GaussianLaw(law.reach), law.rate)
-        return _log_tail_moment(sampled, order, sampled.mixed(inner)) - order * math.log1p(-law.rate)
+        return _log_tail_moment(sampled, order, sampled.sampled_loss(inner)) - order * math.log1p(-law.rate)
     return math.inf

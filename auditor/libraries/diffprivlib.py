@@ -81,14 +81,14 @@ def from_tool(
     """
     tool = thing if isinstance(thing, functools.partial) else functools.partial(thing)
     name, parameters = tool.func.__name__, inspect.signature(tool.func).parameters
-    said = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
+    given = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
     mechanism = ToolAnswer(tool, "array_x" in parameters)
-    claim = PureDP(float(said.get("epsilon", parameters["epsilon"].default)))
+    claim = PureDP(float(given.get("epsilon", parameters["epsilon"].default)))
     if relation is None:
         wanting = f"diffprivlib's {name} does not say which data are neighbours; say `relation`"
         return Adapted(mechanism, claim, wanting=wanting)
     relation, chosen = relation_named(relation), dict[str, Any]()
-    ends = next((given for given in (range, said.get("range"), said.get("bounds")) if given is not None), None)
+    ends = next((pair for pair in (range, given.get("range"), given.get("bounds")) if pair is not None), None)
     ends = chosen.setdefault("range", (0, 1)) if ends is None else ends
     size = chosen.setdefault("size", SIZE_BY_RELATION[relation]) if size is None else size
     record: dict[str, Any]
@@ -118,26 +118,28 @@ class ToolAnswer:
 class Randomiser:
     """A mechanism as a function of its input."""
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, value: Any) -> Any:
-        return self.made.randomise(copy.copy(value))
+        return self.wrapped.randomise(copy.copy(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
     """A mechanism that selects by utilities, as a function of the utilities, which its constructor takes."""
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, utilities: Any) -> Any:
-        made = self.made
-        said = {"monotonic": made.monotonic, "candidates": made.candidates}
+        wrapped = self.wrapped
+        given = {"monotonic": wrapped.monotonic, "candidates": wrapped.candidates}
         # Only some constructors take a measure.
-        if getattr(made, "measure", None) is not None:
-            said["measure"] = made.measure
+        if getattr(wrapped, "measure", None) is not None:
+            given["measure"] = wrapped.measure
         utility = list(map(float, utilities))
-        return type(made)(epsilon=made.epsilon, sensitivity=made.sensitivity, utility=utility, **said).randomise()
+        return type(wrapped)(
+            epsilon=wrapped.epsilon, sensitivity=wrapped.sensitivity, utility=utility, **given
+        ).randomise()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,24 +150,24 @@ class PerturbedMinimum:
     the mechanism assumes. All other records are zero. They are left out, since they would only add a constant.
     """
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, record: Any) -> list[float]:
         from scipy.optimize import minimize
 
-        made, steep = self.made, 4 * self.made.function_sensitivity
+        wrapped, steep = self.wrapped, 4 * self.wrapped.function_sensitivity
 
         def loss(argument: np.ndarray) -> tuple[float, np.ndarray]:
             along = float(np.dot(argument, record))
             value = np.logaddexp(0, steep * along) / steep if steep else along
             slope = 1 / (1 + np.exp(-steep * along)) if steep else 1.0
-            of_length = made.alpha * argument
-            return (value + np.dot(of_length, argument) / 2) / made.n, (slope * record + of_length) / made.n
+            of_length = wrapped.alpha * argument
+            return (value + np.dot(of_length, argument) / 2) / wrapped.n, (slope * record + of_length) / wrapped.n
 
         record = np.asarray(record, dtype=float)
-        start = np.zeros(made.dimension)
+        start = np.zeros(wrapped.dimension)
         minimum = minimize(
-            made.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
+            wrapped.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
         )
         return [float(number) for number in minimum.x]
 

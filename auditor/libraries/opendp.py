@@ -77,14 +77,14 @@ def from_opendp(
     is_query = hasattr(thing, "output_metric")
     try:
         neighbours, d_in = space.neighbours()
-        claim = _sensitivity(thing, d_in) if is_query else _claim_of_measurement(thing, d_in, space.noted)
+        claim = _sensitivity(thing, d_in) if is_query else _claim_of_measurement(thing, d_in, space.notes)
     except InvalidInputError:
         raise
     except Exception as error:  # of OpenDP's map or domain
         text = " ".join(str(error).split())
         raise InvalidInputError(f"OpenDP does not say what an audit of {thing.input_domain} needs: {text}") from error
     mechanism = Answer(thing) if is_query else Releases(thing)
-    return Adapted(mechanism, claim, neighbours, (*note_chosen_values("OpenDP", space.chosen), *space.noted))
+    return Adapted(mechanism, claim, neighbours, (*note_chosen_values("OpenDP", space.chosen), *space.notes))
 
 
 # --- The mechanism ---
@@ -94,19 +94,21 @@ def from_opendp(
 class OpenDPCall:
     """An OpenDP object as a function of a data set, which may consist of NumPy arrays or lists."""
 
-    made: Any
+    wrapped: Any
 
     @functools.cached_property
     def _form(self) -> Any:
         """The function that turns a data set into the types that OpenDP demands."""
-        carrier = str(self.made.input_domain.carrier_type)
+        carrier = str(self.wrapped.input_domain.carrier_type)
         # If a domain of texts has a metric on records, the records are the lines of the text.
-        return "\n".join if carrier == "String" and _name(self.made.input_metric) in BY_RECORDS else _converter(carrier)
+        return (
+            "\n".join if carrier == "String" and _name(self.wrapped.input_metric) in BY_RECORDS else _converter(carrier)
+        )
 
     def __reduce__(self) -> Any:
         features = tuple(sorted(import_module("opendp.mod").GLOBAL_FEATURES))
         try:
-            return _unpickle, (type(self), _opendp().serialize(self.made), features)
+            return _unpickle, (type(self), _opendp().serialize(self.wrapped), features)
         except Exception as error:  # OpenDP raises plain exceptions
             raise pickle.PicklingError(f"OpenDP cannot write it as JSON: {error}") from None
 
@@ -118,7 +120,7 @@ class Releases(OpenDPCall):
         data, outputs = self._form(dataset), list[Any]()
         while self._composition is not None and size - len(outputs) >= COMPOSED_CALLS:
             outputs += self._composition(data)
-        outputs += [self.made(data) for _ in range(size - len(outputs))]
+        outputs += [self.wrapped(data) for _ in range(size - len(outputs))]
         return list(map(_collect, outputs))
 
     @functools.cached_property
@@ -127,10 +129,10 @@ class Releases(OpenDPCall):
 
         None if OpenDP cannot compose the measurement. On frames the composition of OpenDP 0.16.0 ends the process.
         """
-        if _name(self.made.input_domain) == FRAMES:
+        if _name(self.wrapped.input_domain) == FRAMES:
             return None
         try:
-            return _opendp().c.make_composition([self.made] * COMPOSED_CALLS)
+            return _opendp().c.make_composition([self.wrapped] * COMPOSED_CALLS)
         except Exception:  # of OpenDP
             return None
 
@@ -139,8 +141,8 @@ class Answer(OpenDPCall):
     """A transformation. Records and counts by key are returned as sorted rows, since their order does not matter."""
 
     def __call__(self, dataset: Any) -> Any:
-        answer = _collect(self.made(self._form(dataset)))
-        in_rows = _name(self.made.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
+        answer = _collect(self.wrapped(self._form(dataset)))
+        in_rows = _name(self.wrapped.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
         if not in_rows:
             return answer
         if isinstance(answer, dict):  # of counts by key, there are as many rows of a key as it is counted
@@ -187,13 +189,13 @@ def _converter(carrier: str) -> Any:
 
 
 class _Space:
-    """An object's domain and metric, and what was ``chosen`` and ``noted`` in making neighbours of them."""
+    """An object's domain and metric; the values ``chosen`` and the ``notes`` taken in making neighbours of them."""
 
-    def __init__(self, thing: Any, said: Mapping[str, Any]) -> None:
-        self._thing, self._said = thing, said
+    def __init__(self, thing: Any, keywords: Mapping[str, Any]) -> None:
+        self._thing, self._keywords = thing, keywords
         self._domain, self._metric = thing.input_domain, _name(thing.input_metric)
         self.chosen: dict[str, Any] = {}
-        self.noted: list[str] = []
+        self.notes: list[str] = []
 
     def neighbours(self) -> tuple[Domain, Any]:
         """Return the neighbours and their distance, in the type that the map takes."""
@@ -210,7 +212,7 @@ class _Space:
             low, high = self._ends(self._domain, d_in)
             return OneNumber((low, high), d_in), d_in
         if kind in ("AtomDomain", "BitVectorDomain") and metric == "DiscreteDistance":
-            return self._one_of_all(kind), self._said["d_in"] or 1
+            return self._one_of_all(kind), self._keywords["d_in"] or 1
         if kind == "MapDomain" and metric in KEYED:
             return self._by_key()
         raise InvalidInputError(
@@ -224,12 +226,12 @@ class _Space:
         by_records = self._metric in BY_RECORDS
         # A data set of known size has neighbours of the same size only: one record is exchanged, which counts twice.
         twice = by_records and sized is not None
-        d_in = 1 + twice if self._said["d_in"] is None else self._said["d_in"]
+        d_in = 1 + twice if self._keywords["d_in"] is None else self._keywords["d_in"]
         if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 1 + twice:
             raise InvalidInputError(
                 f"d_in is {d_in!r}; for {self._domain} it must be an integer of at least {1 + twice}"
             )
-        size = (sized, sized) if sized is not None else self._said_or("size", DEFAULT_SIZE)
+        size = (sized, sized) if sized is not None else self._keyword_or("size", DEFAULT_SIZE)
         domain = Records(
             **self._record(element),
             size=size,
@@ -240,9 +242,9 @@ class _Space:
         return domain, d_in
 
     def _frames(self) -> tuple[Domain, Any]:
-        d_in = 1 if self._said["d_in"] is None else self._said["d_in"]
+        d_in = 1 if self._keywords["d_in"] is None else self._keywords["d_in"]
         rows = int(_total_rows(d_in)) if isinstance(d_in, list) else int(d_in)
-        low, high = self._said_or("size", DEFAULT_SIZE)
+        low, high = self._keyword_or("size", DEFAULT_SIZE)
         by_id = BY_ID.search(str(self._thing.input_metric))
         owner = by_id["id"] if by_id else None
         series = {name: self._domain.get_series_domain(name) for name in self._domain.columns if name != owner}
@@ -286,12 +288,12 @@ class _Space:
         if kind == "String":
             return {"choices": self._texts()}
         if kind.startswith("f") and element.nan:
-            self.noted.append("OpenDP's domain allows NaN, and no record that was tried is NaN")
+            self.notes.append("OpenDP's domain allows NaN, and no record that was tried is NaN")
         return {"record": self._ends(element), "integer": not kind.startswith("f")}
 
     def _totals(self) -> tuple[Domain, Number]:
         d_in, atom = self._distance(), self._domain.element_domain
-        cells = self._domain.size or self._said_or("cells", DEFAULT_CELLS)
+        cells = self._domain.size or self._keyword_or("cells", DEFAULT_CELLS)
         integer = not str(atom.carrier_type).startswith("f")
         values, norm = self._ends(atom, d_in), NORMS_BY_DISTANCE[self._metric]
         contribution = {norm: int(d_in) if integer else d_in}
@@ -301,10 +303,10 @@ class _Space:
         key, number = re.findall(r"HashMap<(.*), (.*)>", str(self._domain.carrier_type))[0]
         integer = not number.startswith("f")
         number_type = int if integer else float
-        keys, total, each = self._said_or("d_in", (1, number_type(1), number_type(1)))
+        keys, total, each = self._keyword_or("d_in", (1, number_type(1), number_type(1)))
         d_in = (int(keys), number_type(total), number_type(each))
-        low, high = self._said_or("range", (0, DEFAULT_REACH))
-        names = self._texts() if key == "String" else list(self._said["choices"] or (0, 1, 2))
+        low, high = self._keyword_or("range", (0, DEFAULT_REACH))
+        names = self._texts() if key == "String" else list(self._keywords["choices"] or (0, 1, 2))
         contribution = {"l0": d_in[0], KEYED[self._metric]: d_in[1], "linf": d_in[2]}
         return TotalsByKey(names, (number_type(low), number_type(high)), contribution=contribution), d_in
 
@@ -323,7 +325,7 @@ class _Space:
     def _bits(self) -> Domain:
         """Return bit vectors of weight 0, of weight 1, and of the largest weight."""
         weight = re.search(r"weight=(\d+)", str(self._domain))
-        cells = self._said_or("cells", 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8)
+        cells = self._keyword_or("cells", 8 * max(1, -(-2 * int(weight[1]) // 8)) if weight else 8)
         most = min(int(weight[1]), cells) if weight else cells
         full = [0] * (cells - most) + [1] * most
         single = [[int(i == j) for j in range(cells)] for i in range(cells)] if most else []
@@ -332,7 +334,7 @@ class _Space:
 
     def _distance(self) -> Number:
         """Return d_in of a metric on numbers, in the type that the metric takes."""
-        d_in = self._said_or("d_in", 1)
+        d_in = self._keyword_or("d_in", 1)
         if isinstance(d_in, bool) or not isinstance(d_in, int | float) or not 0 < d_in < float("inf"):
             raise InvalidInputError(f"d_in is {d_in!r}; it must be a number above 0")
         return float(d_in) if str(self._thing.input_distance_type).startswith("f") else int(d_in)
@@ -342,17 +344,17 @@ class _Space:
         kind = str(atom.carrier_type)
         number_type = float if kind.startswith("f") else int
         far = max(DEFAULT_REACH, 10 * reach)
-        low, high = atom.bounds or self._said_or("range", (0 if kind.startswith("u") else -far, far))
+        low, high = atom.bounds or self._keyword_or("range", (0 if kind.startswith("u") else -far, far))
         return number_type(low), number_type(high)
 
     def _texts(self) -> list[Any]:
-        if self._said["choices"] is None and (categories := _categories_of(self._thing)):
+        if self._keywords["choices"] is None and (categories := _categories_of(self._thing)):
             return categories
-        return list(self._said_or("choices", CHOICES))
+        return list(self._keyword_or("choices", CHOICES))
 
-    def _said_or(self, keyword: str, value: Any) -> Any:
+    def _keyword_or(self, keyword: str, value: Any) -> Any:
         """Return the value of a keyword; if it is None, return ``value`` and record it in ``chosen``."""
-        given = self._said[keyword]
+        given = self._keywords[keyword]
         return self.chosen.setdefault(keyword, value) if given is None else given
 
 
@@ -390,7 +392,7 @@ def _total_rows(bounds: Sequence[Any]) -> float:
 # --- The claim ---
 
 
-def _claim_of_measurement(measurement: Any, d_in: Any, noted: list[str]) -> Claim:
+def _claim_of_measurement(measurement: Any, d_in: Any, notes: list[str]) -> Claim:
     """Return the claim that the map makes for neighbours at distance d_in."""
     whole, d_out = str(measurement.output_measure).replace("()", ""), measurement.map(d_in)
     inner = re.fullmatch(r"Approximate\((.*)\)", whole)
@@ -405,11 +407,11 @@ def _claim_of_measurement(measurement: Any, d_in: Any, noted: list[str]) -> Clai
             points = [(value.epsilon(at), min(1.0, at + delta)) for at in DELTAS]
             return PrivacyProfile([point for point in points if point[0] < float("inf")])
         case "ZeroConcentratedDivergence", True:
-            return _claim_of_measurement(_opendp().c.make_zCDP_to_approxDP(measurement), d_in, noted)
+            return _claim_of_measurement(_opendp().c.make_zCDP_to_approxDP(measurement), d_in, notes)
         case "ZeroConcentratedDivergence", False:
             return ZeroConcentratedDP(value)
         case "RenyiDivergence", False:
-            noted.append(f"OpenDP claims a curve of Rényi divergences; order {RENYI_ORDER:g} was put to the test")
+            notes.append(f"OpenDP claims a curve of Rényi divergences; order {RENYI_ORDER:g} was put to the test")
             return RenyiDP(RENYI_ORDER, value(RENYI_ORDER))
         case _:
             raise InvalidInputError(f"OpenDP's measure {whole} is not supported; give a `claim`")

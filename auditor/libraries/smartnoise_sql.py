@@ -74,10 +74,10 @@ def from_smartnoise_sql(
 class NoisyRelease:
     """A mechanism as a function of one number."""
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, value: float) -> Any:
-        return self.made.release([value])[0]
+        return self.wrapped.release([value])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +97,15 @@ class QueryAnswer:
         return [_group_rows(reader.execute(self.query), groups) for _ in range(size)]
 
 
-def _find_scale_once(kind: Any, epsilon: float, **said: Any) -> Any:
+def _find_scale_once(kind: Any, epsilon: float, **keywords: Any) -> Any:
     """Return a smartnoise-sql mechanism. The search for its scale is slow, so it is done once for equal arguments."""
     # A copy, since the library changes the δ of a mechanism.
-    return copy.copy(_find_scale(kind, epsilon, tuple(sorted(said.items()))))
+    return copy.copy(_find_scale(kind, epsilon, tuple(sorted(keywords.items()))))
 
 
 @functools.cache
-def _find_scale(kind: Any, epsilon: float, said: tuple[tuple[str, Any], ...]) -> Any:
-    return kind(epsilon, **dict(said))
+def _find_scale(kind: Any, epsilon: float, keywords: tuple[tuple[str, Any], ...]) -> Any:
+    return kind(epsilon, **dict(keywords))
 
 
 def _groups(query: Any) -> set[str]:
@@ -138,18 +138,20 @@ def _frames_of_table(
         kind = column.typename()
         if column.name == owner or kind == "unknown":
             continue
-        said: dict[str, Any] = {"type": {"int": "integer", "float": "number", "string": "categorical"}.get(kind, kind)}
+        description: dict[str, Any] = {
+            "type": {"int": "integer", "float": "number", "string": "categorical"}.get(kind, kind)
+        }
         if kind in ("int", "float"):
             low, high = column.lower, column.upper
             if low is None or high is None:
                 low, high = range or chosen.setdefault("range", DEFAULT_RANGE)
             # Numbers beyond the bounds are tried if the library clamps them.
-            said |= {"low": low, "high": high, "outside": bool(table.clamp_columns) and not column.unbounded}
+            description |= {"low": low, "high": high, "outside": bool(table.clamp_columns) and not column.unbounded}
         elif kind == "string":
-            said["choices"] = choices or chosen.setdefault("choices", DEFAULT_TEXTS)
+            description["choices"] = choices or chosen.setdefault("choices", DEFAULT_TEXTS)
         elif kind == "datetime":
-            said |= TIME_RANGE
-        columns[column.name] = said | {"null": bool(column.nullable or column.missing_value is not None)}
+            description |= TIME_RANGE
+        columns[column.name] = description | {"null": bool(column.nullable or column.missing_value is not None)}
     # A person may have one row more than are counted, which shows whether extra rows are dropped.
     rows = (1, table.max_ids + bool(table.sample_max_ids)) if owner else None
     return Frame(

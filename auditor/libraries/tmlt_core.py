@@ -84,12 +84,12 @@ def from_tmlt_core(
 class MeasurementCall:
     """A measurement as a function of a number, or of a series of numbers."""
 
-    made: Any
+    wrapped: Any
     in_series: bool
     number: type
 
     def __call__(self, data: Any) -> Any:
         if not self.in_series:
-            return self.made(self.number(data))
-        answer = self.made(import_module("pandas").Series(data, dtype="int64" if self.number is int else "float64"))
+            return self.wrapped(self.number(data))
+        answer = self.wrapped(import_module("pandas").Series(data, dtype="int64" if self.number is int else "float64"))
         return answer.tolist() if hasattr(answer, "tolist") else answer

@@ -27,7 +27,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import FewOutputs, evidence_scores
-from auditor.interfaces import ExactNumber, Feature, Interval, Learned, ManyNumbers, Method, Truth
+from auditor.interfaces import ExactNumber, Feature, Learned, Limits, ManyNumbers, Method, Truth
 
 # ORDERS_TRIED are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
 ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -214,7 +214,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         mu = find_threshold(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
 
-    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+    def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. The limits are for one event, the upper half of the score's cells: bets give no upper limit.
 
         A divergence grows as the two rates of an event move apart. Each rate has two limits that err with error/4 each.

@@ -39,9 +39,9 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import ALWAYS_LEFT, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
-from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth
+from auditor.interfaces import ExactNumber, Learned, Limits, ManyNumbers, Method, Truth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
@@ -149,7 +149,7 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     __slots__ = ()
     may_abstain: ClassVar[bool] = True
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
         """See Method. If δ > 0, the limits of the rates of wins and of guesses err with probability error/2 each."""
         delta = self.claim.delta
         low, high = clopper_pearson_limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
@@ -164,7 +164,7 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""
         counts = hypothetical_counts(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
-        return self.detectable(ALWAYS, counts, chance)
+        return self.detectable(ALWAYS_LEFT, counts, chance)
 
     def prospect_of(self, held_out: HeldOutWins) -> Prospect:
         """See _DistinguisherMethod. The loss is the log-odds of wins, less ``free``, with half a win and half a loss added."""
@@ -335,7 +335,7 @@ class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. ``share`` has no effect, since the rule never abstains."""
-        return self.detectable(ALWAYS, hypothetical_counts(0.5, 1.0, self.planned), chance)
+        return self.detectable(ALWAYS_LEFT, hypothetical_counts(0.5, 1.0, self.planned), chance)
 
     def prospect_of(self, held_out: HeldOutWins) -> Prospect:
         """See _DistinguisherMethod. The rate of wins is taken to be normal."""
@@ -352,7 +352,7 @@ class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
             short, noise = mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
         return Prospect(mu_from_rate(rate), error, short, noise)
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
         low, high = clopper_pearson_limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
 
@@ -445,7 +445,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     def foreseen(self, share: float, chance: float) -> float:
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
-    def interval(self, counts: ProfileCounts, error: float) -> Interval:
+    def interval(self, counts: ProfileCounts, error: float) -> Limits:
         """See Method. The limits are of the largest excess, and hold for all points together."""
         methods, share = self._methods(), error / len(counts.points)
         limits = [method.interval(of_event, share) for method, of_event in zip(methods, counts.points, strict=True)]

@@ -18,7 +18,7 @@ from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.events.observed import Hits, ObservedReport
-from auditor.interfaces import Interval, Learned, Method
+from auditor.interfaces import Learned, Limits, Method
 
 
 def count_hits(sample: Sample) -> int:
@@ -86,7 +86,7 @@ class Rate(Method[Probability, SelfReportedEvent, ScoreCounts]):
         """See Method. The value is exact, since the hits are binomial."""
         return detectable_probability(self.claim, self.planned, self.alpha, chance)
 
-    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+    def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. For a claim that the probability is large, the sign is turned, so that more is worse."""
         low, high = clopper_pearson_limits(counts.left[0], counts.trials, error)
         return (low, high) if self.claim.at_most else (-high, -low)

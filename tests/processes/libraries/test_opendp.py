@@ -188,7 +188,7 @@ def test_a_measurement_travels_as_the_json_of_opendp(name: str) -> None:
         return
     again = pickle.loads(pickle.dumps(adapted.mechanism))
     assert isinstance(again, Releases)
-    assert str(from_opendp(again.made).claim) == str(adapted.claim)
+    assert str(from_opendp(again.wrapped).claim) == str(adapted.claim)
 
 
 def test_workers_have_the_measurement() -> None:
