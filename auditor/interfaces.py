@@ -308,7 +308,7 @@ class Method(ABC, Generic[K, T, C]):
         return ()
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """Return the joint evidence of two looks at one pair."""
+        """Return the joint evidence of two pilot samples on one pair."""
         return one or other
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:

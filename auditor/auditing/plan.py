@@ -40,7 +40,7 @@ from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
 from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
@@ -219,7 +219,9 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 
     Raises InvalidInputError if a program is to be observed.
     """
-    return observing(source.wrapped(Played) if isinstance(neighbours, Dialogues) else source, settings.observe)
+    return observing(
+        source.wrapped(SessionMechanism) if isinstance(neighbours, Dialogues) else source, settings.observe
+    )
 
 
 @dataclass(frozen=True, slots=True)

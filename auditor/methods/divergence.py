@@ -111,7 +111,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         # More outputs are used than for rules, since a divergence needs the values of the score, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
-            edges, left, right, means = _cells(feature, judge)
+            edges, left, right, means = _cut_into_cells(feature, judge)
             for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
@@ -328,7 +328,7 @@ def closest_refuted_pair(
     return None if times == math.inf else stretch(times)
 
 
-def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
+def _cut_into_cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
     """Cut a score into cells. Return the edges, both sides' counts, and the mean score of each cell.
 
     ``judge`` holds outputs from which the score was not learned.

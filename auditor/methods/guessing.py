@@ -45,11 +45,11 @@ from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Meth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# With a prior, ``caution`` is reduced to BOLD standard errors, or to z/CLEARER if this is more. Here z is the number of
-# standard errors of a difference of the size that the prior expects, if all outputs show it.
-BOLD, CLEARER = 1.0, 15.0
+# With a prior, ``caution`` is reduced to BOLD_CAUTION standard errors, or to z/CAUTION_DIVISOR if this is more. Here z is
+# the number of standard errors of a difference of the size that the prior expects, if all outputs show it.
+BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
-UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
+UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
 class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
@@ -73,7 +73,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         ranked = [
             (utility_of_distinguisher(self._share_prior(wins, unlike), self.claim.value), rule)
             for rule, wins, unlike in zip(
-                (careful, rare, bold), (wins_careful, wins_rare, wins_bold), UNLIKE, strict=True
+                (careful, rare, bold), (wins_careful, wins_rare, wins_bold), UNLIKE_BY_KIND, strict=True
             )
             if rule is not None and wins.wins
         ]
@@ -128,7 +128,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        wins_by_kind = zip(_as_wins(evidence), UNLIKE, strict=False)
+        wins_by_kind = zip(_as_wins(evidence), UNLIKE_BY_KIND, strict=False)
         return [self._share_prior(wins, unlike) for wins, unlike in wins_by_kind if wins.guesses]
 
     def _share_prior(self, wins: HeldOutWins, unlike: float) -> Prospect:
@@ -230,7 +230,7 @@ class Guesses(_EpsilonMethod):
         caution = self.caution
         if self.prior:
             clear = math.sqrt(counts.trials / (2 * self.prior))
-            caution = min(caution, max(BOLD, clear / CLEARER))
+            caution = min(caution, max(BOLD_CAUTION, clear / CAUTION_DIVISOR))
         cautious = wilson_lower((counts.wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / counts.trials, z_of(self.alpha))
         if self.claim.delta == 0:
@@ -261,7 +261,7 @@ class Guesses(_EpsilonMethod):
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
         # The fewer guesses, the larger is the share that δ allows for free. So their number is estimated low.
-        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
+        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD_CAUTION))))
         free = self._free(directions, trials, max(fewest, 1e-300))
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
 

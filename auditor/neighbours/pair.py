@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, overload
 import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known
-from auditor.neighbours.scripts import is_dialogue, script_words
+from auditor.neighbours.scripts import describe_script, is_dialogue
 from auditor.untrusted_files import LONGEST_NUMBER
 
 T = TypeVar("T")
@@ -191,7 +191,7 @@ def pair_words(pair: Pair | None) -> str:
     left, right = entry["left"], entry["right"]
     if is_dialogue(left):
         other = Pair(left["data"], right["data"] if right else None, pair.relation)
-        return f"{pair_words(other)}, asked {script_words(left['ask'])}"
+        return f"{pair_words(other)}, asked {describe_script(left['ask'])}"
     if pair.relation is Relation.ALONE:
         return data_words(left)
     return f"{data_words(left, near=right)} and {data_words(right, near=left)}"
