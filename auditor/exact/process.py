@@ -9,10 +9,12 @@ from auditor.errors import InvalidInputError, require_known, require_number
 
 Relation = Literal["add", "remove", "add_remove", "substitute", "zero_out"]
 MOST_STEPS = 10_000_000
+# Of numbers within these limits no square, product or ratio underflows or overflows.
+SMALLEST, LARGEST = 1e-50, 1e50
 
 
-def _positive(name: str, value: object, most: float = math.inf) -> None:
-    require_number(name, value, 0, most, low_open=True)
+def _positive(name: str, value: object, most: float = LARGEST) -> None:
+    require_number(name, value, SMALLEST, most)
 
 
 def _count(name: str, value: object, least: int, most: int) -> None:

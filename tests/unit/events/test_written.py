@@ -25,7 +25,16 @@ from auditor.events.features import (
     Whole,
 )
 from auditor.events.logistic import LogisticScore, _Terms
-from auditor.events.text import COUNTS, Letter, NumberInText, Remainder, Template, TextCount, TextPart, features_of_texts
+from auditor.events.text import (
+    COUNTS,
+    Letter,
+    NumberInText,
+    Remainder,
+    Template,
+    TextCount,
+    TextPart,
+    features_of_texts,
+)
 from auditor.results.files import to_json
 
 CELLS = Cells((-float("inf"), 0.1 + 0.2), (1.0, 0.0, -1.0), {"NaN": 1.0, "'Infinity'": -1.0}, 0.5)
