@@ -14,9 +14,9 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from auditor.blackbox.process import keep_memory
 from auditor.cli.log_guard import guarded_log

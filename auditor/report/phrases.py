@@ -355,7 +355,7 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
     not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
     all_well = "every audit ended as expected" if total else "no audit was run"
-    what = f"{not_so if wrong else all_well}{_failed_changes(result)}"
+    what = f"{not_so if wrong else all_well}{_failed_changes(result)}{_missing_files(result.missing)}"
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
     return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
 
@@ -365,6 +365,10 @@ def _failed_changes(result: RunResult) -> str:
         return ""
     number = len(result.failures)
     return f", and {how_many(number, 'change')} since {result.compared.baseline} {'fails' if number == 1 else 'fail'}"
+
+
+def _missing_files(missing: Sequence[str]) -> str:
+    return f", but {how_many(len(missing), 'file')} could NOT be written" if missing else ""
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -379,6 +383,7 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     ended = f"{wrong} did NOT end as expected" if wrong else all_well
     if failed := sum(len(result.failures) for result in results):
         ended += f", and {how_many(failed, 'change')} since the baselines {'fails' if failed == 1 else 'fail'}"
+    ended += _missing_files([*dict.fromkeys(why for result in results for why in result.missing)])
     seconds = sum(result.seconds or 0.0 for result in results)
     return f"all {len(results)} configurations, {how_many(len(audits), 'audit')}: {ended} ({seconds:.0f} s)"
 
@@ -410,6 +415,8 @@ def run_headline(result: RunResult) -> str:
     if result.failures and result.compared is not None:
         changed = dict.fromkeys(change.audit for change in result.failures)
         expected = f"{expected} Failed by a change since {result.compared.baseline}: {_few([*changed])}.".strip()
+    if result.missing:
+        expected = f"{expected} Not all files could be written: {'; '.join(result.missing)}.".strip()
     expected = expected or "This is what was expected."
     without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
     return f"{what}{no_answer}{without_claim}. {expected}"
