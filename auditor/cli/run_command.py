@@ -212,11 +212,14 @@ def _audit(
 ) -> tuple[int, list[RunResult]]:
     if options.json is not None and len(configurations) != 1:
         raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
+    to_stdout = [option for option in ("json", "junit") if str(getattr(options, option)) == STANDARD_OUTPUT]
+    if len(to_stdout) == 2:
+        raise InvalidInputError("--json and --junit both go to standard output; name a file for one of them")
     _look_at_targets(options, configurations)
     here = Path.cwd()
     results = list[RunResult]()
     with contextlib.ExitStack() as opened:
-        if options.json == STANDARD_OUTPUT:
+        if to_stdout:
             opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console, strict=options.strict)))
@@ -249,8 +252,9 @@ def _audit(
             results[i] = _with_reports(known, options.out / result.name)
         _written_to_targets(options, results, again=True)
     if len(results) > 1:
-        print()
-        say(f"{closing_line_of_all(results)}; reports: {options.out}")
+        with all_to_stderr() if to_stdout else contextlib.nullcontext():
+            print()
+            say(f"{closing_line_of_all(results)}; reports: {options.out}")
     # The journals end last, so that after an interruption --resume finds the finished work of every file.
     for journal, result in zip(journals, results if journals else (), strict=True):  # a replay has no journals
         journal.end(to_json(result.to_dict()))

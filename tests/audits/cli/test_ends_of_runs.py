@@ -265,3 +265,17 @@ def test_a_report_that_cannot_be_read_back_hides_no_verdict(
     assert "1 of 1 audits did NOT end as expected" in capsys.readouterr().out
     assert "did NOT end" in Path("elsewhere/audit/summary.md").read_text(encoding="utf-8")
     assert "is not a report; please report it" in report()["missing"][0]
+
+
+def test_standard_output_holds_the_document_that_goes_there_and_nothing_else(
+    run: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--json", "-", "--junit", "-") == 2
+    assert "both go to standard output" in capfd.readouterr().err
+    assert run("--junit", "-") == 0
+    assert ElementTree.fromstring(capfd.readouterr().out)[0].attrib["name"] == "audit"
+    Path("other.yaml").write_bytes(Path("audit.yaml").read_bytes())
+    assert main(["run", "audit.yaml", "other.yaml", "--junit", "-", "--quiet"]) == 0
+    told = capfd.readouterr()
+    assert len(ElementTree.fromstring(told.out)) == 2
+    assert "all 2 configurations" in told.err
