@@ -42,6 +42,16 @@ PRINTS = (
 )
 
 
+class SideEffects(NamedTuple):
+    """Whether a call changes the data set that it is given, and what it prints to standard output and error."""
+
+    changes: bool = False
+    printed: str = ""
+
+
+NO_EFFECTS = SideEffects()
+
+
 def draw_once(plan: Plan) -> "FirstOutputs":
     """Draw one output from each side of a pair, as `auditor check` does.
 
@@ -74,19 +84,12 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 effects: object = None
                 if size > 1 and isinstance(drawer, Hosted) and not is_dialogue(pair.left):
                     effects = result_or_error(drawer.apply, _side_effects, pair)
-                known = effects if isinstance(effects, SideEffects) else SideEffects()
+                known = effects if isinstance(effects, SideEffects) else NO_EFFECTS
                 return FirstOutputs(plan, pair, left, right, trial, known)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
-
-
-class SideEffects(NamedTuple):
-    """Whether a call changes the data set that it is given, and what it prints to standard output and error."""
-
-    changes: bool = False
-    printed: str = ""
 
 
 def _side_effects(mechanism: Mechanism, pair: Pair) -> SideEffects:
@@ -104,7 +107,7 @@ class FirstOutputs:
     left: Any
     right: Any
     trial: Trial | None = None
-    effects: SideEffects = SideEffects()
+    effects: SideEffects = NO_EFFECTS
 
     @property
     def failures(self) -> list[BaseException]:
