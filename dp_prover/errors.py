@@ -1,8 +1,8 @@
-"""How an attempt at a proof ends without one."""
+"""The exception that ends an attempt without a proof."""
 
 
 class NotProvedError(Exception):
-    """The end of an attempt: what the evaluator does not model, in words. ``place`` is the line that asked for it."""
+    """The attempt ends without a proof. ``reason`` says what the prover does not model, ``place`` the line that uses it."""
 
     def __init__(self, reason: str, place: str | None = None) -> None:
         super().__init__(reason)

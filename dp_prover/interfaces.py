@@ -1,4 +1,4 @@
-"""What the rooms say to each other: the symbols, decisions, paths and traces of a mechanism. Read it first."""
+"""What the rooms exchange: the symbols, decisions, paths and traces of a mechanism. Read it first."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from dp_prover.numbers.form import INPUT, NOISE, OPAQUE, Form, Key, Law
 
 Spelled = tuple[str, tuple[Form, ...]]
 UnitInterval = tuple[Fraction, Fraction]
-Dataset = Callable[[], Any]  # a fresh data set, as a value of the evaluator
+Dataset = Callable[[], Any]  # makes a fresh data set, as a value of the evaluator
 CONTINUOUS = {"laplace", "logistic", "gumbel", "normal", "exponential", "uniform"}
 SIGNS: dict[str, frozenset[int]] = {
     ">": frozenset({1}),
@@ -19,7 +19,7 @@ SIGNS: dict[str, frozenset[int]] = {
     "<": frozenset({-1}),
     "<=": frozenset({-1, 0}),
 }
-# Draws stay in these many scales with all but a probability of 2⁻¹⁰⁰. Integers that no such draw makes overflow count as unbounded.
+# A draw stays within this many scales, except with probability 2⁻¹⁰⁰. Overflow beyond that is ignored.
 LIKELY = {
     "laplace": Fraction(70),
     "logistic": Fraction(71),
@@ -27,16 +27,16 @@ LIKELY = {
     "exponential": Fraction(70),
     "normal": Fraction(12),
 }
-# The scale of a uniform number, in units of its range, for which floats must be fine enough: small chances are looked at.
+# The scale of a uniform draw, relative to its range, that floats must resolve: mechanisms test for small probabilities.
 FINEST_UNIFORM = Fraction(1, 2**30)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseDraw:
-    """A number that a method of the generator draws, with the parameters of its law in a run on numbers.
+    """A draw by a generator method, with the parameters of its distribution in a run on numbers.
 
-    ``decode`` turns NumPy's number into the symbol's value. ``encode`` turns an outcome into NumPy's number. Without randomness,
-    there is no symbol and no ``name``.
+    ``decode`` turns NumPy's number into the symbol's value, ``encode`` an outcome into NumPy's number. A degenerate draw has no
+    symbol, and no ``name``.
     """
 
     method: str
@@ -48,7 +48,7 @@ class NoiseDraw:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of a path: ``form`` ``relation`` 0, with the relation >, >= or =. ``place`` is its line."""
+    """A path condition: ``form`` ``relation`` 0, where the relation is >, >= or =. ``place`` is its source line."""
 
     form: Form
     relation: str
@@ -61,7 +61,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A decision: a form against 0. ``relations`` are those that are possible, one for each branch."""
+    """A decision: a form compared with 0. ``relations`` are the possible ones, one for each branch."""
 
     form: Form
     relations: tuple[str, ...]
@@ -70,7 +70,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A decision: how a finite draw ended. ``outcomes`` are labels, each with its share of the remaining outcomes."""
+    """A decision: the outcome of a discrete draw. ``outcomes`` are labels, each with its share of the remaining probability."""
 
     name: str
     outcomes: tuple[tuple[str, Fraction], ...]
@@ -78,7 +78,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Masses:
-    """The joint law of the leaves at some places of an output, independent of all other leaves. Place −1 is its structure."""
+    """The joint distribution of some leaves of an output, independent of all others. Place −1 is its structure."""
 
     places: tuple[int, ...]
     masses: Mapping[tuple[str, ...], Fraction]
@@ -86,11 +86,11 @@ class Masses:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A run with its decisions. It happens where its conditions hold and its settled sources are as in ``labels``.
+    """One path through a mechanism: taken where its conditions hold and its discrete draws end as in ``labels``.
 
-    ``structure`` is the output without its numbers, and ``leaves`` are its numbers: constants as text, forms, or numbers of groups.
-    ``labels`` give each settled source its outcome and that outcome's mass. ``nodes`` are the decisions, ``taken`` the branch of
-    each. ``groups`` hold the laws of finite leaves, which only a path without any decision has. ``output`` is what was returned.
+    ``structure`` is the output without its numbers; ``leaves`` are these: constants as text, forms, or group indices. ``labels``
+    maps each settled source to its outcome and that outcome's probability. ``nodes`` are the decisions, ``taken`` the branch of
+    each. ``groups`` are the joint distributions of discrete leaves, for a path without decisions. ``output`` is the value returned.
     """
 
     conditions: tuple[Condition, ...]
@@ -103,41 +103,38 @@ class Path:
     output: Any = field(default=None, repr=False, compare=False)
 
     def law(self) -> Key | None:
-        """Return the law of lazy leaves."""
+        """Return a key of the leaves' joint distribution; None without lazy leaves."""
         return None if not self.groups else tuple((g.places, tuple(sorted(g.masses.items()))) for g in self.groups)
 
     def mass(self) -> Fraction:
-        """Return the probability of the outcomes of finite draws that the path has."""
+        """Return the probability of the path's discrete outcomes."""
         return math.prod((share for _, share in self.labels.values()), start=Fraction(1))
 
 
 @dataclass(slots=True)
 class Names:
-    """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
+    """The symbols of a mechanism's runs. The i-th draw, if of the same distribution, is the same symbol on every path.
 
-    ``bounds`` are the ranges of the numbers of the data, and ``moved`` is by how much one person changes one of them at most, if
-    that is known.
+    ``bounds`` are the ranges of the data values, ``moved`` is the largest change of one value by one person, if known.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
     moved: Fraction | None = None
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
-    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what each operation computes
     ranges: dict[str, UnitInterval | None] = field(default_factory=dict)  # of terms
-    wild: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
-    compared: set[float] = field(default_factory=set)  # constants that data and noise are compared with
-    read: dict[str, str] = field(default_factory=dict)  # functions that were evaluated, with a digest of their source
-    raised: dict[str, type] = field(
-        default_factory=dict
-    )  # exceptions of the mechanism's own, by the names that outputs have
-    # The type and the shape of each array that is made of a list of a batch's rows, by how many were made before.
+    nonfinite: set[str] = field(default_factory=set)  # terms that may be NaN or infinite
+    compared: set[float] = field(default_factory=set)  # constants that data or noise are compared with
+    read: dict[str, str] = field(default_factory=dict)  # evaluated functions, with a digest of their source
+    raised: dict[str, type] = field(default_factory=dict)  # the mechanism's own exception classes, by name
+    # The type and shape of each array made of a list of batch rows, by its index among such arrays.
     arrays_of_rows: dict[int, tuple[Any, tuple[int, ...]]] = field(default_factory=dict)
     _known: dict[Key, str] = field(default_factory=dict)
     _spelled: dict[Key, Spelled] = field(default_factory=dict)
 
     def noise(self, index: int, law: Law) -> str:
-        """Return the name of a draw."""
+        """Return the symbol of a draw."""
         name = self._known.get((index, law))
         if name is None:
             same = sum(1 for other in self.laws if other.partition(".")[0] == f"{NOISE}{index}")
@@ -153,9 +150,9 @@ class Names:
         reach: UnitInterval | None,
         finite: bool,
     ) -> str:
-        """Return the name of an opaque term: a function of forms.
+        """Return the symbol of an opaque term: an operation on forms.
 
-        ``reach`` is the range of its values, None if it has none, and ``finite`` says that no value is NaN or infinite.
+        ``reach`` is the range of its values, None if unbounded; ``finite`` says that no value is NaN or infinite.
         """
         key = (operation, tuple(argument.key() for argument in arguments))
         name = self._known.get(key)
@@ -164,36 +161,36 @@ class Names:
             self.terms[name] = (operation, arguments)
             self.functions[operation] = function
             self.ranges[name] = reach
-            if not finite or any(map(self.is_wild, arguments)):
-                self.wild.add(name)
+            if not finite or any(map(self.may_be_nonfinite, arguments)):
+                self.nonfinite.add(name)
         return name
 
     def symbols(self, form: Form) -> Iterator[str]:
-        """Yield the symbols of a form and of its opaque terms."""
+        """Yield the symbols of a form, including those inside its opaque terms."""
         for name in form.terms:
             yield name
             if name[0] == OPAQUE:
                 for argument in self.terms[name][1]:
                     yield from self.symbols(argument)
 
-    def is_wild(self, form: Form) -> bool:
+    def may_be_nonfinite(self, form: Form) -> bool:
         """Whether a form may be NaN or infinite."""
-        return not self.wild.isdisjoint(form.terms)
+        return not self.nonfinite.isdisjoint(form.terms)
 
     def is_noisy(self, form: Form) -> bool:
-        """Whether some noise is in a form, or in a term of it."""
+        """Whether a form contains noise, directly or inside an opaque term."""
         return any(
             name[0] == NOISE or (name[0] == OPAQUE and any(map(self.is_noisy, self.terms[name][1])))
             for name in form.terms
         )
 
     def is_dense(self, form: Form) -> bool:
-        """Whether a form has a density given all other symbols. Then it equals any number with probability 0."""
+        """Whether a form has a density given all other symbols, and so equals any number with probability 0."""
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
     def reach(self, form: Form) -> UnitInterval | None:
-        """Return the range of a form, except for noise of probability 2⁻¹⁰⁰ a draw; None without a range."""
+        """Return the range of a form, up to a probability of 2⁻¹⁰⁰ for each draw; None if unbounded."""
         low = high = form.constant
         for name, value in form.terms.items():
             ends = self._ends(name)
@@ -204,7 +201,7 @@ class Names:
         return low, high
 
     def finest(self, form: Form) -> Fraction | None:
-        """Return the smallest scale of noise in a form, outside of its opaque terms; None without noise that has a scale."""
+        """Return the smallest noise scale in a form, opaque terms excluded; None without such noise."""
         laws = ((factor, self.laws[name]) for name, factor in form.terms.items() if name[0] == NOISE)
         scales = (abs(factor) * _scale_of(law) for factor, law in laws if law[0] in CONTINUOUS or law[0] == "geometric")
         return min(scales, default=None)
@@ -223,9 +220,9 @@ class Names:
         return (Fraction(0) if law[0] == "exponential" else -end), end
 
     def spelled(self, form: Form) -> Spelled:
-        """Return a form as text without constants, and the affine forms inside of it. The first is its own affine form.
+        """Return a form as text without constants, and the affine forms within it, its own affine part first.
 
-        Two forms are equal if their texts are equal and their affine forms are equal, one by one.
+        Forms are equal if their texts and their affine forms are.
         """
         key = form.key()
         if key not in self._spelled:
@@ -246,14 +243,14 @@ class Names:
 
 
 def _scale_of(law: Law) -> Fraction:
-    """Return the scale of noise; geometric noise moves by integers."""
+    """Return a distribution's scale; 1 for geometric noise, which is integral."""
     if law[0] == "uniform":
         return FINEST_UNIFORM
     return Fraction(law[1]) if law[0] in LIKELY else Fraction(1)
 
 
 def affine(form: Form) -> Form:
-    """Return a form without its opaque terms."""
+    """Return the affine part of a form, without opaque terms."""
     return Form({name: value for name, value in form.terms.items() if name[0] != OPAQUE}, form.constant)
 
 
@@ -267,7 +264,7 @@ class Trace:
     _places: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
     def place(self, taken: tuple[int, ...]) -> int | None:
-        """Return the index of the path with these decisions, or with the first of these decisions; None without such a path."""
+        """Return the index of the path with these decisions, or a prefix of them; None without such a path."""
         if not self._places:
             self._places.update((path.taken, at) for at, path in enumerate(self.paths))
         starts = (taken[:end] for end in range(len(taken) + 1))

@@ -78,8 +78,8 @@ class SortedColumn:
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Up to FEW_EDGES edges, comparisons with every edge are faster than a binary search for each entry.
 FEW_EDGES = 16
-# The first FIRST entries of a column show whether it holds few distinct values.
-FIRST = 1000
+# The first PROBED_ENTRIES entries of a column show whether it holds few distinct values.
+PROBED_ENTRIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Cells:
         ('it raises KeyError', 'the mechanism answers')
         """
         if self._is_any_answer(name, value):
-            return ANSWERS
+            return ANSWERS_IN_WORDS
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         # Outputs do not name the type float, so an absent type is written as float.
         is_type = re.fullmatch("type( of (?P<place>.*))?", name)
@@ -199,7 +199,7 @@ class Cells:
 
 
 # The beginning of the atom of an exception; and how an output is called that is none.
-RAISES, ANSWERS = "raises ", "the mechanism answers"
+RAISES, ANSWERS_IN_WORDS = "raises ", "the mechanism answers"
 
 
 def _sentence_of(name: str, atom: str) -> str:
@@ -210,7 +210,7 @@ def _sentence_of(name: str, atom: str) -> str:
         return f"it {': '.join(filter(None, whole.groups()))}"
     what, _, place = name.partition(" of ")
     if what == "message" and place == "output":
-        return ANSWERS if atom == ABSENT else f"it raises an exception that says {atom}"
+        return ANSWERS_IN_WORDS if atom == ABSENT else f"it raises an exception that says {atom}"
     if atom == ABSENT and name == "output":
         return "output is a collection"
     if atom == ABSENT and what in ("length", "shape"):
@@ -273,8 +273,8 @@ def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
 
     Most columns hold few values. For these, a look-up among the first entries takes a tenth of the time of sorting.
     """
-    few = np.unique(values[:FIRST])
-    if 2 * len(few) > min(FIRST, len(values)):
+    few = np.unique(values[:PROBED_ENTRIES])
+    if 2 * len(few) > min(PROBED_ENTRIES, len(values)):
         return np.unique(values, return_inverse=True)
     others = few[np.minimum(np.searchsorted(few, values), len(few) - 1)] != values
     few = np.union1d(few, values[others])

@@ -25,10 +25,10 @@ from auditor.interfaces import Feature
 # A column is read as text if the outputs looked at have more than CATEGORIES different atoms. Fewer are categories.
 CATEGORIES = 16
 # The letters, parts and numbers of a text that are features of their own, from either end; fewer for few outputs.
-LETTERS, PARTS, NUMBERS, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
+LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
-FEW_OUTPUTS = 200
+FEW_TEXTS = 200
 # Whole numbers with a wide range of values have remainders that are features.
 WIDE = 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
@@ -62,9 +62,9 @@ def _texts(atoms: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _letters(atoms: tuple[str, ...], from_end: bool) -> NDArray[np.uint32]:
-    """Return the first or the last LETTERS characters of each text, as numbers; 0 beyond its end."""
-    cut = [text[: -LETTERS - 1 : -1] if from_end else text[:LETTERS] for text in _texts(atoms)]
-    return np.array(cut or [""], f"U{LETTERS}").view(np.uint32).reshape(-1, LETTERS)
+    """Return the first or the last LETTERS_READ characters of each text, as numbers; 0 beyond its end."""
+    cut = [text[: -LETTERS_READ - 1 : -1] if from_end else text[:LETTERS_READ] for text in _texts(atoms)]
+    return np.array(cut or [""], f"U{LETTERS_READ}").view(np.uint32).reshape(-1, LETTERS_READ)
 
 
 @functools.lru_cache(maxsize=4)
@@ -210,7 +210,7 @@ def _count_of(*letters: Callable[[str], bool]) -> Callable[[str], float]:
 
 
 # What may be counted in a text, by name.
-COUNTS: dict[str, Callable[[str], float]] = {
+TEXT_COUNTERS: dict[str, Callable[[str], float]] = {
     "capitals": _count_of(str.isupper),
     "digits": _count_of(str.isdigit),
     "spaces": _count_of(str.isspace),
@@ -222,7 +222,7 @@ COUNTS: dict[str, Callable[[str], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextCount:
-    """How often something ``of`` the kinds in COUNTS, a ``letter``, or a ``word`` occurs in a text."""
+    """How often something ``of`` the kinds in TEXT_COUNTERS, a ``letter``, or a ``word`` occurs in a text."""
 
     place: str
     of: str = ""
@@ -237,7 +237,7 @@ class TextCount:
         column = outputs.column(self.place)
         if self.word:
             return _of_atoms(self.name, column, [float(words.count(self.word)) for words in _words(column.atoms)])
-        count = COUNTS[self.of] if self.of else lambda text: float(text.count(self.letter))
+        count = TEXT_COUNTERS[self.of] if self.of else lambda text: float(text.count(self.letter))
         return _of_atoms(self.name, column, [*map(count, _texts(column.atoms))])
 
 
@@ -277,7 +277,7 @@ def _code_of(column: OutputColumn, atom: str) -> int:
 
 def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
     """Yield the features of texts, and of whole numbers, at those of the places where hardly two outputs are equal."""
-    few = outputs.size < FEW_OUTPUTS
+    few = outputs.size < FEW_TEXTS
     for place in places:
         column = outputs.column(place)
         if place.startswith("type"):
@@ -289,7 +289,7 @@ def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Featu
 
 
 def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
-    numbers = column.numbers[:FEW_OUTPUTS]
+    numbers = column.numbers[:FEW_TEXTS]
     # A float above 2⁶⁴ is whole by its size alone.
     if not len(numbers) or np.any(numbers != np.rint(numbers)) or not np.all(np.abs(numbers) < 2.0**64):
         return ()
@@ -301,11 +301,11 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     texts, words, numbers = _texts(atoms), _words(atoms), _numbers(atoms)
     if any(numbers):
         yield Template(place, _frequent(_templates(atoms)))
-        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS])
-    for at in _ends(words, FEW_PARTS if few else PARTS):
+        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS_READ])
+    for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
-    yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS))
-    yield from (TextCount(place, of=kind) for kind in COUNTS)
+    yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
+    yield from (TextCount(place, of=kind) for kind in TEXT_COUNTERS)
     if few:
         return
     letters = Counter(itertools.chain.from_iterable(map(set, texts))).most_common(COUNTED)
@@ -340,7 +340,7 @@ _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
 
 
-DIFFERS = "differs from call to call and was not read as a whole"
+DIFFERS_BY_CALL = "differs from call to call and was not read as a whole"
 DIFFER = "differ from call to call and were not read as a code"
 
 
@@ -370,9 +370,9 @@ def unread(outputs: Outputs) -> list[str]:
             if codes >= CODES * outputs.size:
                 named[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
         elif not _is_read(column):
-            named[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS}"] = None
+            named[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS_BY_CALL}"] = None
     many = [place for place, times in lonely.items() if times > 4 * CATEGORIES]
-    return [*named, *(f"what `{place}` holds at places that few outputs have {DIFFERS}" for place in many)]
+    return [*named, *(f"what `{place}` holds at places that few outputs have {DIFFERS_BY_CALL}" for place in many)]
 
 
 def _place_of(name: str) -> str:
@@ -401,7 +401,7 @@ def _is_read(column: OutputColumn) -> bool:
     ):
         return False
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
-    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS:
+    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
     templates = {*_templates(some)}
     return len(templates) <= CATEGORIES or READ * len(templates) <= len(some)

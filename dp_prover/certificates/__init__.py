@@ -1,1 +1,1 @@
-"""Certificates: writing, checking and retracing them."""
+"""Writes, checks and retraces certificates."""

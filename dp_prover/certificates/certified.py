@@ -1,4 +1,4 @@
-"""A certificate that somebody gives: checked, and what it proves in words."""
+"""Checks a given certificate, and says in words what it proves."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from auditor.errors import visible
 from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.certificates.retrace import retraced
 
-MOST_LETTERS = 500  # of a text of a certificate
+MOST_LETTERS = 500  # shown of a certificate's text
 
 
 def checked(certificate: Any, retrace: bool) -> str:
-    """Check a certificate, with ``retrace`` also against the function that it names, and return what it proves.
+    """Check a certificate, and return in words what it proves; ``retrace`` also compares it with the function that it names.
 
-    Raises ValueError if it does not hold.
+    Raises ValueError if the certificate does not hold.
     """
     try:
         check_certificate(certificate)
@@ -34,7 +34,7 @@ def _shown(text: object) -> str:
 
 
 def _script_words(proof: Any) -> str:
-    """Return for which scripts of a session a certificate holds."""
+    """Describe the scripts that a session's certificate covers."""
     if "asked" not in proof:
         return ""
     rounds = proof["asked"]["rounds"]
@@ -44,7 +44,7 @@ def _script_words(proof: Any) -> str:
 
 
 def _domain_words(proof: Any) -> str:
-    """Return for which data sets a certificate holds, from the data that it was checked with."""
+    """Describe the data sets that a certificate covers, from the domain that it was checked against."""
     domain = proof["domain"]
     if "pairs" in domain:
         count = len(domain["pairs"])
@@ -62,5 +62,5 @@ def _domain_words(proof: Any) -> str:
         how = {"l1": f"by at most {reach} in L1", "linf": f"by at most {reach} each"}.get(kind, f"by {kind} {reach}")
         shown = f"{len(domain['low'])} {numbers} from {each}; neighbours differ {how}"
     alone = {"value": "a list"} if "records" in domain else {"value": ""}
-    forms = " or ".join(filter(None, (alone.get(one, f"an {one}") for one in domain.get("forms", ()))))
+    forms = " or ".join(filter(None, (alone.get(form, f"an {form}") for form in domain.get("forms", ()))))
     return f"all data sets of the domain: {shown}{f'; each as {forms}' if forms else ''}"

@@ -1,4 +1,4 @@
-"""A certificate against the function: it is read again, and must give the paths that the certificate has."""
+"""Reads a certificate's function again, and compares its paths with the certificate's."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -6,35 +6,35 @@ from typing import Any
 
 from auditor.blackbox.mechanism import PythonSource
 from auditor.errors import MechanismError
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates import certificate as written
 from dp_prover.domains.data_sets import made_again
-from dp_prover.domains.domains_as_data import moved_by
+from dp_prover.domains.domains_as_data import largest_change
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names, Trace
-from dp_prover.language.analyst import RandomAnalyst, asking
+from dp_prover.language.analyst import RandomAnalyst, with_analyst
 from dp_prover.language.trace import bounds_of, numbers, symbols, trace
 from dp_prover.rules.masses import law_of
 
 
 def retraced(proof: Any) -> str | None:
-    """Read the function of a certificate again, which imports its module. Returns in words how its paths differ, or None.
+    """Describe how a function's paths differ from those of its certificate; None if they agree.
 
-    The certificate was checked before.
+    Imports the function's module. The certificate must have been checked before.
     """
     try:
         source = PythonSource(proof["mechanism"], proof["parameters"], ("",))
         if "asked" in proof:
-            played = replace(source, through=(Played,)).drawer()
-            mechanism = asking(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
+            played = replace(source, through=(SessionMechanism,)).drawer()
+            mechanism = with_analyst(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
         else:
             mechanism = source.drawer()
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
-        names = Names(bounds_of(*bounds), moved_by(domain["relation"])) if bounds else Names()
+        names = Names(bounds_of(*bounds), largest_change(domain["relation"])) if bounds else Names()
         if listed:
-            traces = [trace(mechanism, numbers(made_again(one)), names) for one in proof["data"]]
+            traces = [trace(mechanism, numbers(made_again(dataset)), names) for dataset in proof["data"]]
         else:
             traces = [trace(mechanism, symbols(names.bounds, domain["integer"]), names)]
     except (MechanismError, NotProvedError) as error:
@@ -47,9 +47,8 @@ def retraced(proof: Any) -> str | None:
         )
         return f"the source of {', '.join(changed)} has changed since the proof"
     if proof["rule"] == "masses":
-        laws = [law_of(one) for one in traces]
-        found: list[Any] = [law and written.law(law) for law in laws]
-        same = found == proof["laws"] and None not in found
+        laws: list[Any] = [law and written.law(law) for law in map(law_of, traces)]
+        same = laws == proof["laws"] and None not in laws
         return None if same else "the probabilities of its outputs differ from those of the certificate"
     return None if _are_same(proof, traces, names) else "its paths differ from those of the certificate"
 
@@ -58,33 +57,31 @@ def _are_same(proof: Any, traces: list[Trace], names: Names) -> bool:
     if written.noise(names) != proof["noise"] or len(traces) != len(proof["traces"]):
         return False
     if proof["rule"] == "gaussian":
-        return bool([written.trace_of_gaussian(one) for one in traces] == proof["traces"])
-    again = [written.Written(one).trace() for one in traces]
-    pairs = zip(proof["traces"], again, strict=True)
+        return bool(list(map(written.trace_of_gaussian, traces)) == proof["traces"])
+    retraced = [written.TraceWriter(trace).trace() for trace in traces]
+    pairs = zip(proof["traces"], retraced, strict=True)
     return all(
-        one["terms"] == other["terms"] and _is_same_tree(one["tree"], other["tree"], one["outputs"], other["outputs"])
-        for one, other in pairs
+        a["terms"] == b["terms"] and _is_same_tree(a["tree"], b["tree"], a["outputs"], b["outputs"]) for a, b in pairs
     )
 
 
-def _is_same_tree(said: Any, found: Any, outputs: Any, others: Any) -> bool:
-    """Whether two trees are the same, but for paths that the certificate shows to be impossible."""
-    if said.keys() == {"never"}:
+def _is_same_tree(certified: Any, tree: Any, outputs: Any, others: Any) -> bool:
+    """Whether two trees agree, except where the certificate shows a branch to be impossible."""
+    if certified.keys() == {"never"}:
         return True
-    if said.keys() == {"output"}:
-        return bool("output" in found and outputs[said["output"]] == others[found["output"]])
-    if said.keys() == {"draw", "ends"}:
-        ends = [(label, share) for label, share, _ in said["ends"]]
+    if certified.keys() == {"output"}:
+        return bool("output" in tree and outputs[certified["output"]] == others[tree["output"]])
+    if certified.keys() == {"draw", "ends"}:
+        ends = [(label, share) for label, share, _ in certified["ends"]]
         return bool(
-            said["draw"] == found.get("draw")
-            and ends == [(label, share) for label, share, _ in found["ends"]]
+            certified["draw"] == tree.get("draw")
+            and ends == [(label, share) for label, share, _ in tree["ends"]]
             and all(
-                _is_same_tree(one[2], other[2], outputs, others)
-                for one, other in zip(said["ends"], found["ends"], strict=True)
+                _is_same_tree(a[2], b[2], outputs, others) for a, b in zip(certified["ends"], tree["ends"], strict=True)
             )
         )
     return bool(
-        said.get("if") == found.get("if") is not None
-        and said.keys() == found.keys()
-        and all(_is_same_tree(said[key], found[key], outputs, others) for key in said.keys() - {"if"})
+        certified.get("if") == tree.get("if") is not None
+        and certified.keys() == tree.keys()
+        and all(_is_same_tree(certified[key], tree[key], outputs, others) for key in certified.keys() - {"if"})
     )

@@ -1,1 +1,1 @@
-"""Runs the mechanism itself on numbers, and compares it with its paths."""
+"""Runs the mechanism on numbers, and compares it with the paths that were traced."""

@@ -1,8 +1,7 @@
-"""The function itself, on numbers and with NumPy's own generator, against the paths that were followed.
+"""Compares the mechanism, run on numbers with NumPy's generator, with the paths that were traced.
 
-The real function runs with a generator of NumPy that notes what it draws. Then the evaluator walks the function once more. It gives
-each symbol the number that was drawn, and takes the decisions that these numbers make. It must come out on a path that was
-followed, with an output that is what the function returned.
+The mechanism runs with a generator that records its draws. The evaluator then interprets the mechanism once more, gives each symbol
+the number drawn, and follows the decisions that these numbers make. It must end on a traced path, and with the mechanism's output.
 """
 
 import copy
@@ -25,32 +24,32 @@ from dp_prover.models.run import TracedRun, label_of
 from dp_prover.models.values import Array, RaisesError, Term
 from dp_prover.numbers.form import INPUT, OPAQUE, Form, exact
 
-Note = tuple[str, Any, Sequence[float]]  # a method, what it drew, and the parameters of its law
-OWN = object()  # stands in a script for what NumPy draws itself
-# How far computed numbers may be from exact ones, relative to the sizes of what they are added up of: functions of numbers, sums of
-# them, and comparisons, which must not be nearer to equality than this.
+Note = tuple[str, Any, Sequence[float]]  # a method, the number drawn, and the parameters of its distribution
+OWN = object()  # in a script: NumPy's own draw
+# Tolerances for computed numbers, relative to the sizes of their summands: for functions, for sums, and for comparisons, which must
+# not be closer to equality than this.
 OPAQUE_CLOSE, PRECISE, CLOSE = 1e-7, 1e-11, 1e-6
-OF_NOISE = 2.0**-6  # how far they may be in scales of the noise, however large the numbers are
+OF_NOISE = 2.0**-6  # the largest tolerance, in noise scales
 
 
 class TooCloseError(Exception):
-    """A comparison too near to equality for floating point."""
+    """A comparison is too close to equality for floating point."""
 
 
-class Noting(np.random.Generator):
-    """NumPy's generator, which notes each number that it draws, in order, with the parameters that it was asked for.
+class RecordingGenerator(np.random.Generator):
+    """A NumPy generator that records each number it draws, in order, with the parameters requested.
 
-    If there is a script, it gives those numbers in place of its own: see ``directed``.
+    A script replaces its draws: see ``directed``.
     """
 
     def __init__(self, seed: int, script: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__(np.random.PCG64(seed))
         self.drawn: list[Note] = []
         self.script: Iterator[tuple[str, Any]] = iter(script)
-        self._inside = False  # of a method, which may call others
+        self._inside = False  # a method, which may call other methods
 
     def quietly(self, method: str, /, *arguments: Any, **keywords: Any) -> Any:
-        """Return the draw of NumPy's own method, without a note."""
+        """Draw by NumPy's own method, without recording."""
         inside, self._inside = self._inside, True
         try:
             return getattr(np.random.Generator, method)(self, *arguments, **keywords)
@@ -58,32 +57,30 @@ class Noting(np.random.Generator):
             self._inside = inside
 
     def note(self, method: str, value: Any, parameters: Sequence[Any] = ()) -> Any:
-        """Note the draw of a method, unless another method asked for it. Return the draw, or the number of the script in its
-        place.
-        """
+        """Record a method's draw, unless another method requested it, and return the draw or the script's number for it."""
         if self._inside:
             return value
         values = value.ravel().tolist() if isinstance(value, np.ndarray) else [value]
-        for at, one in enumerate(values):
+        for at, own in enumerate(values):
             scripted, number = next(self.script, ("", OWN))
             if scripted != method:
                 self.script = iter(())
             elif number is not OWN:
-                values[at] = type(one)(number)
+                values[at] = type(own)(number)
         each = np.broadcast_arrays(np.empty(np.shape(value)), *parameters)[1:]
-        rows = zip(*(one.ravel().tolist() for one in each), strict=True) if each else itertools.repeat(())
-        self.drawn += [(method, one, row) for one, row in zip(values, rows, strict=False)]
+        rows = zip(*(column.ravel().tolist() for column in each), strict=True) if each else itertools.repeat(())
+        self.drawn += [(method, number, row) for number, row in zip(values, rows, strict=False)]
         return np.array(values, value.dtype).reshape(value.shape) if isinstance(value, np.ndarray) else values[0]
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
-        """Permute, and note the order."""
+        """Permute, and record the order."""
         if self._inside:
             return self.quietly("permutation", x, axis)
         order = self.note("permutation", self.quietly("permutation", len(x) if np.ndim(x) else int(x)))
         return np.asarray(x)[order] if np.ndim(x) else order
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Shuffle, and note the order."""
+        """Shuffle, and record the order."""
         if self._inside:
             self.quietly("shuffle", x, axis)
             return
@@ -92,7 +89,7 @@ class Noting(np.random.Generator):
         x[:] = [items[at] for at in order]
 
 
-# The parameters of a law, by the draws that have some, and what they are where they are not given.
+# The parameters of distributions, with their defaults.
 PARAMETERS: dict[str, Mapping[str, float]] = {
     **{name: {"loc": 0.0, "scale": 1.0} for name in ("laplace", "logistic", "gumbel", "normal")},
     "exponential": {"scale": 1.0},
@@ -103,7 +100,7 @@ PARAMETERS: dict[str, Mapping[str, float]] = {
 
 
 def _parameters(method: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Sequence[Any]:
-    """Return the parameters of the law that a draw was asked for."""
+    """Return the parameters that a draw was requested with."""
     if method == "integers":
         given = dict(zip(("low", "high", "size", "dtype", "endpoint"), arguments, strict=False)) | dict(keywords)
         low, high = (0, given["low"]) if given.get("high") is None else (given["low"], given["high"])
@@ -115,14 +112,14 @@ def _parameters(method: str, arguments: Sequence[Any], keywords: Mapping[str, An
         return float(bool(given.get("replace", True))), count, *chances
     if method in ("standard_normal", "standard_exponential"):
         return 0.0, 1.0
-    known = PARAMETERS.get(method, {})
-    given = dict(known) | dict(zip(known, arguments, strict=False))
+    defaults = PARAMETERS.get(method, {})
+    given = dict(defaults) | dict(zip(defaults, arguments, strict=False))
     values = {name: keywords.get(name, value) for name, value in given.items()}
     return (0.0, values["scale"]) if method == "exponential" else tuple(values.values())
 
 
 def _noting(method: str) -> Callable[..., Any]:
-    def draw(self: Noting, *arguments: Any, **keywords: Any) -> Any:
+    def draw(self: RecordingGenerator, *arguments: Any, **keywords: Any) -> Any:
         value = self.quietly(method, *arguments, **keywords)
         return self.note(method, value, _parameters(method, arguments, keywords))
 
@@ -130,22 +127,22 @@ def _noting(method: str) -> Callable[..., Any]:
 
 
 for _method in METHODS.keys() - {"permutation", "shuffle"}:
-    setattr(Noting, _method, _noting(_method))
+    setattr(RecordingGenerator, _method, _noting(_method))
 
 
 def _are_close(expected: Sequence[float], given: Sequence[float]) -> bool:
-    """Whether the parameters of a law are the expected ones. The place of noise may be off by a little of its scale."""
+    """Whether a distribution's parameters are as expected. Locations may be off by a small fraction of the scale."""
     if len(expected) != len(given):
         return False
     widths = [0.0] * len(expected) if len(expected) != 2 else [abs(expected[1]), 0.0]
     return all(
-        abs(one - other) <= min(PRECISE * max(abs(one), abs(other), width), OF_NOISE * width if width else math.inf)
-        for one, other, width in zip(expected, given, widths, strict=True)
+        abs(a - b) <= min(PRECISE * max(abs(a), abs(b), width), OF_NOISE * width if width else math.inf)
+        for a, b, width in zip(expected, given, widths, strict=True)
     )
 
 
 class GuidedRun(TracedRun):
-    """A run on numbers, which decide every branch."""
+    """A run on numbers, which determine every branch."""
 
     def __init__(self, names: Names, data: Mapping[str, float], drawn: Iterable[Note]) -> None:
         super().__init__(names, ())
@@ -171,7 +168,7 @@ class GuidedRun(TracedRun):
         return float(form.constant) + math.fsum(float(value) * self._symbol(name) for name, value in form.terms.items())
 
     def error(self, form: Form) -> float:
-        """Return how far a form may be from its value in floats."""
+        """Return a form's tolerance in floats."""
         sizes = [abs(float(form.constant)), *(abs(float(by) * self._symbol(name)) for name, by in form.terms.items())]
         precise = all(name[0] != OPAQUE for name in form.terms)
         finest = self.names.finest(form)
@@ -211,10 +208,10 @@ class GuidedRun(TracedRun):
         if not of_data and abs(value) < CLOSE * (size + abs(float(node.form.constant))):
             raise TooCloseError
         holds = {">": value > 0, ">=": value >= 0, "=": value == 0, "<": value < 0, "<=": value <= 0}
-        found = [at for at, relation in enumerate(node.relations) if holds[relation]]
-        if len(found) != 1:
-            raise NotProvedError("on numbers, a comparison has a result that the evaluator takes to be impossible")
-        return found[0]
+        branches = [at for at, relation in enumerate(node.relations) if holds[relation]]
+        if len(branches) != 1:
+            raise NotProvedError("on numbers, a comparison has a result that the evaluator holds impossible")
+        return branches[0]
 
     def _ended(self, node: Drawn) -> int:
         drawn = self._numbers[node.name]
@@ -225,7 +222,7 @@ class GuidedRun(TracedRun):
                     return at
             elif label.partition(" ")[2] == label_of(drawn):
                 return at
-        raise NotProvedError("on numbers, a draw has a result that the evaluator takes to be impossible")
+        raise NotProvedError("on numbers, a draw has a result that the evaluator holds impossible")
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
         super().settle(sources, cuts)
@@ -238,25 +235,25 @@ def confirmed(
     dataset: Dataset,
     data: Mapping[str, float],
     trace: Trace,
-    noting: Noting,
+    noting: RecordingGenerator,
 ) -> int | None:
-    """Run the function once on numbers, and return the index of its path; None if a comparison is too close to call.
+    """Run the mechanism once on numbers, and return the index of its path; None if a comparison is too close to call.
 
-    ``real`` is the data set of the function, and ``data`` are its numbers. ``dataset`` is the data set of symbols. Raises
-    NotProvedError that names the difference between the evaluator and the function.
+    ``real`` is the mechanism's data set, ``data`` its numbers by symbol, ``dataset`` the evaluator's. Raises NotProvedError that
+    names a difference between the evaluator and the mechanism.
     """
     keywords = copy.deepcopy(dict(mechanism.copied)) | {"rng": noting} | ({"size": 1} if mechanism.batched else {})
     with without_warnings():
         try:
-            shown = mechanism.function(copy.deepcopy(real), **keywords)
+            actual = mechanism.function(copy.deepcopy(real), **keywords)
         except Exception as error:
-            shown = error
+            actual = error
     run = GuidedRun(trace.names, data, noting.drawn)
     token = CURRENT.set(run)
     try:
         with without_warnings():
             output = output_of(mechanism, dataset, run)
-            said = output.error if isinstance(output, RaisesError) else shown_at(output, run)
+            evaluated = output.error if isinstance(output, RaisesError) else shown_at(output, run)
             path_of_run(run, output)
     except TooCloseError:
         return None
@@ -267,8 +264,10 @@ def confirmed(
     place = trace.place(tuple(run.taken))
     if place is None:
         raise NotProvedError("on numbers, a run follows none of the paths that the evaluator found")
-    if not _alike(said, shown):
-        raise NotProvedError(f"on numbers, the function gives {_short(shown)}, and exact arithmetic {_short(said)}")
+    if not _alike(evaluated, actual):
+        raise NotProvedError(
+            f"on numbers, the function gives {_short(actual)}, and exact arithmetic {_short(evaluated)}"
+        )
     return place
 
 
@@ -278,7 +277,7 @@ def _short(value: Any) -> str:
 
 
 def _bare(value: Any) -> Any:
-    """Return what an output shows, without types."""
+    """Return an output without types, to be shown."""
     if isinstance(value, _Number):
         return value.value
     if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], np.dtype):
@@ -288,16 +287,16 @@ def _bare(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A term's number, and what is known of its type and of its sign where it is 0."""
+    """A term's number and type, and what is known of its sign where it is 0."""
 
     value: float
     kind: Any
     plus_zero: bool | None
-    error: float  # of a computed number
+    error: float  # the number's tolerance
 
 
 def shown_at(value: Any, run: GuidedRun) -> Any:
-    """Return an output with the numbers and types of its terms."""
+    """Return an output with its terms replaced by numbers of their types."""
     if isinstance(value, Term):
         return _Number(run.number(value), value.kind, value.plus_zero, run.error(value.form))
     if isinstance(value, Lazy | RaisesError):
@@ -311,61 +310,66 @@ def shown_at(value: Any, run: GuidedRun) -> Any:
     return value
 
 
-def _alike(said: Any, shown: Any) -> bool:
-    """Whether what the evaluator says is what the function gives, with its types and signs."""
-    if isinstance(said, BaseException):
-        return type(said) is type(shown) and repr(said.args) == repr(shown.args)
-    if isinstance(shown, np.ndarray):
-        if not (isinstance(said, tuple) and len(said) == 3 and isinstance(said[0], np.dtype)):
+def _alike(evaluated: Any, actual: Any) -> bool:
+    """Whether the evaluator's output is the mechanism's, types and signs included."""
+    if isinstance(evaluated, BaseException):
+        return type(evaluated) is type(actual) and repr(evaluated.args) == repr(actual.args)
+    if isinstance(actual, np.ndarray):
+        if not (isinstance(evaluated, tuple) and len(evaluated) == 3 and isinstance(evaluated[0], np.dtype)):
             return False
-        dtype, shape, items = said
-        each = zip(items, shown.ravel().tolist(), strict=True) if shown.shape == shape else ()
+        dtype, shape, items = evaluated
+        each = zip(items, actual.ravel().tolist(), strict=True) if actual.shape == shape else ()
         return (
-            dtype == shown.dtype and shown.shape == shape and all(_item_alike(one, real, dtype) for one, real in each)
+            dtype == actual.dtype
+            and actual.shape == shape
+            and all(_item_alike(item, real, dtype) for item, real in each)
         )
-    if isinstance(said, _Number):
-        kind = said.kind.type if isinstance(said.kind, np.dtype) else said.kind
-        return kind is type(shown) and _same(said, shown)
-    if type(said) is not type(shown):
+    if isinstance(evaluated, _Number):
+        kind = evaluated.kind.type if isinstance(evaluated.kind, np.dtype) else evaluated.kind
+        return kind is type(actual) and _same(evaluated, actual)
+    if type(evaluated) is not type(actual):
         return False
-    if isinstance(said, list | tuple):
-        return len(said) == len(shown) and all(map(_alike, said, shown))
-    if isinstance(said, dict):
-        return list(said) == list(shown) and all(_alike(said[key], shown[key]) for key in said)
-    return _same(said, shown)
+    if isinstance(evaluated, list | tuple):
+        return len(evaluated) == len(actual) and all(map(_alike, evaluated, actual))
+    if isinstance(evaluated, dict):
+        return list(evaluated) == list(actual) and all(_alike(evaluated[key], actual[key]) for key in evaluated)
+    return _same(evaluated, actual)
 
 
-def _item_alike(said: Any, real: Any, dtype: np.dtype[Any]) -> bool:
-    if isinstance(said, _Number):
-        return said.kind == dtype and _same(said, real)
-    return type(said) is type(real) and _same(said, real)
+def _item_alike(evaluated: Any, actual: Any, dtype: np.dtype[Any]) -> bool:
+    if isinstance(evaluated, _Number):
+        return evaluated.kind == dtype and _same(evaluated, actual)
+    return type(evaluated) is type(actual) and _same(evaluated, actual)
 
 
-def _same(said: Any, real: Any) -> bool:
-    value = said.value if isinstance(said, _Number) else said
+def _same(evaluated: Any, actual: Any) -> bool:
+    value = evaluated.value if isinstance(evaluated, _Number) else evaluated
     if not isinstance(value, int | float | np.number) or isinstance(value, bool):
-        return bool(value == real)
-    if value != value or real != real:  # noqa: PLR0124 - NaN
-        return bool(value != value and real != real)  # noqa: PLR0124
-    one, other = exact(value), exact(real)
-    if one is None or other is None:
-        return bool(value == real)
-    if one == 0 and other == 0 and isinstance(real, float | np.floating):
-        sure = not isinstance(said, _Number) or said.plus_zero
-        return not sure or math.copysign(1.0, real) == (1.0 if isinstance(said, _Number) else math.copysign(1.0, value))
-    return abs(float(one) - float(other)) <= (said.error if isinstance(said, _Number) else PRECISE * abs(float(one)))
+        return bool(value == actual)
+    if value != value or actual != actual:  # noqa: PLR0124 - NaN
+        return bool(value != value and actual != actual)  # noqa: PLR0124
+    computed, drawn = exact(value), exact(actual)
+    if computed is None or drawn is None:
+        return bool(value == actual)
+    if computed == 0 and drawn == 0 and isinstance(actual, float | np.floating):
+        sure = not isinstance(evaluated, _Number) or evaluated.plus_zero
+        return not sure or math.copysign(1.0, actual) == (
+            1.0 if isinstance(evaluated, _Number) else math.copysign(1.0, value)
+        )
+    tolerance = evaluated.error if isinstance(evaluated, _Number) else PRECISE * abs(float(computed))
+    return abs(float(computed) - float(drawn)) <= tolerance
 
 
 def compared_numbers(
     constants: Sequence[float], low: Sequence[Any], high: Sequence[Any], integer: bool
 ) -> list[list[float]]:
-    """Return data at the ends of ranges, and data with one number at a constant of the code, one below it, or one above it."""
+    """Return data at the ends of their ranges, and data with one value at a constant of the code, or just below or above it."""
     middle = [(float(a) + float(b)) / 2 for a, b in zip(low, high, strict=True)]
-    start = [float(math.floor(one)) if integer else one for one in middle]
-    found = [[float(one) for one in low], [float(one) for one in high]]
+    start = [float(math.floor(value)) if integer else value for value in middle]
+    vectors = [[float(end) for end in low], [float(end) for end in high]]
     for at, (a, b) in enumerate(zip(low, high, strict=True)):
         for number in (float(a), float(b), *(c + step for c in constants for step in (-1.0, 0.0, 1.0))):
             whole = float(math.floor(number)) if integer else number
             if float(a) <= whole <= float(b):
-                found.append([*start[:at], whole, *start[at + 1 :]])
-    return found
+                vectors.append([*start[:at], whole, *start[at + 1 :]])
+    return vectors

@@ -1,7 +1,7 @@
-"""The function itself on every path: numbers that lead there are found, and a generator gives them in place of its own.
+"""Runs the mechanism along every traced path: a search finds numbers that lead there, and a generator plays them back.
 
-So a rare event hides nothing. The function takes each path that the evaluator found, at an inner point of its conditions and at
-some ends of its data. Else there is no proof.
+So a rare event hides nothing. The mechanism takes each path at an interior point of its conditions, and at some extremes of its
+data. Otherwise there is no proof.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.mechanism import Mechanism
 from dp_prover.clock import check_time
-from dp_prover.confirmation.confirm import OWN, GuidedRun, Noting, TooCloseError, confirmed
+from dp_prover.confirmation.confirm import OWN, GuidedRun, RecordingGenerator, TooCloseError, confirmed
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import CONTINUOUS, Condition, Dataset, Names, NoiseDraw, Path, Trace
 from dp_prover.language.trace import output_of, path_of_run, without_warnings
@@ -22,16 +22,16 @@ from dp_prover.models.lazy import CURRENT
 from dp_prover.numbers.form import INPUT, OPAQUE, Form
 from dp_prover.rules.path_cells import bound_conditions, contradiction
 
-# Attempts to come upon a path whose conditions are not linear, and runs at ends of the data on each path of few.
+# Random attempts at a path whose conditions are not linear; runs at data extremes for each path, if there are few paths.
 ATTEMPTS, ENDS, FEW = 40, 3, 64
-# How far noise may be, in scales and in what the conditions compare it with; how deep inside a point lies; room for rounding.
+# The range of noise in scales, and relative to what it is compared with; the depth of interior points; the rounding margin.
 SCALES, BEYOND, INSIDE, ROUNDING = 50.0, 4.0, 1.0, 1e-6
 Numbers = dict[str, float]
-Real = Callable[[Mapping[str, float]], Any]  # the data set with these numbers, as the function has it
+Real = Callable[[Mapping[str, float]], Any]  # makes the mechanism's data set of these numbers
 
 
 class _Directed(GuidedRun):
-    """A run on numbers that are wanted. It writes what a generator has to give for them."""
+    """A run on chosen numbers. It writes the script that makes a generator draw them."""
 
     def __init__(self, names: Names, data: Mapping[str, float], wanted: Numbers, path: Path, attempt: int) -> None:
         super().__init__(names, data, ())
@@ -47,7 +47,7 @@ class _Directed(GuidedRun):
         self.script.append((draw.method, drawn))
 
     def _number(self, name: str) -> Any:
-        """Return the number of a draw: the one that is wanted, one that the path says, or a random one."""
+        """Return a draw's number: the chosen one, one that the path requires, or a random one."""
         law, label = self.names.laws[name], self._path.labels.get(name, ("", Fraction(1)))[0]
         if law[0] == "finite":
             possible = self.outcomes[name]
@@ -65,14 +65,14 @@ class _Directed(GuidedRun):
         if law[0] == "geometric":
             return int(self._rng.geometric(float(law[1])))
         draw = float(getattr(self._rng, law[0])(scale=float(law[1])))
-        # What seldom happens to noise: all of it is large, on one side or on either.
+        # Rare noise: all of it large, on one side or on either.
         farthest = max((abs(float(end)) for ends in self.names.bounds.values() for end in ends), default=0.0)
         farther = (1.0, 10.0, 100.0 + BEYOND * farthest / float(law[1]))
         times, side = farther[self._attempt % 3], self._attempt // 3 % 3 - 1
         return times * (side * abs(draw) if side and law[0] != "exponential" else draw)
 
     def _drawn_for(self, draw: NoiseDraw, number: Any) -> Any:
-        """Return what NumPy draws where a symbol has a number."""
+        """Return the number that NumPy must draw for a symbol's value."""
         if draw.encode is not None:
             return draw.encode(number)
         if draw.method in ("geometric", "choice", "permutation", "binomial") or isinstance(number, np.generic):
@@ -87,23 +87,23 @@ class _Directed(GuidedRun):
 
 
 def confirm_each(
-    mechanism: Mechanism, dataset: Dataset, trace: Trace, real: Real, integer: bool, known: set[int]
+    mechanism: Mechanism, dataset: Dataset, trace: Trace, real: Real, integer: bool, confirmed_paths: set[int]
 ) -> None:
-    """Let the function take each path of a trace. ``known`` are the indices of paths that it took already.
+    """Make the mechanism take each path of a trace, apart from ``confirmed_paths``, which it has taken already.
 
-    Raises NotProvedError if the function differs from the evaluator, or if no numbers lead to a path.
+    Raises NotProvedError if the mechanism differs from the evaluator, or if no numbers lead to a path.
     """
     for place, path in enumerate(trace.paths):
         check_time()
         at_ends = bool(trace.names.bounds) and bool(path.conditions) and len(trace.paths) <= FEW
-        if place in known and not at_ends:
+        if place in confirmed_paths and not at_ends:
             continue
         points = list(_points(path, trace.names, integer, place, 1 + ENDS * at_ends))
         if not points and _excluded(path, trace.names):
             continue
         for attempt in range(len(points) + ATTEMPTS):
             directed = attempt < len(points)
-            if not directed and place in known:
+            if not directed and place in confirmed_paths:
                 break
             point = points[attempt] if directed else {}
             data = _data(trace.names, point if directed else {}, integer, attempt)
@@ -112,17 +112,19 @@ def confirm_each(
                 _walked(mechanism, dataset, run)
             except TooCloseError:
                 continue
-            taken = confirmed(mechanism, real(data), dataset, data, trace, Noting(attempt, run.script))
-            known |= set() if taken is None else {taken}
-        if place not in known and not _excluded(path, trace.names):
+            place_taken = confirmed(
+                mechanism, real(data), dataset, data, trace, RecordingGenerator(attempt, run.script)
+            )
+            confirmed_paths |= set() if place_taken is None else {place_taken}
+        if place not in confirmed_paths and not _excluded(path, trace.names):
             where = path.conditions[-1].place if path.conditions else "its draws"
             raise NotProvedError(
-                f"no numbers were found on which the function takes a path, after the decision at {where}"
+                f"the search found no numbers on which the function takes a path, after the decision at {where}"
             )
 
 
 def _excluded(path: Path, names: Names) -> bool:
-    """Whether the conditions of a path exclude each other, by what is certain of data, of draws and of functions of them."""
+    """Whether a path's conditions contradict each other, given the ranges of data, draws and functions of these."""
     certain = list(bound_conditions(names))
     for name in {name for condition in path.conditions for name in condition.form.terms}:
         if names.laws.get(name, ("",))[0] in ("exponential", "geometric", "uniform"):
@@ -131,10 +133,10 @@ def _excluded(path: Path, names: Names) -> bool:
             continue
         operation, arguments = names.terms[name]
         kind, symbol = operation.partition("[")[0].rpartition(".")[2], Form.symbol(name)
-        known = [argument for argument in arguments if not argument.terms]
+        constants = [argument for argument in arguments if not argument.terms]
         if kind in ("maximum", "minimum"):
             sign = 1 if kind == "maximum" else -1
-            certain += [Condition(symbol.plus(one, -1).times(Fraction(sign)), ">=", "") for one in known]
+            certain += [Condition(symbol.plus(form, -1).times(Fraction(sign)), ">=", "") for form in constants]
         if kind in ("abs", "sqrt", "exp", "square"):
             certain.append(Condition(symbol, ">=", ""))
     return contradiction([*path.conditions, *certain], names) is not None
@@ -150,19 +152,19 @@ def _walked(mechanism: Mechanism, dataset: Dataset, run: _Directed) -> None:
 
 
 def _data(names: Names, point: Mapping[str, float], integer: bool, seed: int) -> Numbers:
-    """Return the numbers of the data of a point; random ones where it has none."""
-    rng, found = np.random.default_rng(seed), {}
+    """Return a point's data values, random where it has none."""
+    rng, numbers = np.random.default_rng(seed), {}
     for name, (low, high) in names.bounds.items():
         number = min(max(point.get(name, rng.uniform(float(low), float(high))), float(low)), float(high))
-        found[name] = float(min(max(round(number), math.ceil(low)), math.floor(high))) if integer else number
-    return found
+        numbers[name] = float(min(max(round(number), math.ceil(low)), math.floor(high))) if integer else number
+    return numbers
 
 
 # Points ------------------------------------------------------------------------------------------------------------------
 
 
 def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> Iterator[Numbers]:
-    """Yield numbers that meet the linear conditions of a path: some deep inside of them, and some at ends of the data."""
+    """Yield numbers that satisfy a path's linear conditions: an interior point, then some at extremes of the data."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     forms = [condition.form for condition in path.conditions]
@@ -176,15 +178,14 @@ def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> I
     rows, least, most = _rows(path, symbols, names)
 
     def solved(objective: NDArray[np.float64], deepest: float) -> NDArray[np.float64] | None:
-        # The last variable says how deep inside of the conditions on noise a point lies.
-
-        found = milp(
+        # The last variable is the depth of a point inside the conditions on noise.
+        answer = milp(
             -objective,
             constraints=LinearConstraint(rows, least, most),
             integrality=np.array([*whole, False], np.int8),
             bounds=Bounds(np.array([*low, deepest]), np.array([*high, INSIDE])),
         )
-        return None if found.x is None else found.x
+        return None if answer.x is None else answer.x
 
     depth = np.zeros(len(symbols) + 1)
     depth[-1] = 1.0
@@ -193,7 +194,7 @@ def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> I
         return
     yield dict(zip(symbols, map(float, inner[:-1]), strict=True))
     for number in range(count - 1):
-        # All data large, all small, and then a mixture.
+        # All data large, all small, then mixtures.
         signs = [1.0, -1.0] if number < 2 else [rng.normal()]
         direction = np.array([signs[number % len(signs)] if name[0] == INPUT else 0.0 for name in symbols] + [0.0])
         end = solved(direction, inner[-1] / 2)
@@ -202,9 +203,9 @@ def _points(path: Path, names: Names, integer: bool, seed: int, count: int) -> I
 
 
 def _ends(symbols: Sequence[str], forms: Sequence[Form], names: Names) -> tuple[list[float], list[float]]:
-    """Return between which numbers each symbol is looked for."""
+    """Return the search range of each symbol."""
     reach = {name: max(abs(float(end)) for end in ends) for name, ends in names.bounds.items()}
-    # What noise is compared with.
+    # The largest number that noise is compared with.
     against = max(
         (
             abs(float(form.constant)) + sum(abs(float(by)) * reach.get(name, 0.0) for name, by in form.terms.items())
@@ -233,7 +234,7 @@ def _ends(symbols: Sequence[str], forms: Sequence[Form], names: Names) -> tuple[
 def _rows(
     path: Path, symbols: Sequence[str], names: Names
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the conditions of a path as rows over the symbols and the depth, with their ends."""
+    """Return a path's conditions as rows over the symbols and the depth, with their bounds."""
     place = {name: at for at, name in enumerate(symbols)}
     rows, least, most = np.zeros((len(path.conditions), len(symbols) + 1)), [], []
     for at, condition in enumerate(path.conditions):

@@ -1,4 +1,4 @@
-"""Data sets in a certificate: written as JSON that tells every type, and made again from it."""
+"""Data sets as JSON that records every type, and back."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from dp_prover.errors import NotProvedError
 
-ARRAYS = ("int64", "float64", "bool", "str")  # the types of arrays that are written
+ARRAYS = ("int64", "float64", "bool", "str")  # supported array types
 PLAIN = (bool, int, float, str, type(None))
 
 
 def written_data(dataset: Any) -> Any:
-    """Return a data set as JSON, from which ``made_again`` makes an equal one of the same types.
+    """Return a data set as JSON; ``made_again`` restores an equal one with the same types.
 
-    Raises NotProvedError for a data set of a type that is not written, such as a frame.
+    Raises NotProvedError for an unsupported type, such as a data frame.
     """
     if type(dataset) is np.ndarray:
         return _array(dataset)
@@ -21,17 +21,17 @@ def written_data(dataset: Any) -> Any:
 
 
 def form_of(data: Any) -> str:
-    """Describe the form of a data set that was written as JSON."""
+    """Describe the form of a data set given as JSON."""
     return f"array of {data['dtype']}" if "array" in data else "value"
 
 
-def bare(data: Any) -> Any:
-    """Return a data set that was written as JSON, without the words about its form: it stands so in a domain."""
+def without_form(data: Any) -> Any:
+    """Strip the form from a data set given as JSON, as a domain lists it."""
     return data["array"] if "array" in data else data["value"]
 
 
 def made_again(data: Any) -> Any:
-    """Return the data set that was written as JSON."""
+    """Restore a data set from its JSON."""
     return _read(data) if "array" in data else _read(data["value"])
 
 
@@ -43,7 +43,7 @@ def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def _written(value: Any) -> Any:
-    """Return a value as JSON. Numbers, texts and lists of Python stand for themselves; an object names any other type."""
+    """Return a value as JSON. Python numbers, strings and lists stand for themselves; an object names any other type."""
     kind = type(value)
     if kind in PLAIN:
         return value

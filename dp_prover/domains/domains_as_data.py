@@ -1,6 +1,6 @@
-"""What a domain holds, as data: all its data sets at once as vectors of numbers, or a list of them, and who is whose neighbour.
+"""Domains as data: all data sets at once as number vectors, or a list of them, and which of them are neighbours.
 
-A certificate holds this data, and its checker derives from it what a proof must cover.
+A certificate records this, and the checker derives from it what a proof must cover.
 """
 
 import contextlib
@@ -22,19 +22,19 @@ from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Pair, Relation, Side, plain
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import TotalsInCells, TotalsOfPeople
-from dp_prover.domains.data_sets import bare, written_data
+from dp_prover.domains.data_sets import without_form, written_data
 from dp_prover.errors import NotProvedError
 from dp_prover.numbers.moves import Box, Hull, hull, unit_vectors
 
-MOST_PAIRS = 2_000  # of a domain whose pairs are listed one by one
-MOST_SETS = 400  # of which each is compared with each
-MOST_STEPS = 729  # differences of integers
-RANDOM = 24  # pairs that a domain draws, to see of which types its data sets are
+MOST_PAIRS = 2_000  # that are compared one by one
+MOST_SETS = 400  # whose pairs are searched for neighbours
+MOST_STEPS = 729  # integer differences
+RANDOM = 24  # random pairs of a domain, drawn to learn the types of its data sets
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Data sets x of numbers from ``low`` to ``high``. ``relation`` says how neighbours differ; see CERTIFICATES.md."""
+    """Number vectors between ``low`` and ``high``. ``relation`` says how neighbours differ; see CERTIFICATES.md."""
 
     low: tuple[Fraction, ...]
     high: tuple[Fraction, ...]
@@ -42,12 +42,12 @@ class Vectors:
     relation: Mapping[str, Any]
 
     def data(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the domain as JSON."""
         low, high = ([str(end) for end in ends] for ends in (self.low, self.high))
         return {"low": low, "high": high, "integer": self.integer, "relation": dict(self.relation)}
 
     def sets(self) -> list[Box | Hull]:
-        """Return sets that hold x' − x for all neighbours x, x'."""
+        """Return sets that contain x' − x for all neighbours x, x'."""
         [(kind, reach)] = self.relation.items()
         size = len(self.low)
         if kind == "steps":
@@ -59,7 +59,7 @@ class Vectors:
         return list(boxes) if low == -high else [*boxes, Box((-high,) * size, (-low,) * size)]
 
     def steps(self) -> Hull | None:
-        """Return all differences of integers if these are few. Noise that moves by integers only has no mixtures."""
+        """Return all integer differences if there are few: shifts of integer noise cannot be averaged over a hull."""
         [(kind, reach)] = self.relation.items()
         if kind == "steps":
             [steps] = self.sets()
@@ -72,13 +72,13 @@ class Vectors:
             return hull(list(unit_vectors(size, 1)), alone=True)
         if (2 * ends + 1) ** size > MOST_STEPS:
             return None
-        every = itertools.product(range(-ends, ends + 1), repeat=size)
-        points = [step for step in every if kind == "linf" or sum(map(abs, step)) <= ends]
+        vectors = itertools.product(range(-ends, ends + 1), repeat=size)
+        points = [step for step in vectors if kind == "linf" or sum(map(abs, step)) <= ends]
         return Hull(tuple(points), alone=True)
 
 
-def moved_by(relation: Mapping[str, Any]) -> Fraction:
-    """Return by how much one person changes a number at most. The relation is that of ``Vectors``."""
+def largest_change(relation: Mapping[str, Any]) -> Fraction:
+    """Return the largest change of one value by one person, under a relation of ``Vectors``."""
     [(kind, reach)] = relation.items()
     ends = itertools.chain(*reach) if kind == "steps" else reach if kind == "each" else [reach]
     return max(abs(Fraction(end)) for end in ends)
@@ -86,8 +86,8 @@ def moved_by(relation: Mapping[str, Any]) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Data sets one by one. ``pairs`` holds the numbers of two data sets and the pair, in one direction. A checker lists
-    ``data``.
+    """Data sets one by one. ``pairs`` holds the indices of two neighbours and the pair, in one direction. The checker lists the
+    data sets of ``data`` itself.
     """
 
     data: Mapping[str, Any]
@@ -96,28 +96,28 @@ class Listing:
 
     @property
     def is_whole(self) -> bool:
-        """Whether these are all data sets of the domain."""
+        """Whether the pairs are all pairs of the domain."""
         return "pairs" not in self.data
 
 
 @singledispatch
 def vectors_of(domain: Domain) -> Vectors | None:
-    """Return a domain as data if its data sets are vectors of numbers; None for other domains."""
+    """Return a domain of number vectors as data; None for other domains."""
     return None
 
 
 @vectors_of.register
 def _(domain: TotalsOfPeople) -> Vectors | None:
-    if type(domain) is not TotalsOfPeople:  # a class derived from it may hold other data sets
+    if type(domain) is not TotalsOfPeople:  # a subclass may hold other data sets
         return None
-    # Each kind of people adds to a total between its least and its largest number of people.
+    # Each kind of person contributes between its minimum and its maximum headcount.
     fewest, most = Fraction(domain.people.low), Fraction(domain.people.high)
     cells = [
         [sorted((fewest * Fraction(c), most * Fraction(c))) for c in cell]
         for cell in zip(*domain.contributions, strict=True)
     ]
     integer = all(isinstance(number, int) for vector in domain.contributions for number in vector)
-    # Data sets are sums of floats, which may be rounded beyond the exact ends.
+    # Data sets are sums of floats, which rounding may carry beyond the exact ends.
     size = max((abs(end) for cell in cells for ends in cell for end in ends), default=Fraction(0))
     room = Fraction(0) if integer else len(cells[0]) * size / 2**50
     low = tuple(sum((end for end, _ in cell), Fraction(0)) - room for cell in cells)
@@ -126,13 +126,13 @@ def _(domain: TotalsOfPeople) -> Vectors | None:
 
 
 def _steps(domain: TotalsOfPeople) -> list[tuple[Fraction, ...]]:
-    """Return how totals move when a person comes or is exchanged."""
+    """Return the changes of the totals when a person is added or substituted."""
     vectors = [tuple(map(Fraction, vector)) for vector in domain.contributions]
     kinds = range(len(vectors))
     if domain.relation is Relation.ADD_REMOVE:
         return [vectors[kind] for kind in kinds if domain.kind in (None, kind)]
     swaps = [pair for pair in itertools.combinations(kinds, 2) if domain.kind is None or domain.kind in pair]
-    return [tuple(b - a for a, b in zip(vectors[one], vectors[other], strict=True)) for one, other in swaps]
+    return [tuple(b - a for a, b in zip(vectors[i], vectors[j], strict=True)) for i, j in swaps]
 
 
 @vectors_of.register
@@ -145,7 +145,7 @@ def _(domain: TotalsInCells) -> Vectors | None:
 
 @singledispatch
 def moved(domain: Domain, data: Sequence[Number], by: Sequence[Number]) -> Pair | None:
-    """Return the pair of a vector and the vector moved by the given amounts; None unless it is known to be in the domain."""
+    """Return the pair of a vector and the same vector moved ``by`` a difference; None unless both are in the domain."""
     return None
 
 
@@ -155,39 +155,37 @@ def _(domain: TotalsInCells, data: Sequence[Number], by: Sequence[Number]) -> Pa
 
 
 def listing_of(domain: Domain) -> Listing:
-    """Return all data sets of a domain one by one if they are few. Otherwise return the pairs to try first.
+    """Return all pairs of a domain if there are few, and its corners otherwise.
 
-    The data sets are those that the domain itself makes, as it hands them to a mechanism.
+    The domain itself makes the data sets, as it hands them to a mechanism. Raises NotProvedError if it makes one that is missing
+    from the list.
     """
-    found = _every(domain)
-    if found is not None and 0 < len(found.pairs) <= MOST_PAIRS:
-        _require_all(domain, found)
-        return found
-    some = domain.corners()
-    data = {"pairs": [[bare(written_data(pair.dataset(side))) for side in get_args(Side)] for pair in some]}
-    return Listing(data, 2 * len(some), [(2 * at, 2 * at + 1, pair) for at, pair in enumerate(some)])
-
-
-def _require_all(domain: Domain, listing: Listing) -> None:
-    """Raise NotProvedError if a data set that the domain hands to a mechanism is not listed with its types."""
-    known = {text for _, _, pair in listing.pairs for text in texts_of_pair(pair)}
-    if any(text not in known for pair in some_pairs(domain) for text in texts_of_pair(pair)):
-        raise NotProvedError("the domain has data sets of other types than its description says; give a list of pairs")
+    listing = _every(domain)
+    if listing is not None and 0 < len(listing.pairs) <= MOST_PAIRS:
+        texts = {text for _, _, pair in listing.pairs for text in texts_of_pair(pair)}
+        if any(text not in texts for pair in some_pairs(domain) for text in texts_of_pair(pair)):
+            raise NotProvedError(
+                "the domain has data sets of other types than its description says; give a list of pairs"
+            )
+        return listing
+    corners = domain.corners()
+    data = {"pairs": [[without_form(written_data(pair.dataset(side))) for side in get_args(Side)] for pair in corners]}
+    return Listing(data, 2 * len(corners), [(2 * at, 2 * at + 1, pair) for at, pair in enumerate(corners)])
 
 
 def some_pairs(domain: Domain) -> list[Pair]:
-    """Return the corners of a domain, and random pairs of it."""
+    """Return a domain's corners and a few random pairs."""
     rng = np.random.default_rng(0)
-    found = list(domain.corners())
+    pairs = list(domain.corners())
     with contextlib.suppress(InvalidInputError):  # hardly any pair fits into the ranges
-        found += [domain.random(rng) for _ in range(RANDOM)]
-    return found
+        pairs += [domain.random(rng) for _ in range(RANDOM)]
+    return pairs
 
 
 def texts_of_pair(pair: Pair) -> tuple[str, str]:
-    """Return both data sets of a pair, as mechanisms receive them, as texts that tell all types."""
-    one, other = (json.dumps(written_data(pair.dataset(side))) for side in get_args(Side))
-    return one, other
+    """Return both data sets of a pair as JSON, in the form in which mechanisms receive them."""
+    left, right = (json.dumps(written_data(pair.dataset(side))) for side in get_args(Side))
+    return left, right
 
 
 @singledispatch
@@ -205,7 +203,7 @@ def _(domain: Value) -> Listing | None:
     if type(domain) is not Value or not domain.is_complete or math.comb(len(domain.values), 2) > MOST_PAIRS:
         return None
     pairs = itertools.combinations(enumerate(domain.values), 2)
-    data = {"values": [bare(written_data(value)) for value in domain.values]}
+    data = {"values": [without_form(written_data(value)) for value in domain.values]}
     return Listing(data, len(domain.values), [(i, j, Pair(a, b, Relation.SUBSTITUTE)) for (i, a), (j, b) in pairs])
 
 
@@ -217,23 +215,23 @@ def _(domain: Records) -> Listing | None:
     low, high = map(int, domain.size)
     if domain.distance > 1 or not records or sum(len(records) ** n for n in range(low, high + 1)) > MOST_SETS:
         return None
-    sets = [one for n in range(low, high + 1) for one in itertools.product(records, repeat=n)]
+    sets = [rows for n in range(low, high + 1) for rows in itertools.product(records, repeat=n)]
     if len({repr(record) for record in records}) != len(records):
         return None
     pairs = [
-        (i, j, domain.as_received(one, other))
-        for (i, one), (j, other) in itertools.combinations(enumerate(sets), 2)
-        if _are_neighbours(one, other, Relation(domain.relation))
+        (i, j, domain.as_received(a, b))
+        for (i, a), (j, b) in itertools.combinations(enumerate(sets), 2)
+        if _are_neighbours(a, b, Relation(domain.relation))
     ]
     data = {"records": plain(records), "size": [low, high], "relation": str(domain.relation)}
     return Listing(data, len(sets), pairs)
 
 
-def _are_neighbours(one: Sequence[Any], other: Sequence[Any], relation: Relation) -> bool:
-    """Whether two lists differ by one record: at one place, or by one that only the longer has."""
+def _are_neighbours(left: Sequence[Any], right: Sequence[Any], relation: Relation) -> bool:
+    """Whether two lists differ by one record: replaced in one place, or present in the longer list only."""
     if relation is Relation.SUBSTITUTE:
-        return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
-    short, long = sorted((one, other), key=len)
+        return len(left) == len(right) and sum(a != b for a, b in zip(left, right, strict=True)) == 1
+    short, long = sorted((left, right), key=len)
     return len(long) == len(short) + 1 and any((*long[:at], *long[at + 1 :]) == short for at in range(len(long)))
 
 
@@ -252,10 +250,10 @@ def _(domain: TotalsInCells) -> Listing | None:
     )
     size = sum if domain.norm == "l1" else max
     steps = (
-        (i, j, one, tuple(b - a for a, b in zip(one, other, strict=True)))
-        for (i, one), (j, other) in itertools.combinations(enumerate(sets), 2)
+        (i, j, left, tuple(b - a for a, b in zip(left, right, strict=True)))
+        for (i, left), (j, right) in itertools.combinations(enumerate(sets), 2)
     )
-    moves = ((i, j, domain.moved(one, by)) for i, j, one, by in steps if size(map(abs, by)) <= domain.reach)
+    moves = ((i, j, domain.moved(left, by)) for i, j, left, by in steps if size(map(abs, by)) <= domain.reach)
     pairs = [(i, j, pair) for i, j, pair in moves if pair is not None]
     vectors = vectors_of(domain)
     assert vectors is not None

@@ -1,1 +1,1 @@
-"""Evaluates the source of a mechanism along all of its paths."""
+"""Interprets a mechanism's source, once for each of its paths."""

@@ -1,17 +1,17 @@
-"""Sessions: an analyst who asks questions at random, and a session, as one mechanism; and how it is evaluated.
+"""Evaluates a session together with an analyst who asks questions at random, as one mechanism.
 
-The output is what the analyst asked, and the transcript. Let S be the finite set of scripts that may be asked, s one of them and
-B a set of transcripts. The analyst asks s with probability p > 0, whatever the data. So the mechanism has the probability p·P_s(B)
-for (s, B). If it is ε-private, with δ = 0, then P_s(B) ≤ e^ε P'_s(B) for each script and each B.
+Its output is the script and the transcript. Let S be the finite set of possible scripts, s ∈ S, and B a set of transcripts. The
+analyst chooses s with probability p > 0, whatever the data, so (s, B) has probability p·P_s(B). If the mechanism is ε-private with
+δ = 0, then P_s(B) ≤ e^ε P'_s(B) for each script and each B.
 
-This holds as well for an analyst who looks at answers. Let A choose each question by the answers before, and A(s) be the
-transcripts along which A asks s. These sets are a partition. What a session answers does not depend on later questions. So along
-A(s) it has the probabilities of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e^ε P'_A(B). Coins of the analyst are
-mixtures of such. A transcript of fewer questions is the beginning of one of all. The argument needs δ = 0 and finitely many
-questions: with δ, each script could lose it on another event.
+The bound extends to adaptive analysts. Let A choose each question by the previous answers, and let A(s) be the transcripts along
+which A asks s. These sets partition the transcripts, and answers do not depend on later questions, so on A(s) the probabilities
+are those of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e^ε P'_A(B). Randomised analysts are mixtures of these, and
+a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ, each script could
+lose it on another event.
 
-The transcript is written by ``transcript`` of the audit itself. It is given objects that stand for sessions and hand each question
-on to the evaluator.
+The auditor's own ``play_script`` writes the transcript, from objects that stand for sessions and forward each question to the
+evaluator.
 """
 
 import functools
@@ -24,14 +24,14 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism
 from auditor.interfaces import Values
 from auditor.neighbours.records import RecordValues
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
-from auditor.sessions.dialogues import Dialogues, PartsAsked
-from auditor.sessions.played import Played
-from auditor.sessions.transcript import SAID, transcript
+from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, Meter, Script, ScriptedData, ScriptStep, read_meter
+from auditor.sessions.dialogues import Dialogues, PartQuestions
+from auditor.sessions.session_mechanism import SessionMechanism
+from auditor.sessions.transcript import BUDGET_FIELDS, play_script
 from dp_prover.errors import NotProvedError
-from dp_prover.language.evaluator import Evaluator, evaluated, placing
+from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
 from dp_prover.language.objects import MadeObject, MethodOfMade, attribute_of_instance, has_attribute
-from dp_prover.language.outside import given, on_type, seen
+from dp_prover.language.outside import as_argument, from_outside, on_type
 from dp_prover.language.scope import Closure
 from dp_prover.models import generator
 from dp_prover.models.lazy import Lazy
@@ -43,12 +43,12 @@ PLAIN_QUESTIONS = (bool, int, float, str, type(None))
 
 @dataclass(frozen=True, slots=True)
 class RandomAnalyst:
-    """A session and an analyst as one mechanism. ``rounds`` has the steps of each round, of which one is taken at random.
+    """A session and an analyst as one mechanism. In each round the analyst takes one of that round's steps, at random.
 
-    A call returns which steps were taken, and the transcript.
+    A call returns the indices of these steps, and the transcript.
     """
 
-    session: Played
+    session: SessionMechanism
     rounds: tuple[tuple[ScriptStep, ...], ...]
     meter: Meter | None = None
 
@@ -60,7 +60,7 @@ class RandomAnalyst:
     @property
     def waits(self) -> bool:
         """Whether a round may pass without a question."""
-        return any(step.ask is NOTHING for steps in self.rounds for step in steps)
+        return any(step.ask is NO_QUESTION for steps in self.rounds for step in steps)
 
     def script(self, choices: Sequence[int]) -> Script:
         """Return the script of these choices."""
@@ -68,25 +68,25 @@ class RandomAnalyst:
 
     def __call__(self, dataset: Any, *, rng: Any, **parameters: Any) -> Any:
         choices = [int(rng.integers(len(steps))) if len(steps) > 1 else 0 for steps in self.rounds]
-        return [choices, self.session(Asked(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
+        return [choices, self.session(ScriptedData(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
-    def written(self) -> dict[str, Any]:
-        """Return what is asked, as a certificate has it. A step without a question has no "ask"."""
-        steps = [[_written(step) for step in some] for some in self.rounds]
-        return {"rounds": steps, "meter": None if self.meter is None else self.meter.written()}
+    def to_data(self) -> dict[str, Any]:
+        """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
+        rounds = [[_written(step) for step in steps] for steps in self.rounds]
+        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
-    def read(cls, session: Played, written: Mapping[str, Any]) -> "RandomAnalyst":
-        """Return the analyst of a certificate."""
+    def read(cls, session: SessionMechanism, written: Mapping[str, Any]) -> "RandomAnalyst":
+        """Restore the analyst of a certificate."""
         rounds = tuple(
-            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in some)
-            for some in written["rounds"]
+            tuple(ScriptStep(step.get("ask", NO_QUESTION), session=step.get("session", 1)) for step in steps)
+            for steps in written["rounds"]
         )
-        return cls(session, rounds, None if written["meter"] is None else meter_of(written["meter"]))
+        return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
 
 
 def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.written().items() if value is not NOTHING}
+    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
 
 
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
@@ -96,18 +96,18 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     return inner if isinstance(inner, RandomAnalyst) else None
 
 
-def asking(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
-    """Return a session mechanism with an analyst. Raises NotProvedError if it is something other than a session alone."""
+def with_analyst(mechanism: Mechanism, make: Callable[[SessionMechanism], RandomAnalyst]) -> Mechanism:
+    """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
-    if not isinstance(inner, Played):
-        raise NotProvedError("what a session does in addition to its answers is observed; leave `observe` out")
+    if not isinstance(inner, SessionMechanism):
+        raise NotProvedError("the audit observes what a session does besides answering; leave out `observe`")
     analyst = make(inner)
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
 
 
-def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalyst:
+def analyst_for(session: SessionMechanism, domain: Dialogues, waits: bool) -> RandomAnalyst:
     """Return the analyst of a domain. ``waits`` says that a round may pass without a question.
 
     Raises NotProvedError if there are infinitely many scripts, or too many.
@@ -115,13 +115,13 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
     if domain.fixed is not None:
         if any(step.when is not None for step in domain.fixed):
             raise NotProvedError(
-                "the script looks at answers; give its questions as a list, and the proof is about all scripts of these"
+                "the script depends on answers; list its questions, and the proof covers all scripts of these"
             )
         rounds: tuple[tuple[ScriptStep, ...], ...] = tuple((step,) for step in domain.fixed)
     else:
-        every = _questions(domain.questions)
-        steps = [ScriptStep(one, session=at) for at in range(1, domain.sessions + 1) for one in every]
-        steps += [ScriptStep(NOTHING, session=at) for at in range(1, domain.sessions + 1)] * waits
+        questions = _questions(domain.questions)
+        steps = [ScriptStep(question, session=at) for at in range(1, domain.sessions + 1) for question in questions]
+        steps += [ScriptStep(NO_QUESTION, session=at) for at in range(1, domain.sessions + 1)] * waits
         rounds = (tuple(steps),) * domain.rounds
     scripts = math.prod(map(len, rounds))
     if scripts > MOST_SCRIPTS:
@@ -137,22 +137,22 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
 def _questions(questions: Values) -> Sequence[Any]:
     if isinstance(questions, RecordValues) and questions.range is None:
         return questions.marks
-    if isinstance(questions, PartsAsked):
+    if isinstance(questions, PartQuestions):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:
-            raise NotProvedError("there are too many questions; give fewer values of each part")
+            raise NotProvedError("there are too many questions; give fewer values for each part")
         names = [name for name, _ in questions.parts]
         return [dict(zip(names, values, strict=True)) for values in itertools.product(*each)]
     raise NotProvedError(
-        "a question is a number of a range, or the last answer, and a proof needs a list of all questions; give the numbers"
+        "a question is a number from a range, or the last answer, but a proof needs a list of all questions; list the numbers"
     )
 
 
 def _require_plain_question(question: Any) -> None:
-    if question is NOTHING or type(question) in PLAIN_QUESTIONS:
+    if question is NO_QUESTION or type(question) in PLAIN_QUESTIONS:
         return
     if question == LAST_ANSWER:
-        raise NotProvedError("a question holds the last answer, and a proof needs a list of all questions")
+        raise NotProvedError("a question contains the last answer, but a proof needs a list of all questions")
     if type(question) not in (list, dict) or (type(question) is dict and not all(type(key) is str for key in question)):
         raise NotProvedError(
             f"a question is a {type(question).__name__}; numbers, text, and lists and dicts of these are modelled"
@@ -164,15 +164,15 @@ def _require_plain_question(question: Any) -> None:
 # Evaluation ----------------------------------------------------------------------------------------------------------------
 
 
-def interviewed(
+def interview(
     evaluator: Evaluator, analyst: RandomAnalyst, dataset: Callable[[], Any], keywords: Mapping[str, Any]
 ) -> Any:
-    """Evaluate an analyst and a session, and return the output."""
+    """Evaluate a session with its analyst, and return the output."""
     choices = [_choice(evaluator, len(steps)) for steps in analyst.rounds]
     interview = _Interview(evaluator, analyst, dataset, keywords)
-    found = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
+    answers = play_script(interview.opened, ScriptedData(None, analyst.script(choices), analyst.meter))
     interview.require_whole()
-    return [choices, found]
+    return [choices, answers]
 
 
 def _choice(evaluator: Evaluator, count: int) -> int:
@@ -181,7 +181,7 @@ def _choice(evaluator: Evaluator, count: int) -> int:
 
 
 class _Interview:
-    """The sessions of one run, and all that they said."""
+    """The sessions of one run, and their answers."""
 
     def __init__(
         self,
@@ -193,17 +193,19 @@ class _Interview:
         self._evaluator, self._analyst = evaluator, analyst
         self._dataset, self._keywords = dataset, keywords
         self._failed: BaseException | None = None
-        self._said: list[tuple[Any, Any]] = []  # each value as the session gave it, and as it was then
+        self._said: list[tuple[Any, Any]] = []  # each answer: the session's object, and a copy
 
     def opened(self) -> "_Standing":
         """Open a session."""
-        found = evaluated(self._evaluator, seen(self._analyst.session.factory), [self._dataset()], self._keywords)
-        if isinstance(found, RaisesError):
-            raise NotProvedError(f"opening a session raises {found}", self._evaluator.run.place)
-        return _Standing(self, found, self._asker(found))
+        session = evaluate(
+            self._evaluator, from_outside(self._analyst.session.factory), [self._dataset()], self._keywords
+        )
+        if isinstance(session, RaisesError):
+            raise NotProvedError(f"opening a session raises {session}", self._evaluator.run.place)
+        return _Standing(self, session, self._asker(session))
 
     def _asker(self, session: Any) -> Any:
-        """Return what is called with a question."""
+        """Return the function that takes a session's questions."""
         if isinstance(session, Closure | MethodOfMade):
             if isinstance(session, MethodOfMade) and vars(session.function):
                 raise NotProvedError("a session is a method that has attributes of its own")
@@ -216,21 +218,21 @@ class _Interview:
                 if isinstance(ask, Closure | MethodOfMade):
                     return ask
         raise NotProvedError(
-            "a session is neither an object that its call made, with __call__ or ask, nor a function that it made"
+            "a session is neither an object with __call__ or ask, nor a function, that its call created"
         )
 
     def answer(self, asker: Any, question: Any) -> Any:
-        """Return the answer to a question; an exception of the session is one."""
-        return self._followed(lambda: self._evaluator.call(asker, [given(question)], {}), may_raise=True)
+        """Return the answer to a question; the session's exceptions are answers."""
+        return self._followed(lambda: self._evaluator.call(asker, [as_argument(question)], {}), may_raise=True)
 
     def has(self, session: Any, name: str) -> bool:
-        """Whether a session says something of its budget."""
+        """Whether a session reports this part of its budget."""
         return isinstance(session, MadeObject) and has_attribute(session, name)
 
     def read(self, session: Any, name: str) -> Any:
-        """Return what a session says of its budget, or a function that says it."""
+        """Return a part of a session's budget, or a function that returns it."""
         if self._analyst.chooses and not self._analyst.waits:
-            raise self._failure(NotProvedError(f"a session has {name} at times, and at times not"))
+            raise self._failure(NotProvedError(f"a session has {name} only some of the time"))
         value = self._followed(lambda: self._evaluator.attribute(session, name))
         if isinstance(value, Closure | MethodOfMade):
             return lambda: self._number(self._followed(lambda: self._evaluator.call(value, [], {})), name)
@@ -241,15 +243,15 @@ class _Interview:
         if not isinstance(value, Term | Lazy | Array | list | tuple | dict) and not is_constant(value):
             raise self._failure(NotProvedError(f"{name} of a session is a {type(value).__name__}"))
         if meter is not None and meter.of is None and not is_constant(value):
-            raise self._failure(NotProvedError(f"the meter reads {name}, which is not a known number"))
+            raise self._failure(NotProvedError(f"the meter reads {name}, which is not a constant"))
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``transcript`` takes any exception for an answer, so one that ends the attempt is kept."""
+        """Evaluate a call. ``play_script`` treats exceptions as answers, so one that ends the attempt is kept for later."""
         if self._failed is not None:
             raise self._failed
         try:
-            with placing(self._evaluator):
+            with locating_errors(self._evaluator):
                 return self._kept(call, may_raise)
         except RaisesError:
             raise
@@ -257,26 +259,28 @@ class _Interview:
             raise self._failure(error) from None
 
     def _kept(self, call: Callable[[], Any], may_raise: bool) -> Any:
-        """Return a copy of what is said now. An analyst holds what was said before, and would see it change."""
+        """Return a copy of an answer. The analyst holds earlier answers, and would notice a change."""
         try:
-            found = call()
+            answer = call()
         except RaisesError as error:
             if not may_raise:
-                raise NotProvedError(f"what a session says of its budget raises {error}") from None
+                raise NotProvedError(f"reading a session's budget raises {error}") from None
             if not error.stated:
-                words = f"a session raises {error}, which is not of a raise statement; test for it with if"
+                words = f"a session raises {error}, but not by a raise statement; test for it with if"
                 raise NotProvedError(words) from None
             self._require_unchanged()
             raise
         self._require_unchanged()
-        copied = _copied(found)
-        if isinstance(found, Array | list | tuple | dict):
-            self._said.append((found, copied))
+        copied = _copied(answer)
+        if isinstance(answer, Array | list | tuple | dict):
+            self._said.append((answer, copied))
         return copied
 
     def _require_unchanged(self) -> None:
-        if not all(_is_same(now, then) for now, then in self._said):
-            raise NotProvedError("a session changes a list, a dict or an array that was an answer; answer with a copy")
+        if not all(_is_same(answer, copy) for answer, copy in self._said):
+            raise NotProvedError(
+                "a session changes a list, dict or array that it gave as an answer; answer with a copy"
+            )
 
     def _failure(self, error: BaseException) -> BaseException:
         self._failed = self._failed or error
@@ -289,7 +293,7 @@ class _Interview:
 
 
 class _Standing:
-    """Stands for a session in ``transcript``."""
+    """Represents a session in ``play_script``."""
 
     def __init__(self, interview: _Interview, session: Any, asker: Any) -> None:
         self._interview, self._session, self._asker = interview, session, asker
@@ -298,13 +302,13 @@ class _Standing:
         return self._interview.answer(self._asker, question)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in SAID or not self._interview.has(self._session, name):
+        if name not in BUDGET_FIELDS or not self._interview.has(self._session, name):
             raise AttributeError(name)
         return self._interview.read(self._session, name)
 
 
 def _copied(value: Any) -> Any:
-    """Return a value that a session cannot change any more."""
+    """Return a copy that the session cannot change."""
     if isinstance(value, Array):
         return array_of(value.flat(), value.shape, value.dtype)
     if type(value) in (list, tuple):
@@ -312,15 +316,15 @@ def _copied(value: Any) -> Any:
     return {key: _copied(item) for key, item in value.items()} if type(value) is dict else value
 
 
-def _is_same(now: Any, then: Any) -> bool:
-    """Whether a value is what it was when it was copied."""
-    if type(now) is not type(then):
+def _is_same(value: Any, copy: Any) -> bool:
+    """Whether a value still equals its copy."""
+    if type(value) is not type(copy):
         return False
-    if isinstance(now, Array):
-        pairs = list(zip(now.flat(), then.flat(), strict=False))
-        return now.shape == then.shape and now.dtype == then.dtype and all(one is other for one, other in pairs)
-    if type(now) in (list, tuple):
-        return len(now) == len(then) and all(map(_is_same, now, then))
-    if type(now) is dict:
-        return [*now] == [*then] and all(_is_same(now[key], then[key]) for key in then)
-    return now is then
+    if isinstance(value, Array):
+        pairs = list(zip(value.flat(), copy.flat(), strict=False))
+        return value.shape == copy.shape and value.dtype == copy.dtype and all(item is copied for item, copied in pairs)
+    if type(value) in (list, tuple):
+        return len(value) == len(copy) and all(map(_is_same, value, copy))
+    if type(value) is dict:
+        return [*value] == [*copy] and all(_is_same(value[key], copy[key]) for key in copy)
+    return value is copy

@@ -1,7 +1,7 @@
-"""The evaluator: it reads a mechanism's own code and walks it, with symbols in place of noise and of data.
+"""The evaluator: interprets a mechanism's source, with symbols in place of noise and data.
 
-The mechanism is not called. What is not modelled ends the attempt with the line and the reason: a statement, an expression, a
-function, an attribute, an object from outside. So nothing can look at a term but the models, and the models are on lists.
+The mechanism is never called. A statement, expression, function, attribute or outside object that is not modelled ends the attempt
+with its line and the reason. So only models see terms, and every model is on an allow-list.
 """
 
 import ast
@@ -14,8 +14,9 @@ from typing import Any
 
 from dp_prover.errors import NotProvedError
 from dp_prover.language import batches
-from dp_prover.language.expressions import Expressions
+from dp_prover.language.expressions import OPERATORS, Expressions
 from dp_prover.language.objects import is_plain_exception, set_attribute
+from dp_prover.language.outside import MODULES
 from dp_prover.language.scope import CallScope
 from dp_prover.models.arrays import require_few
 from dp_prover.models.lazy import unmodelled
@@ -26,12 +27,11 @@ from dp_prover.models.values import Array, Mark, RaisesError, is_constant
 EXCEPTIONS = frozenset(
     kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
 )
-Signal = tuple[str, Any] | None  # how a block ended before its end: return with a value, break, continue
-"""How a block ended."""
+Signal = tuple[str, Any] | None  # how a block was left early: return with a value, break, continue
 
 
 class Evaluator(Expressions):
-    """Walks functions for one run."""
+    """Interprets functions for one run."""
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""
@@ -41,7 +41,7 @@ class Evaluator(Expressions):
         return signal[1] if signal is not None else None
 
     def block(self, statements: Sequence[ast.stmt], frame: CallScope) -> Signal:
-        """Carry out statements in turn."""
+        """Execute statements in turn."""
         for statement in statements:
             self.at(statement, frame)
             self.run.check_time()
@@ -71,13 +71,13 @@ class Evaluator(Expressions):
         return None
 
     def _note_unread(self, target: ast.expr, made_by: ast.expr, value: Any) -> None:
-        """Note an empty list of a statement like ``out = []``, which has this name alone until the name is read."""
+        """Remember a list created by ``out = []``: nothing else refers to it until the name is read."""
         if isinstance(target, ast.Name) and isinstance(made_by, ast.List) and value == []:
             self.unread[id(value)] = value
         elif isinstance(target, ast.Tuple) and isinstance(made_by, ast.Tuple):
-            starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *made_by.elts))
-            for one, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
-                self._note_unread(one, written, item)
+            starred = any(isinstance(element, ast.Starred) for element in (*target.elts, *made_by.elts))
+            for element, written, item in () if starred else zip(target.elts, made_by.elts, value, strict=True):
+                self._note_unread(element, written, item)
 
     def _annotated(self, node: ast.AnnAssign, frame: CallScope) -> Signal:
         if node.value is not None:
@@ -87,7 +87,7 @@ class Evaluator(Expressions):
         return None
 
     def _augmented(self, node: ast.AugAssign, frame: CallScope) -> Signal:
-        operation = self.operator_of(node.op)
+        operation = OPERATORS[type(node.op)]
         target = node.target
         if isinstance(target, ast.Name):
             old = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
@@ -99,24 +99,24 @@ class Evaluator(Expressions):
             self.set_item(owner, key, self._changed(operation, old, self.value(node.value, frame)))
             return None
         if isinstance(target, ast.Attribute):
-            held = self.value(target.value, frame)
-            old = self.attribute(held, target.attr)
-            set_attribute(held, target.attr, self._changed(operation, old, self.value(node.value, frame)))
+            owner = self.value(target.value, frame)
+            old = self.attribute(owner, target.attr)
+            set_attribute(owner, target.attr, self._changed(operation, old, self.value(node.value, frame)))
             return None
         raise NotProvedError(f"the target {type(target).__name__} of an operator is not modelled")
 
     def _changed(self, operation: str, old: Any, value: Any) -> Any:
-        """Return ``old operation= value``: lists and arrays are changed in place."""
+        """Return ``old operation= value``; lists and arrays are changed in place."""
         if isinstance(old, Mark) or isinstance(value, Mark):
-            raise batches.refused("something of a batch is changed in place, or changes something")
+            raise batches.refusal("something of a batch is changed in place, or used to change something")
         if isinstance(old, list) and operation in ("+", "*"):
             if isinstance(value, Array):  # NumPy's operator comes first
                 return self.operate(operation, old, value)
-            # It is the same list after.
+            # The list stays the same object.
             if operation == "*":
                 old[:] = self.operate(operation, old, value)
                 return old
-            # Items come one after the other, and may look at it.
+            # Items are appended one by one, and computing one may read the list.
             for item in listed(value) if isinstance(value, list | tuple) else iterate(value):
                 old.append(item)
                 require_few(len(old))
@@ -129,7 +129,7 @@ class Evaluator(Expressions):
             return self.changed_array(old, applied_ufunc(self.run, operation, old, value))
         try:
             return self.operate(operation, old, value)
-        except RaisesError as error:  # with the operator's other name
+        except RaisesError as error:  # the message names the in-place operator
             raise unmodelled(error.error) from None
 
     def _for(self, node: ast.For, frame: CallScope) -> Signal:
@@ -139,11 +139,11 @@ class Evaluator(Expressions):
         return self._rounds(self._assigned(node, iterate(values), frame), node, frame)
 
     def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
-        """Carry out a loop over the outputs of a batch, for one of them. See ``batches``."""
+        """Execute a loop over the outputs of a batch, for one of them. See ``batches``."""
         self._require_outside()
         batches.require_names(node.target)
         if node.orelse:
-            raise batches.refused("a loop over the batch has an else")
+            raise batches.refusal("a loop over the batch has an else")
         bound = batches.bound_in([node.target, *node.body])
         lists: dict[str, Any] = {name: frame.values.get(name) for name in batches.filled_lists(node.body) - bound}
         for name, items in lists.items():
@@ -152,13 +152,13 @@ class Evaluator(Expressions):
                 or items
                 or batches.mentions(node.body, name) != batches.appends(node.body, name)
             ):
-                raise batches.refused("a loop over the batch does more with a list than to append each output")
+                raise batches.refusal("a loop over the batch does more with a list than append each output")
             if id(items) not in self.unread:
-                raise batches.refused(
-                    f"a list that a loop over the batch fills has two names, or may have: write `{name} = []` before the loop, in "
+                raise batches.refusal(
+                    f"a list that a loop over the batch fills may have two names: write `{name} = []` before the loop, in "
                     "the same function, and read it only after"
                 )
-        for name in bound:  # what a row leaves, no other row may see
+        for name in bound:  # no row may read what another row left behind
             frame.values.pop(name, None)
         before = batches.State(frame, lists)
         self.inside_batch = True
@@ -168,13 +168,13 @@ class Evaluator(Expressions):
         finally:
             self.inside_batch = False
         if signal is not None and signal[0] != "continue":
-            raise batches.refused("a loop over the batch ends before its end")
+            raise batches.refusal("a loop over the batch is left early")
         for name in bound:
             frame.values.pop(name, None)
         before.require_same(batches.State(frame, lists))
         for name, items in lists.items():
             if len(items) != 1 or batches.is_batched(items):
-                raise batches.refused("a loop over the batch appends other than one output for each")
+                raise batches.refusal("a loop over the batch does not append exactly one output for each row")
             frame.values[name] = batches.Rows(items[0])
         return None
 
@@ -187,7 +187,7 @@ class Evaluator(Expressions):
         return self._rounds(iter(lambda: self.truth(self.value(node.test, frame)), False), node, frame)
 
     def _rounds(self, rounds: Iterator[Any], node: ast.For | ast.While, frame: CallScope) -> Signal:
-        """Carry out the body of a loop once for each round."""
+        """Execute a loop's body once for each round."""
         for _ in rounds:
             self.run.check_time()
             signal = self.block(node.body, frame)
@@ -227,18 +227,16 @@ class Evaluator(Expressions):
 
     def _raise(self, node: ast.Raise, frame: CallScope) -> Signal:
         if node.exc is None or node.cause is not None:
-            raise NotProvedError("raise without an exception, or from another one, is not modelled")
+            raise NotProvedError("a bare raise, and raise ... from, are not modelled")
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.value(node.exc if called is None else called.func, frame)
         if not is_plain_exception(kind, EXCEPTIONS) or (called is not None and called.keywords):
-            raise NotProvedError(
-                "an exception is raised that is neither built into Python nor an empty class that derives from one that is"
-            )
+            raise NotProvedError("an exception is raised that is neither a builtin nor an empty class derived from one")
         if issubclass(kind, StopIteration | StopAsyncIteration):
-            raise NotProvedError("StopIteration is raised, which ends loops elsewhere")
+            raise NotProvedError("StopIteration is raised, which would end loops elsewhere")
         if kind not in EXCEPTIONS and self.run.names.raised.setdefault(kind.__name__, kind) is not kind:
-            raise NotProvedError(f"two kinds of exceptions are called {kind.__name__}; give them different names")
-        words = [] if called is None else [self.value(one, frame) for one in called.args]
+            raise NotProvedError(f"two exception classes are called {kind.__name__}; rename one")
+        words = [] if called is None else [self.value(argument, frame) for argument in called.args]
         raise RaisesError(kind(*self._constants(words)), stated=True)
 
     def _constants(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -248,23 +246,23 @@ class Evaluator(Expressions):
 
     def _function(self, node: ast.FunctionDef, frame: CallScope) -> Signal:
         if node.decorator_list:
-            raise NotProvedError("a function inside of the mechanism has a decorator, which is not modelled")
+            raise NotProvedError("a function inside the mechanism has a decorator, which is not modelled")
         frame.bind(node.name, self.closure(node, frame))
         return None
 
     def _with(self, node: ast.With, frame: CallScope) -> Signal:
         for item in node.items:
             if item.optional_vars is not None or not self.is_errstate(item.context_expr, frame):
-                raise NotProvedError('with is modelled for np.errstate(...="ignore") only')
+                raise NotProvedError('with is only modelled for np.errstate(...="ignore")')
         return self.block(node.body, frame)
 
     def _import(self, node: ast.Import | ast.ImportFrom, frame: CallScope) -> Signal:
         if type(vars(builtins)["__import__"]) is not types.BuiltinFunctionType:
-            raise NotProvedError("imports are carried out by a function other than Python's own")
+            raise NotProvedError("the import function is not Python's own")
         for alias in node.names:
             module = sys.modules.get(node.module or "" if isinstance(node, ast.ImportFrom) else alias.name)
-            if module is None or not self.is_listed_module(module) or (isinstance(node, ast.ImportFrom) and node.level):
-                raise NotProvedError("an import inside of the mechanism is modelled for math and numpy only")
+            if module is None or module not in MODULES or (isinstance(node, ast.ImportFrom) and node.level):
+                raise NotProvedError("inside the mechanism, only imports of math and numpy are modelled")
             if isinstance(node, ast.ImportFrom):
                 frame.bind(alias.asname or alias.name, self.attribute(module, alias.name))
             else:
@@ -295,18 +293,18 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
 }
 
 
-def evaluated(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return the result of a function, or its exception. Raises NotProvedError with the line."""
+def evaluate(evaluator: Evaluator, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Return a function's result, or its exception. Raises NotProvedError with the line."""
     try:
-        with placing(evaluator):
+        with locating_errors(evaluator):
             return evaluator.call(function, arguments, keywords)
     except RaisesError as error:
         return error
 
 
 @contextmanager
-def placing(evaluator: Evaluator) -> Iterator[None]:
-    """Turn whatever ends an evaluation into a NotProvedError with the line. Exceptions of the mechanism stay."""
+def locating_errors(evaluator: Evaluator) -> Iterator[None]:
+    """Turn errors of an evaluation into a NotProvedError with the line. The mechanism's own exceptions pass through."""
     try:
         yield
     except NotProvedError as error:

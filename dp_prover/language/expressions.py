@@ -23,7 +23,15 @@ from dp_prover.language.objects import (
     set_attribute,
     special_method,
 )
-from dp_prover.language.outside import MODULES, BoundMethod, Foreign, attribute_of, described, entry_of, on_type, seen
+from dp_prover.language.outside import (
+    BoundMethod,
+    Foreign,
+    attribute_of,
+    describe,
+    entry_of,
+    from_outside,
+    on_type,
+)
 from dp_prover.language.scope import CallScope, Closure, bound_arguments
 from dp_prover.language.source import bound_names, is_super, read_source
 from dp_prover.models.arithmetic import (
@@ -47,7 +55,7 @@ from dp_prover.models.listed_python import key_of
 from dp_prover.models.run import TracedRun
 from dp_prover.models.values import Array, Mark, Term, is_constant, kind_of
 
-MOST_CALLS = 40  # inside of each other
+MOST_CALLS = 40  # nested
 OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -83,15 +91,15 @@ class Expressions:
         self.batched = batched  # whether the mechanism returns a batch of outputs
         self._file = ""
         self._depth = 0
-        self.inside_batch = False  # in a loop over the outputs of a batch
-        self.unread: dict[int, list[Any]] = {}  # empty lists that have one name, which nobody has read
+        self.inside_batch = False  # whether a loop over the outputs of a batch is running
+        self.unread: dict[int, list[Any]] = {}  # new empty lists by id, whose only name was not read yet
 
     def body(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
         """Return the result of a function."""
         raise NotImplementedError
 
     def at(self, node: ast.stmt | ast.expr, frame: CallScope) -> None:
-        """Note the line that is evaluated."""
+        """Record the current line."""
         self.run.at(frame.file, node.lineno)
 
     def value(self, node: ast.expr, frame: CallScope) -> Any:
@@ -103,9 +111,9 @@ class Expressions:
         return evaluate(self, node, frame)
 
     def truth(self, value: Any) -> bool:
-        """Return whether a value is true, after a fork if that is not known."""
+        """Return whether a value is true, forking if it may be either."""
         if self.has_rows(value) and not isinstance(value, list | tuple | dict):
-            raise batches.refused("a condition has something of a batch")
+            raise batches.refusal("a condition has something of a batch")
         if isinstance(value, Array):
             if value.index.size != 1:
                 raise unmodelled(ValueError("The truth value of an array with more than one element is ambiguous"))
@@ -116,7 +124,7 @@ class Expressions:
             return is_true(self.run, value)
         if type(value) is tuple:
             return len(value) > 0
-        raise NotProvedError(f"the truth of {described(value)} is asked, which is not modelled")
+        raise NotProvedError(f"{describe(value)} is used as a condition, which is not modelled")
 
     # Names and constants -------------------------------------------------------------------------------------------
 
@@ -129,7 +137,7 @@ class Expressions:
         value = frame.look_up(node.id)
         self.unread.pop(id(value), None)
         if isinstance(value, Array) and value.store.unsure and is_known(value):
-            # An array of a module is part of what was read.
+            # A module-level array is part of the source.
             content = f"{value.dtype} {value.shape} {value.flat()}"
             self.run.names.read[f"array {node.id}"] = hashlib.sha256(content.encode()).hexdigest()
         return value
@@ -147,32 +155,19 @@ class Expressions:
         if isinstance(value, types.ModuleType | Foreign):
             return attribute_of(value, name)
         if isinstance(value, MadeObject):
-            found = attribute_of_instance(value, name)
-            return self.call(found.fget, [value], {}) if type(found) is property else found
+            member = attribute_of_instance(value, name)
+            return self.call(member.fget, [value], {}) if type(member) is property else member
         if isinstance(value, Bases):
             return method_after(value, name)
         if isinstance(value, type):
-            return (
-                UncalledMethod(value, name)
-                if value in (int, dict)
-                else self._refuse(f"{value.__name__}.{name} is not modelled")
-            )
+            if value not in (int, dict):
+                raise NotProvedError(f"{value.__name__}.{name} is not modelled")
+            return UncalledMethod(value, name)
         if isinstance(value, Array) and value.batched:
             return batches.attribute(value, name)
         return attribute(value, name)
 
-    def _refuse(self, reason: str) -> Any:
-        raise NotProvedError(reason)
-
-    def is_listed_module(self, module: Any) -> bool:
-        """Whether functions of a module are on the list."""
-        return module in MODULES
-
     # Operators -------------------------------------------------------------------------------------------------------
-
-    def operator_of(self, node: ast.operator) -> str:
-        """Return an operator as text."""
-        return OPERATORS[type(node)]
 
     def _binary(self, node: ast.BinOp, frame: CallScope) -> Any:
         left = self.value(node.left, frame)
@@ -190,14 +185,14 @@ class Expressions:
                 return batches.multiplied(self.run, functools.partial(applied_ufunc, self.run, "@"), a, b)
             return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
-            if any(isinstance(one, str | Foreign | dict | set) or one is None for one in (a, b)):
-                raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
+            if any(isinstance(value, str | Foreign | dict | set) or value is None for value in (a, b)):
+                raise NotProvedError(f"{operation} has an array and {describe(b if isinstance(a, Array) else a)}")
             return applied_ufunc(self.run, operation, a, b)
         if isinstance(a, list | tuple) or isinstance(b, list | tuple):
             return self._of_sequences(operation, a, b)
-        for one in (a, b):
-            if not (isinstance(one, Term | Lazy | set) or is_constant(one)):
-                raise NotProvedError(f"{operation} has {described(one)}, which is not modelled")
+        for value in (a, b):
+            if not (isinstance(value, Term | Lazy | set) or is_constant(value)):
+                raise NotProvedError(f"{operation} has {describe(value)}, which is not modelled")
         if operation == "@":
             raise NotProvedError("@ has a number")
         if isinstance(a, str | bytes) and operation == "%" and not is_known(b):
@@ -205,14 +200,14 @@ class Expressions:
         return binary(self.run, operation, a, b)
 
     def has_rows(self, *values: Any) -> bool:
-        """Whether one of some values is of a batch of outputs."""
+        """Whether some value belongs to a batch of outputs."""
         return self.batched and any(map(batches.is_batched, values))
 
     def _require_outside(self, *values: Any) -> None:
-        """Raise NotProvedError in a loop over the outputs of a batch, which has the row of one output only."""
+        """Raise NotProvedError inside a loop over the outputs of a batch, where only one output's row may be used."""
         if self.inside_batch:
             marks = [value.words for value in values if isinstance(value, Mark)]
-            raise batches.refused(
+            raise batches.refusal(
                 f"{marks[0]} is computed with" if marks else "a loop over the batch computes with all rows"
             )
 
@@ -240,7 +235,7 @@ class Expressions:
         if isinstance(value, Array):
             return applied_unary(self.run, UNARY[type(node.op)], value)
         if not (isinstance(value, Term | Lazy) or is_constant(value)):
-            raise NotProvedError(f"{UNARY[type(node.op)]} has {described(value)}, which is not modelled")
+            raise NotProvedError(f"{UNARY[type(node.op)]} has {describe(value)}, which is not modelled")
         return unary(self.run, UNARY[type(node.op)], value)
 
     def _boolean(self, node: ast.BoolOp, frame: CallScope) -> Any:
@@ -254,44 +249,44 @@ class Expressions:
 
     def _compare(self, node: ast.Compare, frame: CallScope) -> Any:
         left = self.value(node.left, frame)
-        found: Any = True
+        result: Any = True
         for at, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.value(right_node, frame)
             self.at(node, frame)
-            found = self._compared(op, left, right)
+            result = self._compared(op, left, right)
             if at < len(node.ops) - 1:
-                found = found.settled() if isinstance(found, Lazy) else found
-                if not self.truth(found):
-                    return found
+                result = result.settled() if isinstance(result, Lazy) else result
+                if not self.truth(result):
+                    return result
             left = right
-        return found
+        return result
 
     def _compared(self, op: ast.cmpop, a: Any, b: Any) -> Any:
         if isinstance(op, ast.Is | ast.IsNot):
-            a, b = (one.settled() if isinstance(one, Lazy) else one for one in (a, b))
+            a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
             if a is not None and b is not None:
-                raise NotProvedError("`is` compares identities, which is modelled for None only; use ==")
+                raise NotProvedError("`is` compares identities, which is only modelled for None; use ==")
             return (a is b) == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._contains(b, a)
-            return found if isinstance(op, ast.In) else not found
+            contains = self._contains(b, a)
+            return contains if isinstance(op, ast.In) else not contains
         operation = COMPARED[type(op)]
         if self.has_rows(a, b):
             self._require_outside(a, b)
             return batches.item_by_item(self.run, functools.partial(applied_ufunc, self.run, operation), a, b)
         if isinstance(a, Array) or isinstance(b, Array):
             if not all(
-                isinstance(one, Array | Term | Lazy | list | tuple | int | float | np.generic) for one in (a, b)
+                isinstance(value, Array | Term | Lazy | list | tuple | int | float | np.generic) for value in (a, b)
             ):
-                raise NotProvedError(f"{operation} has an array and {described(b if isinstance(a, Array) else a)}")
+                raise NotProvedError(f"{operation} has an array and {describe(b if isinstance(a, Array) else a)}")
             return applied_ufunc(self.run, operation, a, b)
         if is_known(a) and is_known(b):
             if any(map(_holds_nan, (a, b))):
-                raise NotProvedError("lists with NaN are compared, and Python compares NaN by identity there")
+                raise NotProvedError("lists with NaN are compared, where Python compares NaN by identity")
             return native(COMPARISONS[operation], real(a), real(b))
-        for one in (a, b):
-            if not (isinstance(one, Term | Lazy) or is_constant(one)):
-                raise NotProvedError(f"{operation} compares {described(one)} with a number from data or noise")
+        for value in (a, b):
+            if not (isinstance(value, Term | Lazy) or is_constant(value)):
+                raise NotProvedError(f"{operation} compares {describe(value)} with a number from data or noise")
         return compare_scalars(self.run, operation, a, b)
 
     def _contains(self, container: Any, item: Any) -> bool:
@@ -300,15 +295,15 @@ class Expressions:
         if isinstance(container, list | tuple | Array) and not isinstance(item, list | tuple | Array | dict):
             if isinstance(container, Array) and len(container.shape) != 1:
                 raise NotProvedError("`in` is applied to an array with several axes")
-            return any(self.truth(self._equal_items(one, item, container)) for one in iterate(container))
+            return any(self.truth(self._equal_items(member, item, container)) for member in iterate(container))
         if is_constant(container) and is_constant(item):
             return bool(native(operator.contains, container, item))
-        raise NotProvedError(f"`in` is applied to {described(container)}, which is not modelled")
+        raise NotProvedError(f"`in` is applied to {describe(container)}, which is not modelled")
 
-    def _equal_items(self, one: Any, item: Any, container: Any) -> Any:
-        if isinstance(container, Array) or isinstance(one, Array | list | tuple | dict | set):
-            return self._compared(ast.Eq(), one, item)
-        return equal_items(self.run, one, item)
+    def _equal_items(self, member: Any, item: Any, container: Any) -> Any:
+        if isinstance(container, Array) or isinstance(member, Array | list | tuple | dict | set):
+            return self._compared(ast.Eq(), member, item)
+        return equal_items(self.run, member, item)
 
     def _choice(self, node: ast.IfExp, frame: CallScope) -> Any:
         return self.value(node.body if self.truth(self.value(node.test, frame)) else node.orelse, frame)
@@ -316,12 +311,12 @@ class Expressions:
     # Containers --------------------------------------------------------------------------------------------------------
 
     def _elements(self, nodes: Sequence[ast.expr], frame: CallScope) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         for node in nodes:
-            found += (
+            items += (
                 listed(self.value(node.value, frame)) if isinstance(node, ast.Starred) else [self.value(node, frame)]
             )
-        return found
+        return items
 
     def _list(self, node: ast.List, frame: CallScope) -> Any:
         return self._elements(node.elts, frame)
@@ -333,17 +328,17 @@ class Expressions:
         return {key_of(value) for value in self._elements(node.elts, frame)}
 
     def _dict(self, node: ast.Dict, frame: CallScope) -> Any:
-        found: dict[Any, Any] = {}
+        items: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 more = self.value(value, frame)
                 if type(more) is not dict:
                     raise NotProvedError("** has something other than a dict")
-                found |= more
+                items |= more
             else:
                 name = key_of(self.value(key, frame))
-                found[name] = self.value(value, frame)
-        return found
+                items[name] = self.value(value, frame)
+        return items
 
     def _subscript(self, node: ast.Subscript, frame: CallScope) -> Any:
         owner = self.value(node.value, frame)
@@ -352,14 +347,13 @@ class Expressions:
         return self.item(owner, key)
 
     def _slice(self, node: ast.Slice, frame: CallScope) -> Any:
-        ends = [
-            None if one is None else self._end(self.value(one, frame)) for one in (node.lower, node.upper, node.step)
-        ]
+        parts = (node.lower, node.upper, node.step)
+        ends = [None if part is None else self._end(self.value(part, frame)) for part in parts]
         return slice(*ends)
 
     def _end(self, value: Any) -> Any:
         if isinstance(value, Term):
-            raise NotProvedError("a slice ends at a number from data or noise, which is not modelled")
+            raise NotProvedError("a slice has a number from data or noise as an end, which is not modelled")
         return real(value)
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -374,7 +368,7 @@ class Expressions:
             return placed(owner.__getitem__, self._place(key))
         if isinstance(owner, type) and owner in (list, dict, set):  # list[float](), which is list()
             return owner
-        raise NotProvedError(f"reading an item of {described(owner)} is not modelled")
+        raise NotProvedError(f"reading an item of {describe(owner)} is not modelled")
 
     def _place(self, key: Any) -> Any:
         if isinstance(key, Term | Array):
@@ -382,11 +376,11 @@ class Expressions:
         return real(key)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
-        """Carry out ``owner[key] = value``."""
+        """Execute ``owner[key] = value``."""
         if isinstance(owner, Array) and owner.batched:
             batches.set_item(self.run, owner, key, value, self.inside_batch)
         elif self.has_rows(key) or (isinstance(owner, Array) and self.has_rows(value)):
-            raise batches.refused("rows of a batch are written into something else")
+            raise batches.refusal("rows of a batch are written into something else")
         elif isinstance(owner, Array):
             put(self.run, owner, key, value)
         elif type(owner) is dict:
@@ -394,18 +388,18 @@ class Expressions:
         elif type(owner) is list:
             place = self._place(key)
             if isinstance(place, slice) and type(value) not in (list, tuple):
-                raise NotProvedError("a slice of a list is set to something other than a list or a tuple")
+                raise NotProvedError("something other than a list or a tuple is assigned to a slice of a list")
             placed(owner.__setitem__, place, list(value) if isinstance(place, slice) else value)
         else:
-            raise NotProvedError(f"assigning to an item of {described(owner)} is not modelled")
+            raise NotProvedError(f"assigning to an item of {describe(owner)} is not modelled")
 
     def changed_array(self, array: Array, value: Any) -> Array:
-        """Return an array after an operator changed it in place."""
+        """Write an in-place operator's result into its array, and return the array."""
         if array.batched or self.has_rows(value):
             self._require_outside()
             if not (isinstance(value, Array) and array.batched and value.batched):
-                raise batches.refused("rows of a batch change another array")
-            with batches.shown():
+                raise batches.refusal("rows of a batch change another array")
+            with batches.showing_rows():
                 self._changed_array(array, value)
             return array
         return self._changed_array(array, value)
@@ -420,7 +414,7 @@ class Expressions:
         return array
 
     def assign(self, target: ast.expr, value: Any, frame: CallScope) -> None:
-        """Carry out an assignment."""
+        """Execute an assignment."""
         if isinstance(target, ast.Name):
             frame.bind(target.id, value)
         elif isinstance(target, ast.Subscript):
@@ -450,12 +444,13 @@ class Expressions:
     # Comprehensions ----------------------------------------------------------------------------------------------------
 
     def _rows(self, node: Any, frame: CallScope) -> Iterator[CallScope]:
-        """Yield a frame for each row of a comprehension; the first thing gone over is evaluated at once."""
+        """Yield a frame for each row of a comprehension; its outermost iterable is evaluated immediately."""
         return self._rows_over(node, self.value(node.generators[0].iter, frame), frame)
 
     def _rows_over(self, node: Any, values: Any, frame: CallScope) -> Iterator[CallScope]:
-        targets = [one.id for part in node.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)]
-        inner = CallScope(frozenset(targets), frame.file, frame)
+        walked = (name for part in node.generators for name in ast.walk(part.target))
+        targets = frozenset(name.id for name in walked if isinstance(name, ast.Name))
+        inner = CallScope(targets, frame.file, frame)
         return self._nested(node.generators, iterate(values), inner)
 
     def _nested(
@@ -480,35 +475,35 @@ class Expressions:
         return [self.value(node.elt, row) for row in self._rows_over(node, values, frame)]
 
     def _rows_of_batch(self, node: ast.ListComp, values: Any, frame: CallScope) -> Any:
-        """Return the list of the outputs of a batch, of which one is made."""
+        """Return the list of a batch's outputs, of which one is evaluated."""
         self._require_outside()
         if len(node.generators) > 1 or node.generators[0].ifs or node.generators[0].is_async:
-            raise batches.refused("a list has more or fewer items than the batch has outputs")
+            raise batches.refusal("a list has more or fewer items than the batch has outputs")
         target = node.generators[0].target
         batches.require_names(target)
-        names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+        names = [name.id for name in ast.walk(target) if isinstance(name, ast.Name)]
         inner = CallScope(frozenset(names), frame.file, frame)
         before = batches.State(frame, {})
         self.inside_batch = True
         try:
             self.assign(target, batches.first_row(values), inner)
-            found = self.value(node.elt, inner)
+            output = self.value(node.elt, inner)
         finally:
             self.inside_batch = False
         before.require_same(batches.State(frame, {}))
-        if batches.is_batched(found):
-            raise batches.refused("an output of a batch holds other outputs")
-        return batches.Rows(found)
+        if batches.is_batched(output):
+            raise batches.refusal("an output of a batch holds other outputs")
+        return batches.Rows(output)
 
     def _set_of(self, node: ast.SetComp, frame: CallScope) -> Any:
         return {key_of(self.value(node.elt, row)) for row in self._rows(node, frame)}
 
     def _dict_of(self, node: ast.DictComp, frame: CallScope) -> Any:
-        found = {}
+        items = {}
         for row in self._rows(node, frame):
             key = key_of(self.value(node.key, row))
-            found[key] = self.value(node.value, row)
-        return found
+            items[key] = self.value(node.value, row)
+        return items
 
     def _stream(self, node: ast.GeneratorExp, frame: CallScope) -> Any:
         rows = self._rows(node, frame)
@@ -523,7 +518,7 @@ class Expressions:
         value = self.value(node.value, frame)
         value = value.settled() if isinstance(value, Lazy) else value
         if isinstance(value, Mark):
-            raise batches.refused(f"{value.words} is written as text")
+            raise batches.refusal(f"{value.words} is written as text")
         if not is_constant(value):
             raise NotProvedError("formatting a number from data or noise as text is not modelled; return the number")
         turned: Any = {115: str, 114: repr, 97: ascii}.get(node.conversion)
@@ -533,31 +528,32 @@ class Expressions:
     # Calls ---------------------------------------------------------------------------------------------------------------
 
     def closure(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Closure:
-        """Return a function that is made here, with the values of its defaults."""
-        given = node.args
-        places = [one.arg for one in (*given.posonlyargs, *given.args)]
+        """Create a function, and evaluate its defaults and annotations."""
+        arguments = node.args
+        places = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
         defaults = {
             name: self.value(default, frame)
-            for name, default in zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True)
+            for name, default in zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)
         }
-        for one, keyword in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-            if keyword is not None:
-                defaults[one.arg] = self.value(keyword, frame)
-        every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
-        for note in (*(one.annotation for one in every), getattr(node, "returns", None)):
-            if note is not None:
-                self._noted(note, frame)
+        for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if default is not None:
+                defaults[parameter.arg] = self.value(default, frame)
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
+        for annotation in (*(parameter.annotation for parameter in every), getattr(node, "returns", None)):
+            if annotation is not None:
+                self._annotation(annotation, frame)
         return Closure(node, bound_names(node), frame, defaults)
 
-    def _noted(self, node: ast.expr, frame: CallScope) -> None:
-        """Evaluate a note on a type, as Python does where a function is made."""
+    def _annotation(self, node: ast.expr, frame: CallScope) -> None:
+        """Evaluate a type annotation, as Python does when a function is created."""
         if isinstance(node, ast.Constant):
             return
         if isinstance(node, ast.Name):
             self._name(node, frame)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             for side in (node.left, node.right):
-                self._noted(side, frame)
+                self._annotation(side, frame)
                 if not (isinstance(side, ast.Constant) and side.value is None) and not (
                     isinstance(side, ast.Name) and self._name(side, frame) in (bool, int, float, str)
                 ):
@@ -566,8 +562,8 @@ class Expressions:
             if self._name(node.value, frame) not in (list, dict, tuple, set):
                 raise NotProvedError("a type annotation is computed; leave it out")
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            for one in inner:
-                self._noted(one, frame)
+            for part in inner:
+                self._annotation(part, frame)
         else:
             raise NotProvedError("a type annotation is computed; leave it out")
 
@@ -575,23 +571,23 @@ class Expressions:
         return self.closure(node, frame)
 
     def is_errstate(self, node: ast.expr, frame: CallScope) -> bool:
-        """Whether an expression is ``np.errstate`` that ignores."""
+        """Whether an expression is ``np.errstate`` with nothing but "ignore"."""
         if not isinstance(node, ast.Call) or node.args:
             return False
         words = [self.value(keyword.value, frame) for keyword in node.keywords]
-        known = {"all", "divide", "over", "under", "invalid"}
-        named = all(keyword.arg in known for keyword in node.keywords)
+        kinds = {"all", "divide", "over", "under", "invalid"}
+        named = all(keyword.arg in kinds for keyword in node.keywords)
         return named and self.value(node.func, frame) is np.errstate and all(word == "ignore" for word in words)
 
     def _call(self, node: ast.Call, frame: CallScope) -> Any:
         function = self.value(node.func, frame)
         if function is super and is_super(node):
             return bases_of(frame.function, frame.values)
-        if any(isinstance(one, ast.Starred) for one in node.args) and not all(
+        if any(isinstance(argument, ast.Starred) for argument in node.args) and not all(
             isinstance(keyword.value, ast.Name | ast.Constant) for keyword in node.keywords
         ):
             raise NotProvedError(
-                "a call has * and a computed keyword, which Python evaluates in another order; compute the keyword before the call"
+                "a call combines * with a computed keyword, whose order is not modelled; compute the keyword before the call"
             )
         arguments = self._elements(node.args, frame)
         keywords: dict[str, Any] = {}
@@ -605,7 +601,7 @@ class Expressions:
         return self.call(function, arguments, keywords)
 
     def call(self, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """Call a function of the mechanism, or one that is on the list."""
+        """Call a function of the mechanism, or one on the allow-list."""
         if isinstance(function, Closure):
             values = bound_arguments(function.node, list(arguments), keywords, function.defaults)
             frame = CallScope(function.names, function.frame.file, function.frame, values=values)
@@ -637,35 +633,36 @@ class Expressions:
             return self._of_object(function.value, arguments, keywords)
         if type(function) is type:
             return made_instance(self, function, arguments, keywords)
-        raise NotProvedError(
-            f"{described(function)} is called, which is not on the list of functions that are modelled"
-        )
+        raise NotProvedError(f"{describe(function)} is called, which is not on the list of functions that are modelled")
 
     def _of_module(self, function: types.FunctionType, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        found = read_source(function)
-        self.run.names.read[function.__qualname__] = found.digest
-        places = [one.arg for one in (*found.node.args.posonlyargs, *found.node.args.args)]
+        source = read_source(function)
+        self.run.names.read[function.__qualname__] = source.digest
+        parameters = source.node.args
+        places = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
         given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
-        own = {one.arg for one in found.node.args.kwonlyargs}
+        own = {parameter.arg for parameter in parameters.kwonlyargs}
         if type(given) is not tuple or type(named) is not dict or not own.issuperset(named):
-            raise NotProvedError(f"the defaults of {function.__qualname__} were changed after it was made")
-        defaults = {name: seen(value) for name, value in zip(places[len(places) - len(given) :], given, strict=True)}
-        defaults |= {name: seen(value) for name, value in named.items()}
-        values = bound_arguments(found.node, list(arguments), keywords, defaults)
-        return self._entered(found.node, CallScope(found.names, found.file, None, function, values))
+            raise NotProvedError(f"the defaults of {function.__qualname__} were changed after its definition")
+        defaults = {
+            name: from_outside(value) for name, value in zip(places[len(places) - len(given) :], given, strict=True)
+        }
+        defaults |= {name: from_outside(value) for name, value in named.items()}
+        values = bound_arguments(source.node, list(arguments), keywords, defaults)
+        return self._entered(source.node, CallScope(source.names, source.file, None, function, values))
 
     def _of_object(self, value: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """Call a partial function, a method, or an object that has a method ``__call__`` of its own."""
+        """Call a partial function, a bound method, or an object whose class defines ``__call__``."""
         if type(value) is functools.partial:
-            keywords = {name: seen(one) for name, one in value.keywords.items()} | dict(keywords)
-            return self.call(seen(value.func), [*map(seen, value.args), *arguments], keywords)
+            keywords = {name: from_outside(keyword) for name, keyword in value.keywords.items()} | dict(keywords)
+            return self.call(from_outside(value.func), [*map(from_outside, value.args), *arguments], keywords)
         if type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
-            return self.call(value.__func__, [seen(value.__self__), *arguments], keywords)
+            return self.call(value.__func__, [from_outside(value.__self__), *arguments], keywords)
         method = on_type(type(value), "__call__")
         if type(method) is types.FunctionType:
             return self.call(method, [Foreign(value), *arguments], keywords)
         raise NotProvedError(
-            f"{described(Foreign(value))} is called, which is not on the list of functions that are modelled"
+            f"{describe(Foreign(value))} is called, which is not on the list of functions that are modelled"
         )
 
     def _entered(self, node: ast.FunctionDef | ast.Lambda, frame: CallScope) -> Any:
@@ -674,22 +671,22 @@ class Expressions:
         self.run.check_time()
         line, self._depth = self.run.line, self._depth + 1
         try:
-            found = self.body(node, frame)
+            result = self.body(node, frame)
         finally:  # a session goes on after an exception
             self._depth -= 1
         self.run.at(*line)
-        return found
+        return result
 
 
 def _holds_nan(value: Any) -> bool:
     """Whether a list, a tuple or a dict holds NaN."""
     if isinstance(value, dict):
         return _holds_nan([*value, *value.values()])
-    return isinstance(value, list | tuple) and any(may_be_nan(one) or _holds_nan(one) for one in value)
+    return isinstance(value, list | tuple) and any(may_be_nan(item) or _holds_nan(item) for item in value)
 
 
 def called_of_type(method: UncalledMethod, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a function of a type with constants."""
+    """Call a type's function with constants."""
     function = method_of_type(method.owner, method.name)
     if not all(map(is_constant, (*arguments, *keywords.values()))):
         raise NotProvedError(f"{method.name} has something other than constants")

@@ -1,4 +1,4 @@
-"""The source of a function, which is what runs: it is compiled again, and must give the code that the function has."""
+"""Reads a function's source, and verifies that it is what runs: compiled again, it must give the function's code."""
 
 import ast
 import functools
@@ -15,7 +15,7 @@ Node = ast.FunctionDef | ast.Lambda
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A function as it was read. ``names`` are those that it binds itself, ``digest`` is one of its source."""
+    """A function's syntax tree, the names that it binds, and a digest of its source."""
 
     node: Node
     file: str
@@ -24,7 +24,7 @@ class Read:
 
 
 def read_source(function: FunctionType) -> Read:
-    """Return the source of a function. Raises NotProvedError if there is none that gives the function's code."""
+    """Return a function's source. Raises NotProvedError if no source compiles to the function's code."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
@@ -43,20 +43,20 @@ def _read(code: CodeType, text: str, name: str) -> Read:
         raise NotProvedError(
             f"the source of {name} is not what runs: its file or its code was changed after the import"
         )
-    found = _nodes_of(nodes, code)
-    if len(found) != 1:
+    candidates = _nodes_of(nodes, code)
+    if len(candidates) != 1:
         raise NotProvedError(f"several functions are on line {code.co_firstlineno}; put each on a line of its own")
-    names = bound_names(found[0])
-    # Since Python 3.12 a function has the names of its comprehensions as well.
-    own = frozenset((*code.co_varnames, *code.co_cellvars)) - _names_of_comprehensions(found[0])
-    if names - _names_of_comprehensions(found[0]) != own:
+    names = bound_names(candidates[0])
+    # From Python 3.12 on, a function owns its comprehensions' names.
+    own = frozenset((*code.co_varnames, *code.co_cellvars)) - _names_of_comprehensions(candidates[0])
+    if names - _names_of_comprehensions(candidates[0]) != own:
         raise NotProvedError(f"the names that {name} binds are not understood; do not use class or global in it")
-    return Read(found[0], code.co_filename, names, hashlib.sha256(ast.dump(found[0]).encode()).hexdigest())
+    return Read(candidates[0], code.co_filename, names, hashlib.sha256(ast.dump(candidates[0]).encode()).hexdigest())
 
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: str) -> tuple[frozenset[CodeType], tuple[Node, ...]]:
-    """Return all code that a module has, and all its functions."""
+    """Return all code objects and all functions of a module."""
     whole = compile(text, "source", "exec", dont_inherit=True)
     nodes = tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.Lambda))
     return frozenset(_inside(whole)), nodes
@@ -70,19 +70,19 @@ def _inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def _nodes_of(nodes: Iterable[Node], code: CodeType) -> list[Node]:
-    """Return the functions that a code may be of: by its line, and of several lambdas by the smallest that all of it lies in."""
+    """Return the functions that a code object may belong to: by line; among lambdas, the smallest that contains its positions."""
     if code.co_name != "<lambda>":
         named = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == code.co_name]
         return [
-            one
-            for one in named
-            if min([one.lineno, *(part.lineno for part in one.decorator_list)]) == code.co_firstlineno
+            node
+            for node in named
+            if min([node.lineno, *(part.lineno for part in node.decorator_list)]) == code.co_firstlineno
         ]
-    # What stands for no text, such as the return itself, is at column 0 to 0.
+    # Instructions without source text, such as an implicit return, span no columns.
     at = [(a, c, b, d) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (a, c) != (b, d)]
     if not at:
         return [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
-    starts, ends = {one[:2] for one in at}, {one[2:] for one in at}
+    starts, ends = {position[:2] for position in at}, {position[2:] for position in at}
     sizes = {}
     for node in nodes:
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
@@ -94,7 +94,7 @@ def _nodes_of(nodes: Iterable[Node], code: CodeType) -> list[Node]:
 
 
 class _Binder(ast.NodeVisitor):
-    """Collects the names that a function binds, not those of functions inside of it."""
+    """Collects the names that a function binds, without those of nested functions."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -105,20 +105,20 @@ class _Binder(ast.NodeVisitor):
             self.names.add(node.id)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:  # else it is a note for readers
+        if node.value is not None:  # a bare annotation binds nothing
             self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.names.add(node.name)
-        for inner in (*node.decorator_list, *node.args.defaults, *(one for one in node.args.kw_defaults if one)):
+        for inner in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(inner)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        for inner in (*node.args.defaults, *(one for one in node.args.kw_defaults if one)):
+        for inner in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(inner)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        # Its own names stay inside, and := is refused there.
+        # Its own names stay inside; := is refused there.
         self.visit(node.generators[0].iter)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
@@ -136,25 +136,25 @@ class _Binder(ast.NodeVisitor):
 
 def _names_of_comprehensions(node: Node) -> frozenset[str]:
     targets = [inner.target for inner in ast.walk(node) if isinstance(inner, ast.comprehension)]
-    return frozenset(one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+    return frozenset(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-# What changes what a function is, or whose name is whose, even if it is never reached.
+# Constructs that change what a function is, or who owns a name, even where they are never reached.
 NOWHERE = (
     *(ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith),
     *(ast.Global, ast.ClassDef, ast.Try, ast.TryStar, ast.Match),
 )
 WORDS: dict[type[ast.AST], str] = {
-    ast.Global: "a global variable is written: the mechanism has a memory; pass the value as an argument",
+    ast.Global: "the mechanism writes a global variable, and so keeps state; pass the value as an argument",
     ast.Try: "try is not modelled, since code that raises on one number may not raise on another; test for it with if",
     ast.TryStar: "try is not modelled; test with if",
     ast.Match: "match is not modelled; use if and ==",
-    ast.ClassDef: "a class inside of the mechanism is not modelled; define it in the module",
+    ast.ClassDef: "a class inside the mechanism is not modelled; define it in the module",
 }
 
 
 def _is_of_base(node: ast.AST) -> bool:
-    """Whether it is ``super().__init__`` or ``super().__call__``."""
+    """Whether a node is ``super().__init__`` or ``super().__call__``."""
     return (
         isinstance(node, ast.Attribute)
         and node.attr in ("__init__", "__call__")
@@ -164,12 +164,12 @@ def _is_of_base(node: ast.AST) -> bool:
 
 
 def is_super(node: ast.Call) -> bool:
-    """Whether a call is ``super()`` by its name."""
+    """Whether a call reads ``super()``."""
     return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords
 
 
 def _require_plain(node: ast.AST, is_root: bool) -> None:
-    """Raise NotProvedError for what may stand nowhere in a function."""
+    """Raise NotProvedError for constructs that a function must not contain anywhere."""
     if isinstance(node, NOWHERE):
         reason = WORDS.get(type(node), "generators and async functions are not modelled; build a list")
         raise NotProvedError(f"{reason} (line {getattr(node, 'lineno', 0)})")
@@ -191,13 +191,14 @@ def _require_plain(node: ast.AST, is_root: bool) -> None:
 
 
 def bound_names(node: Node) -> frozenset[str]:
-    """Return the names that a function binds: its parameters, and the names that it assigns."""
-    given = node.args
-    own = {node, *given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg}
+    """Return the names that a function binds: its parameters and the names it assigns to."""
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
+    own = {node, *every}
     for inner in ast.walk(node):
         _require_plain(inner, is_root=inner in own)
     binder = _Binder()
     for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
         binder.visit(statement)
-    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
-    return frozenset(binder.names - binder.elsewhere | {one.arg for one in every})
+    return frozenset(binder.names - binder.elsewhere | {parameter.arg for parameter in every})

@@ -1,6 +1,6 @@
-"""All paths of a mechanism on one data set, which may be of symbols.
+"""Traces a mechanism: all its paths on one data set, which may consist of symbols.
 
-The function is evaluated again and again, each time with the decisions that are to be taken. See ``evaluator``.
+The evaluator runs the function once for each path, along a given prefix of decisions.
 """
 
 import warnings
@@ -16,9 +16,9 @@ from dp_prover.clock import seconds_left
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Dataset, Names, Path, Trace, UnitInterval
 from dp_prover.language import batches
-from dp_prover.language.analyst import analyst_of, interviewed
-from dp_prover.language.evaluator import Evaluator, evaluated, placing
-from dp_prover.language.outside import given, seen
+from dp_prover.language.analyst import analyst_of, interview
+from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
+from dp_prover.language.outside import as_argument, from_outside
 from dp_prover.models import generator
 from dp_prover.models.arithmetic import require_hardly_rounded
 from dp_prover.models.laws import require_unused
@@ -31,26 +31,26 @@ MOST_PATHS = 4096
 
 
 def symbols(bounds: Mapping[str, UnitInterval], integer: bool) -> Dataset:
-    """Return a data set of symbols: an array of all numbers of the data."""
+    """Return a symbolic data set: an array of all data values."""
     dtype = INT64 if integer else FLOAT64
     items = [Term(Form.symbol(f"{INPUT}{at}"), dtype) for at in range(len(bounds))]
     return lambda: array_of(items, (len(items),), dtype)
 
 
 def numbers(dataset: Any) -> Dataset:
-    """Return a data set as it is. Raises NotProvedError for a data set that is not modelled."""
-    return lambda: given(dataset)
+    """Return a concrete data set. Raises NotProvedError if its type is not modelled."""
+    return lambda: as_argument(dataset)
 
 
 def trace(mechanism: Mechanism, dataset: Dataset, names: Names) -> Trace:
-    """Follow every path. Raises NotProvedError that says what cannot be followed, and where."""
+    """Follow every path. Raises NotProvedError that says what is not modelled, and where."""
     paths: list[Path] = []
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         prefix = waiting.pop()
         run = TracedRun(names, prefix)
         try:
-            paths.append(followed(mechanism, dataset, run))
+            paths.append(follow(mechanism, dataset, run))
         except NotProvedError:
             if seconds_left() >= 0:
                 raise
@@ -66,14 +66,14 @@ def trace(mechanism: Mechanism, dataset: Dataset, names: Names) -> Trace:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Let NumPy compute with NaN and infinity in silence, as an audit does."""
+    """Silence NumPy's warnings about NaN and infinity, as an audit does."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
-    """Return the path of one run."""
+def follow(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
+    """Evaluate one run, and return its path."""
     token = CURRENT.set(run)
     try:
         with without_warnings():
@@ -84,22 +84,24 @@ def followed(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Path:
 
 def output_of(mechanism: Mechanism, dataset: Dataset, run: TracedRun) -> Any:
     """Evaluate the mechanism, and return its output."""
-    own = dict(zip(mechanism.copied, given(tuple(mechanism.copied.values())), strict=True))
+    own = dict(zip(mechanism.copied, as_argument(tuple(mechanism.copied.values())), strict=True))
     size = {"size": batches.SIZE} if mechanism.batched else {}
     keywords = own | {"rng": generator.RNG} | size
     evaluator, analyst = Evaluator(run, mechanism.batched), analyst_of(mechanism)
     if analyst is not None:
-        kept = {name: seen(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied}
-        return interviewed(evaluator, analyst, dataset, kept | keywords)
-    output = evaluated(evaluator, seen(mechanism.function), [dataset()], keywords)
+        kept = {
+            name: from_outside(value) for name, value in mechanism.parameters.items() if name not in mechanism.copied
+        }
+        return interview(evaluator, analyst, dataset, kept | keywords)
+    output = evaluate(evaluator, from_outside(mechanism.function), [dataset()], keywords)
     if mechanism.batched:
-        with placing(evaluator):
+        with locating_errors(evaluator):
             return batches.output_of_batch(output)
     return output
 
 
 def path_of_run(run: TracedRun, output: Any) -> Path:
-    """Return the path of a run. Lazy leaves are settled, unless all is finite and nothing was decided."""
+    """Return the path of a run. Lazy leaves are settled, unless the output is discrete and nothing was decided."""
     try:
         structure, leaves = flattened(output, run.names)
         groups = None
@@ -129,5 +131,5 @@ def path_of_run(run: TracedRun, output: Any) -> Path:
 
 
 def bounds_of(low: tuple[Fraction, ...], high: tuple[Fraction, ...]) -> dict[str, UnitInterval]:
-    """Return the ranges of all numbers of the data, by symbol."""
+    """Return the ranges of all data values, by symbol."""
     return {f"{INPUT}{at}": ends for at, ends in enumerate(zip(low, high, strict=True))}

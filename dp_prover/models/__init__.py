@@ -1,1 +1,1 @@
-"""Models of values and functions of Python and NumPy."""
+"""Models of Python's and NumPy's values and functions."""

@@ -1,4 +1,4 @@
-"""Operators on scalars: the real ones for constants, exact forms for terms, and functions of outcomes for lazy values."""
+"""Operators on scalars: real operators on constants, exact forms for terms, functions of outcomes for lazy values."""
 
 import functools
 import math
@@ -55,18 +55,17 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
-# Squares and quotients of numbers between these ends are floats too.
+# Squares and quotients of numbers within these limits are finite floats too.
 LARGEST_FLOAT, SMALLEST_DIVISOR = Fraction(10**100), Fraction(1, 10**100)
-MOST_BITS = 100_000  # of an integer of Python
-LAST_BIT = Fraction(1, 2**53)  # of a float, relative to its size
-SMALLEST_BIT = Fraction(1, 2**1075)  # by which any float is rounded, however small
-# How coarse a float with noise may be, and how far off the data may be before noise is added, relative to the noise's scale.
+MOST_BITS = 100_000  # of a Python integer
+LAST_BIT = Fraction(1, 2**53)  # the relative rounding error of a float
+SMALLEST_BIT = Fraction(1, 2**1075)  # the absolute rounding error of the smallest floats
+# The rounding allowed in a noisy number, and in the data before noise is added, relative to the noise scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
 
 
-SCALARS = (
-    bool | int | float | np.bool_ | np.integer | np.float16 | np.float32 | np.float64
-)  # real numbers that are known
+# Constant real numbers.
+SCALARS = bool | int | float | np.bool_ | np.integer | np.float16 | np.float32 | np.float64
 REAL = (
     *(bool, int, float, str, bytes, type(None), type(...), list, tuple, dict, set, range, slice, type, Fraction),
     *(np.generic, np.ndarray, np.dtype, np.random.Generator),
@@ -74,16 +73,16 @@ REAL = (
 
 
 def native(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a real function with constants. Its exceptions are exceptions of the mechanism.
+    """Call a real function with constants. Its exceptions are the mechanism's.
 
-    Raises NotProvedError for a value that is not a constant: the function would fail on it, but not in the mechanism.
+    Raises NotProvedError for values that are not constants, on which the function would fail here but not in the mechanism.
     """
     if not all(map(_is_real, (*arguments, *keywords.values()))):
         raise NotProvedError(f"{described_function(function)} has a value that is not modelled")
-    found = placed(function, *arguments, **keywords)
-    if isinstance(found, np.dtype) and found.kind in "US":
+    result = placed(function, *arguments, **keywords)
+    if isinstance(result, np.dtype) and result.kind in "US":
         raise NotProvedError("the type of an array of texts holds its width, which is not modelled")
-    return found
+    return result
 
 
 def _is_real(value: Any) -> bool:
@@ -100,32 +99,30 @@ def described_function(function: Callable[..., Any]) -> str:
 
 
 def raised(function: Callable[..., Any], *examples: tuple[Any, ...]) -> Exception:
-    """Return the exception that a real function raises on numbers of some examples. If the examples differ, return the end of the
-    attempt.
-    """
-    found = []
+    """Return the exception that a real function raises on all examples; NotProvedError if the examples differ."""
+    errors = []
     for example in examples:
         try:
             function(*example)
         except Exception as error:
-            found.append(error)
-    if len(found) == len(examples) and len({(type(error), repr(error.args)) for error in found}) == 1:
-        return RaisesError(found[0])
-    return unmodelled(found[0] if found else ValueError("on some numbers"))
+            errors.append(error)
+    if len(errors) == len(examples) and len({(type(error), repr(error.args)) for error in errors}) == 1:
+        return RaisesError(errors[0])
+    return unmodelled(errors[0] if errors else ValueError("on some numbers"))
 
 
 def placed(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a method of a list or a dict that does not look at the items."""
+    """Call a list or dict method that does not inspect the items."""
     try:
         return function(*arguments, **keywords)
-    except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own
+    except (AssertionError, MemoryError, RecursionError) as error:  # the prover's own failure
         raise NotProvedError(f"this is not modelled ({type(error).__name__}: {error})") from None
     except Exception as error:
         raise RaisesError(error) from None
 
 
 def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:
-    """Return the lazy result of a real function of values, some of them lazy."""
+    """Apply a real function lazily to values, some of them lazy."""
 
     def called(*given: Any) -> Any:
         try:
@@ -140,7 +137,7 @@ def lazily(function: Callable[..., Any], *arguments: Any) -> Lazy:
 
 @functools.cache
 def result_kind(operation: str, *kinds: Kind) -> Kind:
-    """Return the type of an operation's result, as Python and NumPy have it."""
+    """Return the type of an operation's result in Python or NumPy."""
     ones = [kind.type(1) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
     function: Callable[..., Any] = BINARY[operation] if len(kinds) == 2 else UNARY[operation]
     kind = kind_of(function(*ones))
@@ -154,7 +151,7 @@ def binary(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     if isinstance(a, Term) or isinstance(b, Term):
         if operation == "*" and (noise := product(run, a, b)) is not None:
             return made(run, noise, result_kind("*", kind_of(a), kind_of(b)), plus_zero=True)
-        # A lazy value is looked at before it is computed with.
+        # A lazy value is settled before it meets a term.
         a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
         return _of_terms(run, operation, a, b)
     if isinstance(a, Lazy) or isinstance(b, Lazy):
@@ -164,12 +161,12 @@ def binary(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
 
 
 def _require_small(operation: str, a: Any, b: Any) -> None:
-    """Raise NotProvedError for results that would take too long."""
-    a, b = (int(one) if type(one) is bool else one for one in (a, b))
+    """Raise NotProvedError for results that are too large to compute."""
+    a, b = (int(value) if type(value) is bool else value for value in (a, b))
     if type(a) is not int or type(b) is not int:
         repeated = operation == "*" and (type(a) in (str, bytes, tuple) or type(b) in (str, bytes, tuple))
         if repeated and any(isinstance(n, int) and n > MOST_BITS for n in (a, b)):
-            raise NotProvedError("a text or a tuple is repeated too many times to be followed")
+            raise NotProvedError("a text or a tuple is repeated too often to follow")
         return
     bits = {"**": a.bit_length() * max(b, 0), "<<": a.bit_length() + b, "*": a.bit_length() + b.bit_length()}
     if bits.get(operation, 0) > MOST_BITS:
@@ -182,8 +179,8 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         raise NotProvedError(f"{operation} works on the bits of a number from data or noise, which are not modelled")
     kind = result_kind(operation, kind_of(a), kind_of(b)) if operation != "**" else _power_kind(a, b)
     x, y = as_form(a), as_form(b)
-    if any(form is not None and run.names.is_wild(form) for form in (x, y)):
-        # NaN less NaN is not 0, so nothing cancels.
+    if any(form is not None and run.names.may_be_nonfinite(form) for form in (x, y)):
+        # NaN − NaN is not 0, so nothing cancels.
         _require_divisor(run, operation, a, b)
         if operation == "**" and not (is_numpy(kind_of(a)) or is_numpy(kind_of(b))):
             raise NotProvedError("a power of a number that may be NaN or infinite; limit it first")
@@ -220,36 +217,36 @@ def _require_numbers(operation: str, *values: Any) -> None:
 
 
 def is_plus_zero(value: Any) -> bool | None:
-    """Whether a scalar is 0.0 if it is 0, and not −0.0; None if unknown."""
+    """Whether a scalar is never −0.0; None if unknown."""
     if isinstance(value, Term):
         return True if not is_float(value.kind) else value.plus_zero
     return value != 0 or math.copysign(1.0, value) > 0
 
 
-def _require_no_wild(run: TracedRun, *values: Any) -> None:
-    if any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values):
+def _require_finite_terms(run: TracedRun, *values: Any) -> None:
+    if any(isinstance(value, Term) and run.names.may_be_nonfinite(value.form) for value in values):
         raise NotProvedError(
             "a number that may be NaN or infinite is combined with infinity or NaN; limit the number first"
         )
 
 
 def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
-    """Return what is the same for each finite number: a sum with infinity or NaN, or a product with NaN."""
-    _require_no_wild(run, a, b)
+    """Return a result that is the same for all finite numbers: a sum with infinity or NaN, or a product with NaN."""
+    _require_finite_terms(run, a, b)
     other = next(value for value in (a, b) if not isinstance(value, Term))
     if operation in ("+", "-") or (operation == "*" and math.isnan(other)):
-        known = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
-        return made_float(known, kind)
+        constant = native(BINARY[operation], *(0.0 if isinstance(value, Term) else value for value in (a, b)))
+        return made_float(constant, kind)
     raise NotProvedError(f"{operation} of a number from data or noise and {other!r}")
 
 
 def made_float(value: Any, kind: Kind) -> Any:
-    """Return a float of a type, which may be infinite."""
+    """Return a float, possibly infinite, as a constant of a type."""
     return kind.type(value) if isinstance(kind, np.dtype) else float(value)
 
 
 def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
-    """Return a number of a type: a constant if it is one. Raises NotProvedError if the type may be too small for it."""
+    """Return a form as a number of a type, a constant if possible. Raises NotProvedError if the type may be too small."""
     term = Term(form, kind, plus_zero)
     if not form.terms and is_safe(term, run.names):
         return made_constant(form.constant, kind)
@@ -264,9 +261,9 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
 
 
 def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
-    """Note that floats up to a size are rounded, so many times, while a form is computed.
+    """Record that computing a form rounds floats of up to a size, so many times.
 
-    Raises NotProvedError if that is too coarse for the noise of the form, or for what one person changes in it.
+    Raises NotProvedError if that is too coarse for the form's noise, or for one person's contribution to it.
     """
     bit = max(size * LAST_BIT, SMALLEST_BIT) * times
     finest = run.names.finest(form)
@@ -285,14 +282,14 @@ def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
     changed = [run.names.moved * max(of_data)] if of_data and run.names.moved is not None else []
     if bit > COARSEST * min([finest, *changed]):
         raise NotProvedError(
-            "a number with noise may be so large that floats round away the noise; limit the values of the domain, or scale it down"
+            "a noisy number may be so large that floats round the noise away; limit the domain's values, or scale the number down"
         )
     for name, factor in form.terms.items():
         run.coarsen(name, bit / abs(factor))
 
 
 def _largest(run: TracedRun, form: Form) -> Fraction:
-    """Return the largest factor of a number of the data in a form; 1 without any."""
+    """Return the largest coefficient of a data value in a form; 1 without any."""
     of_data = (abs(factor) for name, factor in form.terms.items() if not run.names.is_noisy(Form.symbol(name)))
     return max(of_data, default=Fraction(1))
 
@@ -302,10 +299,10 @@ def _size(reach: UnitInterval) -> Fraction:
 
 
 def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
-    """Return the symbols of two forms that cancel in their sum or difference.
+    """Return the noise symbols that cancel in the sum or difference of two forms.
 
-    In floats, a rest of them may stay, unless both are one number: each operation makes a form of its own. Raises NotProvedError
-    if the rest shows numbers of the data that were rounded.
+    In floats a residue may remain, unless both are the same number: each operation creates a form of its own. Raises NotProvedError
+    if the residue reveals rounded data.
     """
     if x is y:
         return []
@@ -314,32 +311,32 @@ def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
         reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
         _round(run, whole, max(map(_size, reaches), default=Fraction(0)))
     if run.rounding and not all(run.names.is_noisy(Form.symbol(name)) for name in gone):
-        raise NotProvedError("numbers of the data cancel, and floats leave a rest of them; leave them out")
+        raise NotProvedError("data values cancel, and floats leave a residue; leave them out")
     return [name for name in gone if run.names.is_noisy(Form.symbol(name))]
 
 
 def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
-    """Note what floats leave of noise that cancels in a sum. Raises NotProvedError if nothing else is in the sum."""
+    """Record the float residue of noise that cancels in a sum. Raises NotProvedError if nothing else remains."""
     if not _cancelled(run, whole, x, y) or run.names.is_noisy(whole):
         return
     reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
     if len(reaches) < 2 or not whole.terms:
-        raise NotProvedError("noise cancels in a sum, and floats leave a rest of it; leave it out")
+        raise NotProvedError("noise cancels in a sum, and floats leave a residue; leave it out")
     for reach in reaches:
         _round(run, whole, _size(reach))
 
 
 def require_any_order(run: TracedRun, items: Sequence[Any], whole: Any) -> None:
-    """Note the rounding of a sum that NumPy adds up in an order of its own: no partial sum is larger than all sizes together.
+    """Record the rounding of a sum whose order NumPy chooses: no partial sum exceeds the sum of all sizes.
 
-    Raises NotProvedError if it is too coarse for noise in the sum, or in an item.
+    Raises NotProvedError if that is too coarse for the noise of the sum or of an item.
     """
     if len(items) < 2 or not isinstance(whole, Term) or not is_float(whole.kind):
         return
     forms = [form for form in map(as_form, items) if form is not None]
     reaches = [reach for reach in map(run.names.reach, forms) if reach is not None]
     if len(reaches) < len(items):
-        return  # such a number may be infinite or NaN, and then the sum is no form
+        return  # an item may be infinite or NaN, and then the sum is no form
     size = sum(map(_size, reaches), Fraction(0))
     for form in (*forms, whole.form):
         if run.names.finest(form) is not None:
@@ -350,7 +347,7 @@ def require_any_order(run: TracedRun, items: Sequence[Any], whole: Any) -> None:
 
 
 def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> None:
-    """Raise NotProvedError if data among the parts of a form with noise may be rounded by too much for the noise."""
+    """Raise NotProvedError if the data in a noisy form may be rounded too much for its noise."""
     finest = run.names.finest(whole)
     of_data = [part for part in parts if part.terms and not run.names.is_noisy(part)]
     largest = max((abs(factor) for part in of_data for factor in part.terms.values()), default=Fraction(0))
@@ -360,22 +357,20 @@ def require_noise_above_rounding(run: TracedRun, whole: Form, *parts: Form) -> N
         or (of_data and moved is not None and run.rounding > COARSEST * moved)
     ):
         raise NotProvedError(
-            "the data may be rounded before noise is added, by too much for the scale of the noise; compute with smaller numbers"
+            "rounding of the data before noise is added may be too coarse for the noise scale; compute with smaller numbers"
         )
 
 
 def require_hardly_rounded(run: TracedRun, form: Form) -> None:
-    """Raise NotProvedError if numbers of the data may be rounded by too much for finite noise, which moves by integers."""
+    """Raise NotProvedError if the data may be rounded too much for discrete noise, which moves by integers."""
     if run.rounding * max(map(abs, form.terms.values()), default=Fraction(0)) > FARTHEST:
-        raise NotProvedError("the data may be rounded by too much for random integers; compute with smaller numbers")
+        raise NotProvedError("rounding of the data may be too coarse for random integers; compute with smaller numbers")
 
 
 def _require_room(kind: Kind, reach: UnitInterval | None) -> None:
-    """Raise NotProvedError for an integer that floats may not hold."""
+    """Raise NotProvedError for an integer that floats may not represent."""
     if not is_float(kind) and (reach is None or max(-reach[0], reach[1]) > LARGEST_INTEGER):
-        raise NotProvedError(
-            "an integer may have more than 53 bits; compute with floats, or limit the values of the domain"
-        )
+        raise NotProvedError("an integer may have more than 53 bits; compute with floats, or limit the domain's values")
 
 
 def opaque(
@@ -388,10 +383,10 @@ def opaque(
     *,
     finite: bool = False,
 ) -> Term:
-    """Return a function of scalars as an opaque term. The only fact used is that equal arguments give equal values.
+    """Return a function of scalars as an opaque term, of which only one fact is used: equal arguments give equal values.
 
-    ``function`` computes it on numbers, ``finite`` says that no value within the reach is NaN or infinite. A term without
-    ``reach`` may be too large for a float. Raises NotProvedError if an argument may be 0.0 or −0.0 for equal data.
+    ``function`` computes it on numbers; ``finite`` says that no value within ``reach`` is NaN or infinite. Without ``reach`` the
+    value may overflow a float. Raises NotProvedError if an argument may be 0.0 or −0.0 for equal data.
     """
     forms = []
     for argument in arguments:
@@ -413,11 +408,11 @@ def opaque(
 
 def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     """Return a product."""
-    for one, other in ((a, b), (b, a)):
-        number = _number(other)
-        form = as_form(one)
+    for value, factor in ((a, b), (b, a)):
+        number = _number(factor)
+        form = as_form(value)
         if number is not None and form is not None:
-            plus = True if not is_float(kind) else _signed(is_plus_zero(one), number)
+            plus = True if not is_float(kind) else _signed(is_plus_zero(value), number)
             return made(run, form.times(number), kind, plus)
     x, y = as_form(a), as_form(b)
     assert x is not None and y is not None
@@ -428,26 +423,26 @@ def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         reach = (min(ends), max(ends))
     first, second = sorted((a, b), key=lambda term: term.form.key())
     term = opaque(run, "multiply", operator.mul, (first, second), kind, reach, finite=True)
-    # A square is not −0.0.
+    # A square is never −0.0.
     return made(run, term.form, kind, True if first.form.key() == second.form.key() else term.plus_zero)
 
 
 def _signed(plus_zero: bool | None, factor: Fraction) -> bool | None:
-    """Return what is known of the sign of 0 after a multiplication by a factor."""
+    """Return ``plus_zero`` after multiplication by a factor."""
     if factor > 0 or plus_zero is None:
         return plus_zero
     return None if factor == 0 else False
 
 
 def _number(value: Any) -> Fraction | None:
-    """Return a scalar that is known as a rational; None for a term of symbols."""
+    """Return a constant scalar as a rational; None for a symbolic term."""
     if isinstance(value, Term):
         return value.form.constant if not value.form.terms else None
     return exact(value)
 
 
 def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
-    """Raise what Python raises for a divisor of 0; NumPy returns something instead."""
+    """Raise Python's exception for a divisor of 0, where NumPy would return a value."""
     if operation not in ("/", "//", "%"):
         return
     if is_numpy(kind_of(a)) or is_numpy(kind_of(b)):
@@ -456,7 +451,7 @@ def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
     assert form is not None
     if run.is_zero(form):
         ones = [kind_of(a)(number) for number in (1, 2)]  # type: ignore[operator]  # a type of Python
-        raise raised(BINARY[operation], *((one, kind_of(b)(0)) for one in ones))  # type: ignore[operator]
+        raise raised(BINARY[operation], *((number, kind_of(b)(0)) for number in ones))  # type: ignore[operator]
 
 
 def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
@@ -470,14 +465,14 @@ def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         if ends is not None and divisors is not None and (divisors[0] > 0 or divisors[1] < 0):
             quotients = [p / q for p in ends for q in divisors]
             reach = (min(quotients), max(quotients))
-        elif ends is not None:  # noise is no nearer to 0 than this, but with a probability that counts as 0
+        elif ends is not None:  # noise is further from 0 than this, up to a negligible probability
             size = max(abs(ends[0]), abs(ends[1])) / SMALLEST_DIVISOR
             reach = (-size, size)
     return opaque(run, "divide", np.divide, (a, b), kind, reach, finite=True)
 
 
 def is_nonzero(run: TracedRun, value: Any) -> bool:
-    """Whether a scalar is so far from 0 that division by it gives a finite number with probability 1."""
+    """Whether division by a scalar gives a finite number with probability 1."""
     form = as_form(value)
     assert form is not None
     reach = run.names.reach(form) if not run.names.is_noisy(form) else None
@@ -500,7 +495,7 @@ def _floored(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -> Any:
         not is_float(kind)
         and (by := run.names.reach(as_form(a if operation == "//" else b) or Form({}, Fraction(0)))) is not None
     ):
-        # A quotient of integers is no larger than the first, and a remainder no larger than the second.
+        # An integer quotient is no larger than the dividend, a remainder no larger than the divisor.
         size = max(abs(by[0]), abs(by[1])) + 1
         reach = (-size, size)
     name = "floor_divide" if operation == "//" else "remainder"
@@ -563,27 +558,27 @@ def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         return _uniform_against(run, operation, a, b)
     if isinstance(a, Term) or isinstance(b, Term):
         return _terms_compared(run, operation, a, b)
-    for one, other, turned in ((a, b, operation), (b, a, TURNED[operation])):
-        inner = one.item if isinstance(one, Typed) else one
+    for value, other, turned in ((a, b, operation), (b, a, TURNED[operation])):
+        inner = value.item if isinstance(value, Typed) else value
         number = None if isinstance(other, Lazy) else exact(other)
         if isinstance(inner, Numbered) and number is not None and turned in ("<", "<=", ">", ">="):
-            return _boolean(inner.compared(COMPARISONS[turned], number), one is not inner or is_numpy(kind_of(other)))
+            return _boolean(inner.compared(COMPARISONS[turned], number), value is not inner or is_numpy(kind_of(other)))
     if isinstance(a, Lazy) or isinstance(b, Lazy):
         return lazily(COMPARISONS[operation], a, b)
     return native(COMPARISONS[operation], a, b)
 
 
 def may_be_nan(value: Any) -> bool:
-    """Whether a known or lazy value may be NaN. (A term that may be is refused where it is compared.)"""
+    """Whether a constant or lazy value may be NaN. (Comparisons refuse terms that may be.)"""
     inner = value.item if isinstance(value, Typed) else value
     values = inner.values() if isinstance(inner, Lazy) and not isinstance(inner, Numbered) else [inner]
-    return any(isinstance(one, float | np.floating) and one != one for one in values)  # noqa: PLR0124 - NaN
+    return any(isinstance(number, float | np.floating) and number != number for number in values)  # noqa: PLR0124 - NaN
 
 
 def equal_items(run: TracedRun, item: Any, wanted: Any) -> Any:
-    """Return whether an item of a list is the item looked for."""
+    """Compare an item with the item that is searched for."""
     if may_be_nan(item) or may_be_nan(wanted):
-        raise NotProvedError("a list with NaN is searched, and Python finds NaN by identity only; use math.isnan")
+        raise NotProvedError("a list with NaN is searched, and Python only finds NaN by identity; use math.isnan")
     return compare_scalars(run, "==", item, wanted)
 
 
@@ -597,39 +592,37 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     other = b if isinstance(a, Term) else a
     if other is None or isinstance(other, str | bytes):
         if operation in ("==", "!="):
-            return _boolean(operation == "!=", other is not None and any(is_numpy(kind_of(one)) for one in (a, b)))
+            return _boolean(operation == "!=", other is not None and any(is_numpy(kind_of(value)) for value in (a, b)))
         raise unmodelled(TypeError(f"{operation} between a number and {other!r}"))
     if not isinstance(other, Term | SCALARS):
         raise NotProvedError(f"a number from data or noise is compared with {other!r}")
     of_numpy = is_numpy(kind_of(a)) or is_numpy(kind_of(b))
     x, y = as_form(a), as_form(b)
     if x is None or y is None:  # infinity or NaN: the same for each finite number
-        _require_no_wild(run, a, b)
-        known = [0.0 if isinstance(value, Term) else value for value in (a, b)]
-        return _boolean(bool(native(COMPARISONS[operation], *known)), of_numpy)
+        _require_finite_terms(run, a, b)
+        constants = [0.0 if isinstance(value, Term) else value for value in (a, b)]
+        return _boolean(bool(native(COMPARISONS[operation], *constants)), of_numpy)
     run.names.compared.update(float(form.constant) for form in (x, y) if not form.terms)
     gap = x.plus(y, -1)
     if any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
-        raise NotProvedError(
-            "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
-        )
+        raise NotProvedError("the same noise is on both sides of a comparison, and floats leave a residue; draw twice")
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
         _round(run, gap, _size(reach))
     match operation:
         case ">" | ">=":
-            found: Any = run.is_above(gap, operation == ">")
+            answer: Any = run.is_above(gap, operation == ">")
         case "<" | "<=":
-            found = run.is_above(gap.negated(), operation == "<")
+            answer = run.is_above(gap.negated(), operation == "<")
         case "==":
-            found = run.is_zero(gap)
+            answer = run.is_zero(gap)
         case _:
-            found = not run.is_zero(gap)
-    return _boolean(found, of_numpy)
+            answer = not run.is_zero(gap)
+    return _boolean(answer, of_numpy)
 
 
 def _uniform_against(run: TracedRun, operation: str, a: Lazy, b: Term) -> Any:
-    """Compare a lazy value with a term: a uniform number is cut at its outcomes, and any other makes it settled."""
+    """Compare a lazy value with a term: a uniform draw is cut at its outcomes, other terms settle it."""
     uniform = run.uniform_of(b.form)
     if uniform is None or operation in ("==", "!="):
         return compare_scalars(run, operation, a.settled(), b)
@@ -642,8 +635,8 @@ def _uniform_against(run: TracedRun, operation: str, a: Lazy, b: Term) -> Any:
             raise NotProvedError(f"a uniform number is compared with {value!r}")
         return (number - constant) / slope
 
-    found = compared_lazily(name, turned, applied(threshold, a))
-    return _boolean(found, is_numpy(kind_of(a)) or is_numpy(b.kind))
+    answer = compared_lazily(name, turned, applied(threshold, a))
+    return _boolean(answer, is_numpy(kind_of(a)) or is_numpy(b.kind))
 
 
 # One number ------------------------------------------------------------------------------------------------------------
@@ -663,7 +656,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
 
 
 def is_true(run: TracedRun, value: Any) -> bool:
-    """Return whether a scalar is true, after a fork if that is not known."""
+    """Return whether a scalar is true, forking if it may be either."""
     if isinstance(value, Term):
         return not run.is_zero(value.form)
     return bool(native(bool, value.settled() if isinstance(value, Lazy) else value))
@@ -677,9 +670,9 @@ def absolute(run: TracedRun, value: Any) -> Any:
         ends = run.names.reach(value.form)
         reach = None if ends is None else (Fraction(0), max(abs(ends[0]), abs(ends[1])))
         return opaque(run, "abs", abs, (value,), value.kind, reach, finite=True)
-    if run.names.is_wild(value.form):
+    if run.names.may_be_nonfinite(value.form):
         return opaque(run, "abs", abs, (value,), value.kind)
     above = run.is_above(value.form, strict=False)
     term = value if is_true(run, above) else unary(run, "-", value)
-    # Of 0 it is 0.0, whatever the sign.
+    # abs(−0.0) is 0.0.
     return Term(term.form, term.kind, plus_zero=True) if isinstance(term, Term) else term

@@ -1,4 +1,4 @@
-"""Arrays: NumPy moves the numbers of items and never an item, and functions of items are applied one by one."""
+"""Arrays: NumPy moves the indices of items, never items, and functions are applied item by item."""
 
 import functools
 import itertools
@@ -36,7 +36,7 @@ Scalars = Callable[..., Any]  # a function of scalars
 
 
 def is_known(value: Any) -> bool:
-    """Whether a value holds constants only, in arrays and lists as well."""
+    """Whether a value, or everything in an array, list or dict, is constant."""
     if isinstance(value, Array):
         return not any(isinstance(item, Term | Lazy) for item in value.flat())
     if isinstance(value, list | tuple):
@@ -47,7 +47,7 @@ def is_known(value: Any) -> bool:
 
 
 def real(value: Any) -> Any:
-    """Return a value of constants as real functions take it, with arrays of NumPy. Lazy ones are settled."""
+    """Return a constant value as real functions take it, with NumPy arrays. Lazy values are settled."""
     if isinstance(value, Array):
         return to_numpy(value)
     if type(value) in (list, tuple):
@@ -63,7 +63,7 @@ def real(value: Any) -> Any:
 
 
 def ours(value: Any) -> Any:
-    """Return the result of a real function, with arrays of the evaluator."""
+    """Return a real function's result, with arrays of the evaluator."""
     if isinstance(value, np.ndarray):
         require_few(value.size)
         return from_numpy(value)
@@ -84,7 +84,7 @@ def require_few(count: int) -> None:
 
 
 def as_array(run: TracedRun, value: Any, dtype: Any = None) -> Array:
-    """Return a number, a list of numbers or an array as an array, as ``np.array`` does."""
+    """Return a number, a list or an array as a new array, as ``np.array`` does."""
     items, shape = _nested(value)
     require_few(len(items))
     kind = np.dtype(dtype) if dtype is not None else value.dtype if isinstance(value, Array) else _common(items)
@@ -92,7 +92,7 @@ def as_array(run: TracedRun, value: Any, dtype: Any = None) -> Array:
 
 
 def _nested(value: Any) -> tuple[list[Any], tuple[int, ...]]:
-    """Return the scalars of nested lists, and the shape."""
+    """Return the scalars of nested lists, and their shape."""
     if isinstance(value, Array):
         return list(value.typed()), value.shape
     if not isinstance(value, list | tuple):
@@ -104,7 +104,7 @@ def _nested(value: Any) -> tuple[list[Any], tuple[int, ...]]:
 
 
 def _common(items: Sequence[Any]) -> np.dtype[Any]:
-    """Return the type that NumPy gives an array of scalars."""
+    """Return the dtype of an array of scalars."""
     if not items:
         return FLOAT64
     ones = []
@@ -118,13 +118,13 @@ def _common(items: Sequence[Any]) -> np.dtype[Any]:
 
 
 def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a scalar as an item of an array of a type, as assignment to a place of it does."""
+    """Return a scalar as an array item of a dtype, as item assignment does."""
     if isinstance(value, Lazy):
         inner = value.item if isinstance(value, Typed) else value
         return lazily(functools.partial(_cast_constant, dtype), inner)
     if not isinstance(value, Term):
         return _cast_constant(dtype, value)
-    if isinstance(value.kind, np.dtype) and dtype == value.kind:  # (a type of NumPy equals the one of Python)
+    if isinstance(value.kind, np.dtype) and dtype == value.kind:  # (a dtype equals the Python type)
         return value
     if dtype == BOOL:
         return is_true(run, value)
@@ -138,8 +138,8 @@ def cast(run: TracedRun, value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def truncated(run: TracedRun, value: Term, kind: Kind) -> Any:
-    """Return a float as an integer, without its digits after the point."""
-    if run.names.is_wild(value.form):
+    """Truncate a float to an integer."""
+    if run.names.may_be_nonfinite(value.form):
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     reach = run.names.reach(value.form)
     ends = None if reach is None else (Fraction(int(reach[0])), Fraction(int(reach[1])))
@@ -160,7 +160,7 @@ def _cast_constant(dtype: np.dtype[Any], value: Any) -> Any:
 
 
 def astype(run: TracedRun, array: Array, dtype: Any) -> Array:
-    """Return a copy of another type."""
+    """Return a copy of another dtype."""
     kind = native(np.dtype, dtype)
     if is_known(array):
         converted = from_numpy(native(to_numpy(array).astype, kind))
@@ -173,15 +173,15 @@ def astype(run: TracedRun, array: Array, dtype: Any) -> Array:
 
 
 def elementwise(run: TracedRun, function: Scalars, sample: Callable[..., Any], *operands: Any) -> Any:
-    """Apply a function of scalars to operands that are broadcast, as a ufunc does.
+    """Apply a function of scalars to broadcast operands, as a ufunc does.
 
-    ``sample`` is the real function, which says the type of the result.
+    ``sample`` is the real function, which determines the result's dtype.
     """
     given = [as_array(run, value) if isinstance(value, list | tuple) else value for value in operands]
     ids = [value.index if isinstance(value, Array) else np.zeros((), np.intp) for value in given]
     try:
         spread = native(np.broadcast_arrays, *ids)
-    except RaisesError as error:  # each function says it in words of its own
+    except RaisesError as error:  # each function has its own message
         raise unmodelled(error.error) from None
     shape = spread[0].shape
     require_few(spread[0].size)
@@ -211,11 +211,11 @@ def _result_type(sample: Callable[..., Any], kinds: tuple[Kind, ...]) -> np.dtyp
         return np.asarray(sample(*ones)).dtype
 
 
-# Places ------------------------------------------------------------------------------------------------------------------
+# Indices -----------------------------------------------------------------------------------------------------------------
 
 
 def _key(key: Any) -> Any:
-    """Return an index of constants."""
+    """Return an index as NumPy takes it. Raises NotProvedError unless it is constant."""
     if isinstance(key, tuple):
         return tuple(map(_key, key))
     if isinstance(key, Array) and key.dtype.kind not in "bi":
@@ -224,7 +224,7 @@ def _key(key: Any) -> Any:
         return _listed_key(real(key)) if isinstance(key, list) else real(key)
     except NotProvedError:
         raise NotProvedError(
-            "an index depends on a number from data or noise; compare with each place in turn instead"
+            "an index depends on a number from data or noise; compare with each index in turn instead"
         ) from None
 
 
@@ -234,7 +234,7 @@ def _listed_key(key: Any) -> Any:
 
 
 def is_advanced(key: Any) -> bool:
-    """Whether an index of NumPy makes a copy. Raises NotProvedError for a part that is no usual index."""
+    """Whether an index makes NumPy copy. Raises NotProvedError for unusual indices."""
     parts = key if isinstance(key, tuple) else (key,)
     if not all(isinstance(part, np.ndarray | int | np.integer | np.bool_ | slice | None | type(...)) for part in parts):
         raise NotProvedError("an array is indexed by something other than integers, slices, lists and arrays")
@@ -242,31 +242,29 @@ def is_advanced(key: Any) -> bool:
 
 
 def taken(array: Array, key: Any) -> Any:
-    """Return ``array[key]``: a view of slices, a copy of places that are listed, or an item."""
+    """Return ``array[key]``: a view for slices, a copy for lists of places, or an item."""
     key = _key(key)
-    found = native(array.index.__getitem__, key)
-    if not isinstance(found, np.ndarray):
-        return next(Array(array.store, np.asarray(found), array.dtype).typed())
-    view = Array(array.store, found, array.dtype)
-    return array_of(view.flat(), found.shape, array.dtype) if is_advanced(key) else view
+    chosen = native(array.index.__getitem__, key)
+    if not isinstance(chosen, np.ndarray):
+        return next(Array(array.store, np.asarray(chosen), array.dtype).typed())
+    view = Array(array.store, chosen, array.dtype)
+    return array_of(view.flat(), chosen.shape, array.dtype) if is_advanced(key) else view
 
 
 def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
-    """Carry out ``array[key] = value``."""
+    """Execute ``array[key] = value``."""
     if array.store.unsure:
         raise NotProvedError(
             "an array is written into, and may share its numbers with another array; write into a copy()"
         )
     if array.dtype.kind in "US":
-        raise NotProvedError(
-            "an array cuts texts that are written into it to its width, which is not modelled; use a list"
-        )
+        raise NotProvedError("an array truncates texts that are written into it, which is not modelled; use a list")
     source = as_array(run, value, None if isinstance(value, Array) else array.dtype)
     items = [cast(run, item, array.dtype) for item in source.typed()]
-    # NumPy puts the numbers of the items where the items go, also if a place is written twice.
+    # NumPy assigns the items' indices, and so decides which item goes where, even if a place is written twice.
     numbers, places = np.full(array.shape, -1), _key(key)
     if source.shape and not isinstance(native(numbers.__getitem__, places), np.ndarray):
-        raise NotProvedError("a list or an array becomes one item of an array; use a number")
+        raise NotProvedError("a list or an array is assigned to one item of an array; use a number")
     native(numbers.__setitem__, places, np.arange(len(items)).reshape(source.shape))
     for at, number in zip(array.index.ravel().tolist(), numbers.ravel().tolist(), strict=True):
         if number >= 0:
@@ -274,8 +272,9 @@ def put(run: TracedRun, array: Array, key: Any, value: Any) -> None:
 
 
 def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function of NumPy that only moves items, with the items' numbers in their place. Number 0 stands for a zero, which
-    NumPy may fill in. A result that may be a view of an argument is one, and neither may be written after.
+    """Call a NumPy function that only moves items, on the items' indices. Index 0 stands for a zero, which NumPy may fill in.
+
+    A result that may share memory with an argument becomes a view of it, after which neither may be written.
     """
     pool: list[Any] = [0]
     origins: list[tuple[Array, np.ndarray[Any, Any]]] = []
@@ -289,7 +288,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
         if isinstance(value, list | tuple):
             return type(value)(map(numbered, value))
         if isinstance(value, Term | Lazy):
-            raise NotProvedError("a number from data or noise is used as a length, a place or an axis")
+            raise NotProvedError("a number from data or noise is used as a length, an index or an axis")
         return value
 
     def sampled(value: Any) -> Any:
@@ -306,7 +305,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
     require_few(result.size)
     for origin, ids in origins:
         if np.may_share_memory(result, ids):
-            # The view has the strides that NumPy's has, since later ones depend on them.
+            # The view gets NumPy's strides, on which later views depend.
             start = result.ctypes.data - ids.ctypes.data
             index = np.ndarray(result.shape, np.intp, np.array(origin.index, order="C"), start, result.strides)
             line = origin.index.ndim == 1 and origin.index.flags.c_contiguous
@@ -318,7 +317,7 @@ def rearranged(run: TracedRun, function: Callable[..., Any], *arguments: Any, **
 
 
 def transposed(array: Array) -> Array:
-    """Return a view with all axes in reverse."""
+    """Return a view with the axes reversed."""
     return Array(array.store, array.index.T, array.dtype)
 
 
@@ -328,11 +327,11 @@ def transposed(array: Array) -> Array:
 def reduced(
     run: TracedRun, function: Scalars, sample: Callable[..., Any], value: Any, axis: Any = None, keepdims: bool = False
 ) -> Any:
-    """Apply a function of a list of scalars along an axis, or to all items. It returns a scalar, or a list of as many."""
+    """Apply a function of a list of scalars along an axis, or to all items. It returns a scalar, or a list of the same length."""
     array = as_array(run, value) if not isinstance(value, Array) else value
     axis = real(axis)
     if isinstance(axis, tuple):
-        raise NotProvedError("a tuple of axes is not modelled; use one axis after the other")
+        raise NotProvedError("a tuple of axes is not modelled; use one axis at a time")
     shown = native(sample, np.ones(array.shape, array.dtype), axis=axis)
     dtype = np.asarray(shown).dtype
     typed_items = dict(zip(array.index.ravel().tolist(), array.typed(), strict=True))
@@ -355,12 +354,12 @@ def reduced(
         shape = rows.shape[:-1]
         if keepdims:
             shape = tuple(1 if at == axis % len(array.shape) else n for at, n in enumerate(array.shape))
-    found = array_of(items, shape, dtype)
-    return next(found.typed()) if not shape else found
+    result = array_of(items, shape, dtype)
+    return next(result.typed()) if not shape else result
 
 
 def total(run: TracedRun, items: Sequence[Any]) -> Any:
-    """Return the sum of scalars, as NumPy adds up: Booleans are counted."""
+    """Return the sum of scalars, as NumPy computes it: Booleans are counted."""
     if not items:
         return 0.0
     wide = widened(run, items)
@@ -372,7 +371,7 @@ def total(run: TracedRun, items: Sequence[Any]) -> Any:
 
 
 def widened(run: TracedRun, items: Sequence[Any]) -> list[Any]:
-    """Return scalars of the type in which NumPy adds up or multiplies: integers of few bits and Booleans have 64."""
+    """Return scalars of the type in which NumPy accumulates: small integers and Booleans become 64-bit."""
     return [_wide(run, item) for item in items]
 
 
@@ -381,12 +380,12 @@ def _wide(run: TracedRun, item: Any) -> Any:
     if not isinstance(kind, np.dtype) or kind in (INT64, FLOAT64):
         return item
     if kind.kind not in "biu":
-        raise NotProvedError(f"an array of {kind} is added up, which is not modelled; use float64")
+        raise NotProvedError(f"an array of {kind} is summed, which is not modelled; use float64")
     return cast_item(run, item, np.dtype(np.uint64) if kind.kind == "u" else INT64)
 
 
 def cast_item(run: TracedRun, item: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a scalar as one of another type of NumPy."""
+    """Return a scalar as a NumPy scalar of another dtype."""
     return next(array_of([cast(run, item, dtype)], (), dtype).typed())
 
 
@@ -408,8 +407,8 @@ def matrix_product(run: TracedRun, a: Any, b: Any) -> Any:
         products = [binary(run, "*", ours_left[i], ours_right[j]) for i, j in zip(row, column, strict=True)]
         items.append(total(run, products))
     dtype = np.asarray(shown).dtype
-    found = array_of([cast(run, item, dtype) for item in items], np.asarray(shown).shape, dtype)
-    return found if found.shape else next(found.typed())
+    product = array_of([cast(run, item, dtype) for item in items], np.asarray(shown).shape, dtype)
+    return product if product.shape else next(product.typed())
 
 
 def copied(array: Array) -> Array:
@@ -418,13 +417,13 @@ def copied(array: Array) -> Array:
 
 
 def filled(shape: Any, value: Any, dtype: np.dtype[Any]) -> Array:
-    """Return an array of one item."""
+    """Return an array filled with one item."""
     lengths = native(np.empty, real(shape), np.bool_).shape if _few(shape) else ()
     count = int(np.prod(lengths)) if lengths else 1
     return array_of([value] * count, lengths, dtype)
 
 
 def _few(shape: Any) -> bool:
-    known = real(shape)
-    require_few(int(np.prod(np.asarray(known, dtype=object))))
+    lengths = real(shape)
+    require_few(int(np.prod(np.asarray(lengths, dtype=object))))
     return True

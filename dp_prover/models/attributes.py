@@ -1,4 +1,4 @@
-"""Attributes and methods of the values that the evaluator computes with; all others end an attempt."""
+"""The modelled attributes and methods of the evaluator's values; all others end the attempt."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -11,24 +11,24 @@ from dp_prover.errors import NotProvedError
 from dp_prover.models import generator
 from dp_prover.models import listed_numpy as of_numpy
 from dp_prover.models.arithmetic import equal_items, lazily, placed
-from dp_prover.models.arrays import astype, copied, is_known, ours, real, require_few, taken, transposed
+from dp_prover.models.arrays import astype, cast_item, copied, is_known, ours, put, real, require_few, taken, transposed
 from dp_prover.models.functions import in_order, sorted_items
 from dp_prover.models.lazy import Lazy, unmodelled
-from dp_prover.models.listed import Caller, View, iterate, listed, modelled, of_constants, require_accepted
+from dp_prover.models.listed import Caller, View, called, iterate, listed, modelled, of_constants, require_accepted
 from dp_prover.models.listed_python import key_of
-from dp_prover.models.values import Array, RaisesError, Term, is_constant, is_float, typed
+from dp_prover.models.values import Array, RaisesError, Term, is_float, is_numpy, kind_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncalledMethod:
-    """A method of a value, before it is called."""
+    """A bound method that was not called yet."""
 
     owner: Any
     name: str
 
 
 def attribute(value: Any, name: str) -> Any:
-    """Return an attribute of a value. Raises NotProvedError for those that are not modelled."""
+    """Return an attribute of a value. Raises NotProvedError if it is not modelled."""
     if isinstance(value, Array):
         return _of_array(value, name)
     if isinstance(value, generator.Generator):
@@ -36,7 +36,7 @@ def attribute(value: Any, name: str) -> Any:
             raise NotProvedError(f"rng.{name} is not among the draws that are modelled; see 'What can be proved'")
         return UncalledMethod(value, name)
     if isinstance(value, Term | Lazy):
-        if name in ("astype", "item", "round", "copy") and _is_numpy(value):
+        if name in ("astype", "item", "round", "copy") and is_numpy(kind_of(value)):
             return UncalledMethod(value, name)
         raise NotProvedError(f"the attribute {name} is read from a number from data or noise")
     if isinstance(value, np.dtype) and name in ("kind", "name", "itemsize", "type", "char"):
@@ -49,29 +49,23 @@ def attribute(value: Any, name: str) -> Any:
     raise NotProvedError(f"the attribute {name} of a {type(value).__name__} is not modelled")
 
 
-def _is_numpy(value: Any) -> bool:
-    from dp_prover.models.values import is_numpy, kind_of
-
-    return is_numpy(kind_of(value))
-
-
 def _of_array(array: Array, name: str) -> Any:
-    known: dict[str, Callable[[], Any]] = {
+    attributes: dict[str, Callable[[], Any]] = {
         "shape": lambda: array.shape,
         "size": lambda: array.index.size,
         "ndim": lambda: array.index.ndim,
         "dtype": lambda: _type_of(array),
         "T": lambda: transposed(array),
     }
-    if name in known:
-        return known[name]()
+    if name in attributes:
+        return attributes[name]()
     if name in ARRAY_METHODS:
         return UncalledMethod(array, name)
     raise NotProvedError(f"the attribute {name} of an array is not modelled")
 
 
 def _type_of(array: Array) -> np.dtype[Any]:
-    """Return the type of an array; that of texts holds the width of the longest, which depends on how data arrive."""
+    """Return an array's dtype. That of texts contains the longest width, which depends on how the data arrive."""
     if array.dtype.kind in "US":
         raise NotProvedError("the type of an array of texts holds its width, which is not modelled; leave .dtype out")
     return array.dtype
@@ -107,8 +101,7 @@ _LISTED = {entry.name.removeprefix("np."): entry for entry in of_numpy.NUMPY}
 
 
 def _as_function(name: str) -> Callable[..., Any]:
-    """Return a method that is the function of that name."""
-    from dp_prover.models.listed import called
+    """Return the method that equals the NumPy function of this name."""
 
     def method(caller: Caller, array: Array, *arguments: Any, **keywords: Any) -> Any:
         return called(_LISTED[name], caller, (array, *arguments), keywords)
@@ -128,8 +121,6 @@ def _copy(caller: Caller, array: Array) -> Any:
 def _astype(caller: Caller, value: Any, dtype: Any) -> Any:
     if isinstance(value, Array):
         return astype(caller.run, value, real(dtype))
-    from dp_prover.models.arrays import cast_item
-
     return cast_item(caller.run, value, np.dtype(real(dtype)))
 
 
@@ -142,7 +133,7 @@ def _tolist(caller: Caller, array: Array) -> Any:
 
 
 def _as_python(item: Any) -> Any:
-    """Return an item as a number of Python."""
+    """Return an item as a Python number."""
     if isinstance(item, Term):
         return Term(item.form, float if is_float(item.kind) else int, item.plus_zero)
     if isinstance(item, Lazy):
@@ -162,14 +153,10 @@ def _item(caller: Caller, value: Any, *place: Any) -> Any:
 
 
 def _sort(caller: Caller, array: Array, axis: Any = -1) -> None:
-    from dp_prover.models.arrays import put
-
     put(caller.run, array, ..., _as_function("sort")(caller, array, axis))
 
 
 def _round(caller: Caller, value: Any, decimals: Any = 0) -> Any:
-    from dp_prover.models.listed import called
-
     return called(_LISTED["round"], caller, (value, decimals), {})
 
 
@@ -207,7 +194,7 @@ def _append(caller: Caller, items: list[Any], item: Any, /) -> None:
 
 
 def _extend(caller: Caller, items: list[Any], more: Any, /) -> None:
-    # One after the other, as Python does: what comes may look at the list.
+    # One by one, as Python does: computing an item may read the list.
     for item in listed(more) if isinstance(more, list | tuple) else iterate(more):
         items.append(item)
         require_few(len(items))
@@ -237,32 +224,32 @@ def _sort_list(caller: Caller, items: list[Any], /, *, key: Any = None) -> None:
     if key is None:
         items[:] = sorted_items(caller.run, items)
         return
-    held, items[:] = list(items), []  # a list is empty while it is sorted
+    before, items[:] = list(items), []  # Python empties a list while it sorts
     try:
-        judged = [caller.call(key, [item], {}) for item in held]
-    except RaisesError as error:  # a session goes on with the list in an order of its own
+        keys = [caller.call(key, [item], {}) for item in before]
+    except RaisesError as error:  # a session would go on with a list in unspecified order
         raise unmodelled(error.error) from None
     if items:
         raise NotProvedError("a list is changed while it is sorted")
-    items[:] = [held[at] for at in in_order(caller.run, judged)]
+    items[:] = [before[at] for at in in_order(caller.run, keys)]
 
 
-def _get(caller: Caller, found: dict[Any, Any], key: Any, default: Any = None, /) -> Any:
-    return found.get(key_of(key), default)
+def _get(caller: Caller, mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Any:
+    return mapping.get(key_of(key), default)
 
 
-def _setdefault(caller: Caller, found: dict[Any, Any], key: Any, default: Any = None, /) -> Any:
-    return found.setdefault(key_of(key), default)
+def _setdefault(caller: Caller, mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Any:
+    return mapping.setdefault(key_of(key), default)
 
 
-def _pop_key(caller: Caller, found: dict[Any, Any], key: Any, /, *default: Any) -> Any:
-    return placed(found.pop, key_of(key), *default)
+def _pop_key(caller: Caller, mapping: dict[Any, Any], key: Any, /, *default: Any) -> Any:
+    return placed(mapping.pop, key_of(key), *default)
 
 
-def _update(caller: Caller, found: dict[Any, Any], more: Any = None, /, **named: Any) -> None:
+def _update(caller: Caller, mapping: dict[Any, Any], more: Any = None, /, **named: Any) -> None:
     if more is not None and type(more) is not dict:
         raise NotProvedError("update() has something other than a dict")
-    found.update(more or {}, **named)
+    mapping.update(more or {}, **named)
 
 
 METHODS: dict[type, dict[str, Callable[..., Any] | None]] = {
@@ -284,17 +271,17 @@ METHODS: dict[type, dict[str, Callable[..., Any] | None]] = {
         "setdefault": _setdefault,
         "pop": _pop_key,
         "update": _update,
-        "keys": lambda caller, found: View(found, "keys"),
-        "values": lambda caller, found: View(found, "values"),
-        "items": lambda caller, found: View(found, "items"),
-        "copy": lambda caller, found: dict(found),
+        "keys": lambda caller, mapping: View(mapping, "keys"),
+        "values": lambda caller, mapping: View(mapping, "values"),
+        "items": lambda caller, mapping: View(mapping, "items"),
+        "copy": lambda caller, mapping: dict(mapping),
     },
     str: dict.fromkeys(("encode", "upper", "lower", "strip", "split", "startswith", "endswith", "replace")),
     bytes: {},
     int: dict.fromkeys(("bit_length", "bit_count", "to_bytes")),
     float: {"is_integer": None},
     bool: {},
-    set: {"add": lambda caller, found, item: found.add(key_of(item))},
+    set: {"add": lambda caller, members, item: members.add(key_of(item))},
     np.ufunc: {"outer": None},
     np.generic: dict.fromkeys(("item", "astype", "round", "copy", "sum", "max", "min", "any", "all", "tolist")),
 }
@@ -305,10 +292,7 @@ TYPE_METHODS: dict[tuple[type, str], Callable[..., Any]] = {
 
 
 def method_of_type(kind: type, name: str) -> Callable[..., Any]:
-    """Return a function of a type such as ``int.from_bytes``, for constants."""
+    """Return a type's function, such as ``int.from_bytes``, for constants."""
     if (kind, name) not in TYPE_METHODS:
         raise NotProvedError(f"{kind.__name__}.{name} is not modelled")
     return TYPE_METHODS[kind, name]
-
-
-__all__ = ["UncalledMethod", "attribute", "call_method", "is_constant", "method_of_type", "typed"]

@@ -1,4 +1,4 @@
-"""Functions of one or a few numbers: what they are on terms, and where they raise or give NaN."""
+"""Functions of one or a few numbers: their values on terms, and where they raise or give NaN."""
 
 import functools
 import math
@@ -32,10 +32,10 @@ from dp_prover.models.values import FLOAT64, Kind, Term, as_form, is_float, is_n
 from dp_prover.numbers.form import Form, exact
 
 LARGEST_EXPONENT = Fraction(709)
-MOST_DIGITS = 15  # to which a number is rounded
-FEW_TO_SORT = 4  # noisy numbers whose orders are paths of their own; a larger number is sorted as post-processing
-Within = tuple[float, bool]  # a number from which a function is defined, and whether it is so there itself
-# Functions of a float to a float: from where they are defined (None: everywhere), and whether they grow beyond all floats.
+MOST_DIGITS = 15  # of a rounded number
+FEW_TO_SORT = 4  # up to this many noisy numbers, each order is a path; sorting more is post-processing
+Within = tuple[float, bool]  # the lower end of a function's domain, and whether it is included
+# Functions of a float: the lower end of their domain (None: everywhere), and whether they overflow.
 DEFINED: dict[str, tuple[Within | None, bool]] = {
     "exp": (None, True),
     "exp2": (None, True),
@@ -67,7 +67,7 @@ DEFINED |= {"erf": (None, False), "erfc": (None, False)}
 
 
 def is_defined(run: TracedRun, name: str, form: Form) -> bool:
-    """Whether a function is finite at all values of a form, except for noise of probability 2⁻¹⁰⁰."""
+    """Whether a function is finite on a form's range, up to a probability of 2⁻¹⁰⁰."""
     start, grows = DEFINED[name]
     reach = run.names.reach(form)
     if reach is None:
@@ -78,7 +78,7 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
 
 
 def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
-    """Return a range of a function's values; None if it is not defined, or may be too large, at a value of the form."""
+    """Return a range of a function's values on a form; None if it may be undefined, or overflow."""
     reach = run.names.reach(form)
     if not is_defined(run, name, form):
         return None
@@ -86,7 +86,7 @@ def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
         return Fraction(-1), Fraction(1)
     if reach is None:
         return None
-    # What grows slower than its argument, and what is checked not to grow beyond a float. A logarithm of 10⁻¹⁰⁰ is −230.
+    # The other functions grow more slowly than their argument, or were shown not to overflow. The logarithm of 10⁻¹⁰⁰ is −230.
     low, high = (float(end) for end in reach)
     size = max(abs(low), abs(high), 1000.0)
     if name in ("log", "log2", "log10", "log1p") and low - (DEFINED[name][0] or (0.0,))[0] < float(SMALLEST_DIVISOR):
@@ -98,7 +98,7 @@ def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
 
 
 def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
-    """Return a function of NumPy of a scalar. If it is not defined it is NaN or infinite."""
+    """Apply a NumPy function to a scalar; where undefined, the result is NaN or infinite."""
     function = OF_NUMPY[name]
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
@@ -110,7 +110,7 @@ def _of_numpy(name: str, run: TracedRun, value: Any) -> Any:
 
 
 def of_math(name: str, run: TracedRun, value: Any) -> Any:
-    """Return a function of math of a scalar. If it is not defined it raises."""
+    """Apply a function of ``math`` to a scalar; where undefined, it raises."""
     function = OF_MATH[name]
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
@@ -118,7 +118,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
     if noise is not None:
         return made(run, noise, float, plus_zero=True)
     start, grows = DEFINED[name]
-    if run.names.is_wild(value.form):
+    if run.names.may_be_nonfinite(value.form):
         raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; limit it first")
     if not is_defined(run, name, value.form):
         if start is not None:
@@ -132,7 +132,7 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
 
 
 def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
-    """Return a number rounded to an integer: by math as an integer of Python, by NumPy as a float."""
+    """Round a number to an integer: a Python integer by ``math``, a float by NumPy."""
     function = getattr(math if of_math_module else np, name)
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
@@ -140,9 +140,9 @@ def floored(name: str, of_math_module: bool, run: TracedRun, value: Any) -> Any:
     if of_math_module and name == "trunc" and is_numpy(value.kind) and not is_float(value.kind):
         raise NotProvedError("math.trunc has an integer of NumPy, for which it raises TypeError; leave it out")
     if not is_float(value.kind):
-        # NumPy leaves integers as they are, but for rint.
+        # NumPy leaves integers unchanged, except for rint.
         return made(run, value.form, int if of_math_module else FLOAT64 if name == "rint" else value.kind, True)
-    if of_math_module and run.names.is_wild(value.form):
+    if of_math_module and run.names.may_be_nonfinite(value.form):
         raise NotProvedError("a number that may be NaN or infinite becomes an integer")
     return opaque(run, name, function, (value,), kind, _whole(run, value.form), finite=True)
 
@@ -153,27 +153,27 @@ def _whole(run: TracedRun, form: Form) -> UnitInterval | None:
 
 
 def rounded(run: TracedRun, value: Any, digits: Any, of_numpy_module: bool) -> Any:
-    """Return ``round(value, digits)``, or ``np.round``, which gives a float."""
+    """Return ``round(value, digits)``, or ``np.round``, which returns a float."""
     function = np.round if of_numpy_module else round
     arguments = () if digits is None else (digits,)
     if not isinstance(value, Term):
         return lazily(function, value, *arguments) if isinstance(value, Lazy) else native(function, value, *arguments)
     if digits is not None and not isinstance(digits, int | np.integer):
-        raise NotProvedError("a number is rounded to digits that are no integer")
+        raise NotProvedError("a number is rounded to a number of digits that is not an integer")
     places = exact(digits) if digits is not None else None
     if places is not None and abs(places) > MOST_DIGITS:
         raise NotProvedError(f"a number is rounded to {digits} digits; use at most {MOST_DIGITS}")
     function = np.round if is_numpy(value.kind) and digits is not None else function
     if not is_float(value.kind):
         if places is not None and places < 0:
-            raise NotProvedError("integers are rounded to tens; divide and multiply instead")
+            raise NotProvedError("integers are rounded to powers of ten; divide and multiply instead")
         return (
             value
             if of_numpy_module or (is_numpy(value.kind) and digits is not None)
             else made(run, value.form, int, True)
         )
     if digits is None and not of_numpy_module:
-        if run.names.is_wild(value.form):
+        if run.names.may_be_nonfinite(value.form):
             raise NotProvedError("a number that may be NaN or infinite becomes an integer")
         return opaque(run, "round", round, (value,), int, _whole(run, value.form), finite=True)
     name, reach = "np.round" if of_numpy_module else "round", run.names.reach(value.form)
@@ -203,7 +203,7 @@ def to_float(run: TracedRun, value: Any) -> Any:
 def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
     """Return the larger or smaller of two scalars, as ``np.maximum`` does: NaN wins.
 
-    A comparison of noise with a known number is post-processing. Every other comparison is decided here.
+    Comparing noise with a constant is post-processing. Every other comparison is decided here.
     """
     if not isinstance(a, Term) and not isinstance(b, Term):
         function = np.maximum if largest else np.minimum
@@ -223,8 +223,8 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
     form = as_form(chosen)
     if form is None:
         return chosen
-    # Of 0.0 and −0.0 either may come.
-    plus = all(isinstance(one, Term) and one.plus_zero for one in (a, b)) or not is_float(kind)
+    # Of 0.0 and −0.0, either may be returned.
+    plus = all(isinstance(value, Term) and value.plus_zero for value in (a, b)) or not is_float(kind)
     return made(run, form, kind, True if plus else None)
 
 
@@ -234,7 +234,7 @@ def _zero(value: Any) -> Any:
 
 
 def is_processing(run: TracedRun, *values: Any) -> bool:
-    """Whether every term has noise, and every other value is a finite constant."""
+    """Whether the values are one noisy term and finite constants, so that a function of them is post-processing."""
     terms = [value for value in values if isinstance(value, Term)]
     rest = [value for value in values if not isinstance(value, Term)]
     return (
@@ -244,54 +244,54 @@ def is_processing(run: TracedRun, *values: Any) -> bool:
     )
 
 
-def is_any_wild(run: TracedRun, *values: Any) -> bool:
+def any_may_be_nonfinite(run: TracedRun, *values: Any) -> bool:
     """Whether a term may be NaN or infinite."""
-    return any(isinstance(value, Term) and run.names.is_wild(value.form) for value in values)
+    return any(isinstance(value, Term) and run.names.may_be_nonfinite(value.form) for value in values)
 
 
-def is_same(one: Kind, other: Kind) -> bool:
-    """Whether two types are one: a type of NumPy equals the one of Python, but is not it."""
-    return is_numpy(one) == is_numpy(other) and one == other
+def is_same(a: Kind, b: Kind) -> bool:
+    """Whether two types are the same: a dtype equals the Python type, but is another type."""
+    return is_numpy(a) == is_numpy(b) and a == b
 
 
 def bounded(run: TracedRun, name: str, function: Callable[..., Any], a: Any, b: Any, kind: Any) -> Any:
-    """Return a function of a term and a constant whose values lie between theirs."""
+    """Return the maximum or minimum of a term and a constant as an opaque term."""
     forms = [as_form(value) for value in (a, b)]
     reaches = [run.names.reach(form) for form in forms if form is not None]
     reach = None
     if len(reaches) == 2 and reaches[0] is not None and reaches[1] is not None:
         chosen = max if name == "maximum" else min
         reach = (chosen(reaches[0][0], reaches[1][0]), chosen(reaches[0][1], reaches[1][1]))
-    wild = any(form is not None and run.names.is_wild(form) for form in forms)
-    found = opaque(run, name, function, (a, b), kind, reach, finite=not wild)
-    # Of two numbers that are not −0.0, one that is 0 with probability 0 among them.
-    sure = all(is_plus_zero(one) or (isinstance(one, Term) and run.names.is_dense(one.form)) for one in (a, b))
-    return Term(found.form, found.kind, sure)
+    nonfinite = any(form is not None and run.names.may_be_nonfinite(form) for form in forms)
+    term = opaque(run, name, function, (a, b), kind, reach, finite=not nonfinite)
+    # Never −0.0 if neither number is; a number with a density is 0 with probability 0.
+    sure = all(is_plus_zero(value) or (isinstance(value, Term) and run.names.is_dense(value.form)) for value in (a, b))
+    return Term(term.form, term.kind, sure)
 
 
 def clipped(run: TracedRun, value: Any, low: Any, high: Any) -> Any:
-    """Return a scalar limited to a range, as ``np.clip`` does."""
+    """Clip a scalar to a range, as ``np.clip`` does."""
     if low is not None:
         value = extreme(run, value, low, largest=True)
     return value if high is None else extreme(run, value, high, largest=False)
 
 
 def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Callable[[Any], Any] | None) -> Any:
-    """Return ``max`` or ``min`` of Python: the first item that no other item exceeds."""
+    """Return Python's ``max`` or ``min``: the first item that no other exceeds."""
     best, judged = items[0], items[0] if key is None else key(items[0])
     for item in items[1:]:
         if (
             key is None
             and is_processing(run, best, item)
-            and not is_any_wild(run, best, item)
+            and not any_may_be_nonfinite(run, best, item)
             and is_same(kind_of(best), kind_of(item))
         ):
             name = "maximum" if largest else "minimum"
             best = judged = bounded(run, name, np.maximum if largest else np.minimum, best, item, kind_of(best))
             continue
-        found = item if key is None else key(item)
-        if is_true(run, compare_scalars(run, ">" if largest else "<", found, judged)):
-            best, judged = item, found
+        key_of_item = item if key is None else key(item)
+        if is_true(run, compare_scalars(run, ">" if largest else "<", key_of_item, judged)):
+            best, judged = item, key_of_item
     return best
 
 
@@ -307,9 +307,9 @@ def all_opaque(
     *,
     between: bool = False,
 ) -> Any:
-    """Return a function of numbers that is not affine, or ``count`` values of it.
+    """Return a function of several numbers as an opaque term, or its ``count`` values as terms.
 
-    If values lie ``between`` the smallest and the largest number, so does their range.
+    ``between`` says that its values lie between the smallest and the largest number.
     """
     given = [item.settled() if isinstance(item, Lazy) else item for item in items]
     if not any(isinstance(item, Term) for item in given):
@@ -328,11 +328,11 @@ def all_opaque(
 
 
 def _reach_of_all(run: TracedRun, items: Sequence[Any]) -> UnitInterval | None:
-    """Return a range that holds all numbers."""
+    """Return a range that contains all numbers."""
     forms = [as_form(item) for item in items]
     ends = [None if form is None else run.names.reach(form) for form in forms]
-    known = [end for end in ends if end is not None]
-    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(ends) else None
+    ranges = [end for end in ends if end is not None]
+    return (min(low for low, _ in ranges), max(high for _, high in ranges)) if len(ranges) == len(ends) else None
 
 
 def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
@@ -340,9 +340,9 @@ def _component(function: Callable[..., Any], at: int, *items: Any) -> Any:
 
 
 def in_order(run: TracedRun, items: Sequence[Any]) -> list[int]:
-    """Return the places of scalars in rising order, equal ones as they come: a stable sort."""
+    """Return the indices of scalars in ascending order, sorted stably."""
     if len(items) > 1 and any(map(may_be_nan, items)):
-        raise NotProvedError("numbers with NaN are sorted, and their order is not modelled")
+        raise NotProvedError("numbers with NaN are sorted, whose order is not modelled")
     order: list[int] = []
     for at in range(len(items)):
         place = len(order)
@@ -353,28 +353,33 @@ def in_order(run: TracedRun, items: Sequence[Any]) -> list[int]:
 
 
 def sorted_items(run: TracedRun, items: Sequence[Any]) -> list[Any]:
-    """Return scalars in rising order. For noisy numbers alone this is post-processing."""
+    """Return scalars in ascending order. For noisy numbers alone this is post-processing."""
     noisy = all(isinstance(item, Term) and run.names.is_noisy(item.form) for item in items)
     alike = len({kind_of(item) for item in items}) == 1
-    if len(items) > FEW_TO_SORT and noisy and alike and not any(run.names.is_wild(item.form) for item in items):
+    if (
+        len(items) > FEW_TO_SORT
+        and noisy
+        and alike
+        and not any(run.names.may_be_nonfinite(item.form) for item in items)
+    ):
         return list(all_opaque("sort", np.sort, run, items, len(items), between=True))
     for item in items:
         if not isinstance(item, Term) and exact(constant_of(item)) is None:
-            raise NotProvedError("a list with NaN, infinity or text beside numbers of noise is sorted")
+            raise NotProvedError("a list is sorted that has NaN, infinity or text beside noisy numbers")
     return [items[at] for at in in_order(run, items)]
 
 
 def constant_of(item: Any) -> Any:
-    """Return a value after it is settled."""
+    """Return a value, settled if it is lazy."""
     return item.settled() if isinstance(item, Lazy) else item
 
 
 def place_of_extreme(run: TracedRun, items: Sequence[Any], largest: bool) -> Any:
-    """Return the first place of the largest or smallest scalar."""
+    """Return the index of the first largest or smallest scalar."""
     if not items:
         raise raised(np.argmax if largest else np.argmin, ([],))
     if len(items) > 1 and any(map(may_be_nan, items)):
-        raise NotProvedError("the place of the maximum or minimum is searched among numbers with NaN")
+        raise NotProvedError("argmax or argmin is applied to numbers with NaN")
     best = 0
     for at in range(1, len(items)):
         if is_true(run, compare_scalars(run, ">" if largest else "<", items[at], items[best])):
@@ -400,8 +405,8 @@ def is_infinite(run: TracedRun, value: Any) -> Any:
 def _asked(run: TracedRun, function: Callable[..., Any], value: Any, of_finite: bool) -> Any:
     if not isinstance(value, Term):
         return lazily(function, value) if isinstance(value, Lazy) else native(function, value)
-    if not run.names.is_wild(value.form):
+    if not run.names.may_be_nonfinite(value.form):
         return np.bool_(of_finite)
     answer = opaque(run, function.__name__, function, (value,), FLOAT64)
-    run.names.wild.discard(next(iter(answer.form.terms)))
+    run.names.nonfinite.discard(next(iter(answer.form.terms)))
     return np.bool_(not run.is_zero(answer.form))

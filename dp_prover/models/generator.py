@@ -1,7 +1,7 @@
-"""The generator of a traced run: each method with the signature and the checks of NumPy, and symbols for what it draws.
+"""The generator of a traced run: NumPy's methods, with their signatures and checks, draw symbols.
 
-NumPy itself checks the arguments: the real method is called once with them, where a term has a number in its place that NumPy
-accepts. That call also says the shape and the type of what is drawn.
+NumPy itself checks the arguments: the real method is called once, with an acceptable number in place of each term. That call also
+gives the shape and the type of the draws.
 """
 
 import functools
@@ -37,38 +37,36 @@ MOST_OUTCOMES = 4096
 
 
 class Generator:
-    """Stands for the generator that a mechanism is given. It has no state; the run has."""
+    """Represents the mechanism's generator. It is stateless; the run keeps the state."""
 
 
 RNG = Generator()
 
 
 def scratch() -> np.random.Generator:
-    """Return a generator of NumPy. Only its checks and its types are used."""
+    """Return a NumPy generator, used only for its checks and types."""
     return np.random.Generator(np.random.PCG64(0))
 
 
 def checked(method: str, *arguments: Any, **keywords: Any) -> Any:
-    """Draw from NumPy with constants, and return the result for its type and shape. Exceptions of NumPy are those of the
-    mechanism.
-    """
+    """Draw from NumPy with constants, for the type and shape of the result. NumPy's exceptions are the mechanism's."""
     return native(getattr(scratch(), method), *arguments, **keywords)
 
 
 def finite(outcomes: Sequence[State]) -> Law:
-    """Return the law of a finite draw."""
+    """Return the law of a discrete draw."""
     return ("finite", *((label_of(value), mass) for value, mass in outcomes))
 
 
 def _size(size: Any) -> Any:
-    known = real(size)
-    if known is not None:
-        require_few(int(np.prod(np.asarray(known, dtype=object))))
-    return known
+    lengths = real(size)
+    if lengths is not None:
+        require_few(int(np.prod(np.asarray(lengths, dtype=object))))
+    return lengths
 
 
 def _given(run: TracedRun, shown: Any, *parameters: Any) -> list[list[Any]]:
-    """Return the parameters of each number that is drawn."""
+    """Broadcast the parameters to each number that is drawn."""
     shape = shown.shape if isinstance(shown, np.ndarray) else ()
     columns = []
     for value in parameters:
@@ -82,7 +80,7 @@ def _given(run: TracedRun, shown: Any, *parameters: Any) -> list[list[Any]]:
 
 
 def _placeholder(value: Any, number: Any) -> Any:
-    """Return a parameter with a number that NumPy accepts in place of its terms."""
+    """Return a parameter with an acceptable number in place of its terms."""
     if isinstance(value, Term):
         return number
     if isinstance(value, Array):
@@ -98,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def _result(method: str, shown: Any, items: Sequence[Any]) -> Any:
-    """Return what a call gives: a number, or an array of them."""
+    """Return the result of a call: a number, or an array of numbers."""
     if not isinstance(shown, np.ndarray):
         return (
             typed(items[0], shown.dtype)
@@ -128,9 +126,9 @@ def _noise(law: str, run: TracedRun, loc: Any, scale: Any, size: Any, located: b
     numbers = [_placeholder(value, 1.0) for value in ((loc, scale) if located else (scale,))]
     shown = checked(law, *numbers, size=size)
     places, widths = _given(run, shown, loc, scale)
-    for width in widths:  # NumPy looks at all of them before it draws
+    for width in widths:  # NumPy checks all of them before it draws
         _require_scale(run, width)
-    items = [_one(run, law, law, place, width) for place, width in zip(places, widths, strict=True)]
+    items = [_draw_noise(run, law, law, place, width) for place, width in zip(places, widths, strict=True)]
     return _result(law, shown, items)
 
 
@@ -146,7 +144,7 @@ def _require_scale(run: TracedRun, width: Any) -> None:
         raise NotProvedError("a scale may be too large for a float; limit it")
 
 
-def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
+def _draw_noise(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
     """Return place + width · noise."""
     run.check_time()
     centre = constant(place) if isinstance(place, Lazy) else place
@@ -158,7 +156,7 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
         raise NotProvedError(f"the location or the scale of {law} noise is infinite or NaN")
     plus = True if not isinstance(centre, Term) else centre.plus_zero
     if number is None:
-        # A scale that depends on the data or on noise: noise of scale 1, times what must then stay as it is.
+        # The scale depends on data or noise: unit noise times a factor that shifts must preserve.
         _require_scale(run, spread)
         name = run.draw((law, Fraction(1)))
         width_term = Term(spread.form, float)
@@ -186,27 +184,27 @@ def _one(run: TracedRun, method: str, law: str, place: Any, width: Any) -> Any:
 
 
 def _laplace(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    """Return loc + Laplace noise of the scale."""
+    """Draw Laplace noise around ``loc``."""
     return _noise("laplace", run, loc, scale, size)
 
 
 def logistic(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    """Return loc + logistic noise of the scale."""
+    """Draw logistic noise around ``loc``."""
     return _noise("logistic", run, loc, scale, size)
 
 
 def gumbel(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    """Return loc + Gumbel noise of the scale."""
+    """Draw Gumbel noise around ``loc``."""
     return _noise("gumbel", run, loc, scale, size)
 
 
 def normal(run: TracedRun, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    """Return loc + Gaussian noise; the scale is its standard deviation."""
+    """Draw Gaussian noise around ``loc``; ``scale`` is its standard deviation."""
     return _noise("normal", run, loc, scale, size)
 
 
 def exponential(run: TracedRun, scale: Any = 1.0, size: Any = None) -> Any:
-    """Return exponential noise."""
+    """Draw exponential noise."""
     return _noise("exponential", run, 0.0, scale, size, located=False)
 
 
@@ -218,11 +216,11 @@ def _require_double(dtype: Any, out: Any) -> None:
 def _standard(law: str, method: str, size: Any, run: TracedRun) -> Any:
     shown = checked(method, size=_size(size))
     count = shown.size if isinstance(shown, np.ndarray) else 1
-    return _result(method, shown, [_one(run, method, law, 0.0, 1.0) for _ in range(count)])
+    return _result(method, shown, [_draw_noise(run, method, law, 0.0, 1.0) for _ in range(count)])
 
 
 def standard_normal(run: TracedRun, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-    """Return Gaussian noise of standard deviation 1."""
+    """Draw standard Gaussian noise."""
     _require_double(dtype, out)
     return _standard("normal", "standard_normal", size, run)
 
@@ -230,15 +228,15 @@ def standard_normal(run: TracedRun, size: Any = None, dtype: Any = np.float64, o
 def standard_exponential(
     run: TracedRun, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
 ) -> Any:
-    """Return exponential noise of scale 1."""
+    """Draw exponential noise of scale 1."""
     _require_double(dtype, out)
     return _standard("exponential", "standard_exponential", size, run)
 
 
 def geometric(run: TracedRun, p: Any, size: Any = None) -> Any:
-    """Return the number of trials up to a success of probability p, from 1 up."""
-    known = real(p)
-    shown = checked("geometric", known, size=_size(size))
+    """Draw the number of trials until the first success of probability p."""
+    probabilities = real(p)
+    shown = checked("geometric", probabilities, size=_size(size))
     (chances,) = _given(run, shown, p)
     items: list[Any] = []
     for chance in chances:
@@ -258,14 +256,14 @@ def geometric(run: TracedRun, p: Any, size: Any = None) -> Any:
 
 
 def random(run: TracedRun, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-    """Return numbers that are uniform from 0 to 1."""
+    """Draw uniformly from [0, 1)."""
     _require_double(dtype, out)
     return _uniforms(run, "random", checked("random", size=_size(size)), 0.0, 1.0)
 
 
 def uniform(run: TracedRun, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-    """Return numbers that are uniform from low to high."""
-    if any(isinstance(one, Term) for end in (low, high) for one in (end.flat() if isinstance(end, Array) else [end])):
+    """Draw uniformly from [low, high)."""
+    if any(isinstance(item, Term) for end in (low, high) for item in (end.flat() if isinstance(end, Array) else [end])):
         raise NotProvedError("the ends of a uniform draw depend on the data or on noise")
     return _uniforms(run, "uniform", checked("uniform", real(low), real(high), size=_size(size)), low, high)
 
@@ -286,7 +284,7 @@ def _unit(low: Fraction, high: Fraction, drawn: Any) -> float:
     return (drawn - float(low)) / float(high - low) if high > low else 0.0
 
 
-# Finite draws --------------------------------------------------------------------------------------------------------------
+# Discrete draws ------------------------------------------------------------------------------------------------------------
 
 
 def _draw_of(
@@ -297,9 +295,9 @@ def _draw_of(
     parameters: Sequence[float] = (),
     codes: tuple[Callable[[Any], int], Callable[[int], Any]] | None = None,
 ) -> Any:
-    """Return one of some constants, each with its mass.
+    """Draw one of the outcomes, each with its probability.
 
-    The ``codes`` say which of them a number is that NumPy drew, and what NumPy draws for one of them.
+    ``codes`` decode NumPy's draw to an outcome, and encode an outcome as NumPy's draw.
     """
     possible = [(value, mass) for value, mass in zip(outcomes, masses, strict=True) if mass]
     name = run.draw(finite(possible))
@@ -319,16 +317,16 @@ def _few(count: int) -> int:
 def integers(
     run: TracedRun, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Any:
-    """Return integers from low to high. ``high`` itself is possible only with ``endpoint``."""
+    """Draw integers from ``low`` to ``high``, which is included only with ``endpoint``."""
     first, last, up_to = real(low), real(high), bool(real(endpoint))
     shown = checked("integers", first, last, size=_size(size), dtype=dtype, endpoint=up_to)
     first, last = (0, first) if last is None else (first, last)
     make = shown.dtype.type if isinstance(shown, np.ndarray) else type(shown)
     items: list[Any] = []
-    for one, other in zip(*_given(run, shown, _ours(first), _ours(last)), strict=True):
-        a, b = operator.index(one), operator.index(other) + up_to
+    for least, most in zip(*_given(run, shown, _ours(first), _ours(last)), strict=True):
+        a, b = operator.index(least), operator.index(most) + up_to
         if max(abs(a), abs(b)) > LARGEST_INTEGER:
-            raise NotProvedError("integers of more than 53 bits are drawn, which floats do not hold exactly")
+            raise NotProvedError("integers of more than 53 bits are drawn, which floats do not represent exactly")
         if b - a > MOST_OUTCOMES:
             name = run.draw(("uniform",))
             run.drew(
@@ -350,7 +348,7 @@ def _ours(value: Any) -> Any:
 
 
 def binomial(run: TracedRun, n: Any, p: Any, size: Any = None) -> Any:
-    """Return how many of n trials succeed, with probability p each."""
+    """Draw the number of successes in n trials of probability p."""
     shown = checked("binomial", real(n), real(p), size=_size(size))
     make = shown.dtype.type if isinstance(shown, np.ndarray) else type(shown)
     items = []
@@ -368,7 +366,7 @@ def binomial(run: TracedRun, n: Any, p: Any, size: Any = None) -> Any:
 def choice(
     run: TracedRun, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: Any = 0, shuffle: Any = True
 ) -> Any:
-    """Return options, each with its probability in p."""
+    """Choose among options, with the probabilities ``p``."""
     options = _options(run, a)
     chances, again, size = real(p), bool(real(replace)), _size(size)
     places = np.arange(len(options)) if not isinstance(a, int) else a
@@ -381,14 +379,14 @@ def choice(
         raise NotProvedError("rng.choice without replacement is not modelled with `p=` or `shuffle=False`")
     left, items = list(range(len(options))), []
     given = (float(again), len(options), *([] if p is None else map(float, masses)))
-    known = not any(isinstance(option, Term | Lazy) for option in options)
+    of_constants = not any(isinstance(option, Term | Lazy) for option in options)
     for _ in range(count):
         total = sum((masses[at] for at in left), Fraction(0))
         shares = [masses[at] / total for at in left]
-        if known and again:
+        if of_constants and again:
             items.append(_draw_of(run, "choice", options, shares, given))
             continue
-        # Which of the data is chosen is looked at, so that the data themselves are in the output.
+        # The choice is settled here, so that the chosen data value itself becomes the result.
         place = functools.partial(_place_of, run, [(at, options[at]) for at in left])
         number = functools.partial(_number_at, run, options)
         chosen = int(constant(_draw_of(run, "choice", left, shares, given, (place, number))))
@@ -401,11 +399,11 @@ def choice(
 
 
 def _options(run: TracedRun, a: Any) -> list[Any]:
-    """Return what is chosen from, as NumPy has it: a list is made an array first."""
+    """Return the options, as NumPy sees them: a list becomes an array first."""
     if isinstance(a, Array | list | tuple):
         array = as_array(run, a)
         if len(array.shape) != 1:
-            raise NotProvedError("rng.choice chooses rows of an array; choose the number of a row")
+            raise NotProvedError("rng.choice chooses rows of an array; choose a row index instead")
         return list(array.typed())
     count = _few(operator.index(real(a)))
     return list(range(count))
@@ -416,19 +414,19 @@ def _number_at(run: Any, options: Sequence[Any], at: int) -> Any:
 
 
 def _nothing(drawn: Any) -> None:
-    """There is no symbol for what is not random."""
+    """Decode a degenerate draw, which has no symbol."""
 
 
 def _place_of(run: Any, options: Sequence[tuple[int, Any]], drawn: Any) -> int:
     values = [(at, run.number(option)) for at, option in options]
-    return min(values, key=lambda one: abs(float(one[1]) - float(drawn)))[0]
+    return min(values, key=lambda pair: abs(float(pair[1]) - float(drawn)))[0]
 
 
 # Orders --------------------------------------------------------------------------------------------------------------------
 
 
 def permutation(run: TracedRun, x: Any, axis: Any = 0) -> Any:
-    """Return the items, or the integers below x, in random order."""
+    """Return the items of ``x``, or the integers below it, in random order."""
     if real(axis) != 0:
         raise NotProvedError("rng.permutation has an axis; permute a list of one axis")
     if isinstance(x, Array | list | tuple):
@@ -443,7 +441,7 @@ def permutation(run: TracedRun, x: Any, axis: Any = 0) -> Any:
 
 
 def shuffle(run: TracedRun, x: Any, axis: Any = 0) -> None:
-    """Put the items of a list or an array into random order."""
+    """Shuffle a list or an array in place."""
     if real(axis) != 0 or (isinstance(x, Array) and len(x.shape) != 1) or not isinstance(x, Array | list):
         raise NotProvedError("rng.shuffle has an axis, or something other than a list; shuffle a list of one axis")
     if isinstance(x, list):
@@ -457,7 +455,7 @@ def shuffle(run: TracedRun, x: Any, axis: Any = 0) -> None:
 
 
 def _order(run: TracedRun, count: int) -> list[int]:
-    """Return a random order of places, which is looked at."""
+    """Return a random order of indices, settled by forks."""
     left, order = list(range(count)), []
     while left:
         masses = [Fraction(1, len(left))] * len(left)

@@ -1,8 +1,8 @@
-"""Ways to write noise: what is computed from other draws, and has a law of its own.
+"""Recognises noise that is computed from other draws.
 
-−ln U is exponential. An exponential number with a random sign is Laplace noise, and so is sign(u) ln(1 − 2|u|) for u uniform from
-−1/2 to 1/2. Such a number is a symbol of its law. The draws that it is made of may then be used for nothing else, which is checked
-when the run is over.
+−ln U is exponential. Exponential noise with a random sign is Laplace noise, and so is sign(u) ln(1 − 2|u|) for u uniform on
+(−1/2, 1/2). Such a number becomes a symbol of its own law. The draws that it consumes must not be used for anything else, which is
+checked at the end of the run.
 """
 
 import math
@@ -21,23 +21,23 @@ HALF = Fraction(1, 2)
 
 
 def _made(run: TracedRun, how: Key, source: str, law: Law, draws: frozenset[str], value: Callable[[], float]) -> Form:
-    """Return noise of a law that is made of draws, in a way that ``how`` tells. ``value`` is its number in a run on numbers."""
+    """Return computed noise as a symbol. ``how`` identifies the computation, ``value`` gives its number in a run on numbers."""
     name = run.names.noise(int(source[1:].partition(".")[0]), law)
-    for one in draws:
-        if run.consumed.setdefault(one, how) != how:
+    for draw in draws:
+        if run.consumed.setdefault(draw, how) != how:
             raise NotProvedError("a draw is used for two kinds of noise; draw twice")
     run.computed(name, value)
     return Form.symbol(name)
 
 
 def _fine(run: TracedRun, form: Form) -> tuple[str, Fraction, Fraction] | None:
-    """Return a uniform number as ``uniform_of``; None if its floats are coarse, so that small numbers are missing."""
+    """Return a uniform draw as ``uniform_of`` does; None if its floats are coarse near 0."""
     uniform = run.uniform_of(form)
     return None if uniform is None or run.is_coarse(uniform[0]) else uniform
 
 
 def _centred(run: TracedRun, form: Form) -> tuple[str, Fraction] | None:
-    """Return a uniform number and its sign, where a form is that number from −1/2 to 1/2."""
+    """Return the uniform draw and its sign, if a form is that draw centred to (−1/2, 1/2)."""
     uniform = _fine(run, form)
     if uniform is None or abs(uniform[1]) != 1 or uniform[2] != -uniform[1] / 2:
         return None
@@ -45,7 +45,7 @@ def _centred(run: TracedRun, form: Form) -> tuple[str, Fraction] | None:
 
 
 def logarithm(run: TracedRun, name: str, form: Form) -> Form | None:
-    """Return ln of a uniform number from 0 to 1 as exponential noise, or of a quotient of two; None for any other."""
+    """Return ln of a uniform draw, or of a quotient of two, as exponential noise; None for other forms."""
     inner = form.plus(Form.number(Fraction(1))) if name == "log1p" else form
     uniform = _fine(run, inner)
     if uniform is not None and [*uniform[1:]] in ([1, 0], [-1, 1]) and name in ("log", "log1p"):
@@ -65,29 +65,29 @@ def logarithm(run: TracedRun, name: str, form: Form) -> Form | None:
 
 
 def product(run: TracedRun, a: Any, b: Any) -> Form | None:
-    """Return a product of two scalars as Laplace noise; None if it is not Laplace noise."""
+    """Return a product of two scalars as Laplace noise, if it is; None otherwise."""
     (a, times), (b, more) = _unit(a), _unit(b)
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, Term):
-            found = _with_sign(run, one, other) or _inverse(run, one, other)
-            if found is not None:
-                return found.times(times * more)
+    for factor, other in ((a, b), (b, a)):
+        if isinstance(factor, Term):
+            noise = _with_sign(run, factor, other) or _inverse(run, factor, other)
+            if noise is not None:
+                return noise.times(times * more)
     return None
 
 
 def _unit(value: Any) -> tuple[Any, Fraction]:
-    """Return a multiple of one symbol as that symbol and the factor; all else as it is."""
+    """Split a multiple of one symbol into symbol and factor; return other values unchanged."""
     if not isinstance(value, Term) or len(value.form.terms) != 1 or value.form.constant:
         return value, Fraction(1)
     [(name, factor)] = value.form.terms.items()
     return Term(Form.symbol(name), value.kind), factor
 
 
-def _with_sign(run: TracedRun, one: Term, sign: Any) -> Form | None:
-    """Return exponential noise times a fair sign."""
-    if len(one.form.terms) != 1 or one.form.constant:
+def _with_sign(run: TracedRun, noise: Term, sign: Any) -> Form | None:
+    """Return exponential noise times a fair sign as Laplace noise; None for other products."""
+    if len(noise.form.terms) != 1 or noise.form.constant:
         return None
-    [name] = one.form.terms
+    [name] = noise.form.terms
     law = run.names.laws.get(name, ("",))
     if law[0] != "exponential":
         return None
@@ -103,7 +103,7 @@ def _with_sign(run: TracedRun, one: Term, sign: Any) -> Form | None:
 
 
 def _table(sign: Any) -> Key:
-    """Return what tells a sign from others of the same draws: each outcome, or the form that it is the sign of."""
+    """Return a key that identifies a sign among functions of the same draws."""
     if isinstance(sign, Lazy):
         return tuple(int(sign.function(outcomes)) for outcomes, _ in states(sign.sources, sign.cuts))
     key: Key = sign.form.key()
@@ -111,7 +111,7 @@ def _table(sign: Any) -> Key:
 
 
 def _sources_of_sign(run: TracedRun, sign: Any) -> frozenset[str] | None:
-    """Return the draws of a fair sign: a coin between −1 and 1, or the sign of a centred uniform number."""
+    """Return the draws behind a fair sign: of a discrete value ±1, or of a centred uniform draw; None for other values."""
     if isinstance(sign, Lazy):
         shares: dict[Any, Fraction] = {}
         for outcomes, mass in states(sign.sources, sign.cuts):
@@ -124,7 +124,7 @@ def _sources_of_sign(run: TracedRun, sign: Any) -> frozenset[str] | None:
 
 
 def _inverse(run: TracedRun, sign: Term, logarithm_of: Any) -> Form | None:
-    """Return sign(u) ln(1 − 2|u|) for u uniform from −1/2 to 1/2: minus Laplace noise of scale 1."""
+    """Return sign(u) ln(1 − 2|u|), for u uniform on (−1/2, 1/2), as minus unit Laplace noise; None for other products."""
     signed = _operation(run, sign.form, "np.sign")
     if signed is None or not isinstance(logarithm_of, Term):
         return None
@@ -147,7 +147,7 @@ def _inverse(run: TracedRun, sign: Term, logarithm_of: Any) -> Form | None:
 
 
 def _operation(run: TracedRun, form: Form, name: str) -> tuple[Form, ...] | None:
-    """Return the arguments of an operation, where a form is that and nothing else."""
+    """Return an operation's arguments, if a form is exactly that operation."""
     if len(form.terms) != 1 or form.constant:
         return None
     [(symbol, factor)] = form.terms.items()
@@ -158,11 +158,11 @@ def _operation(run: TracedRun, form: Form, name: str) -> tuple[Form, ...] | None
 
 
 def require_unused(run: TracedRun, path: Path) -> None:
-    """Raise NotProvedError if a draw from which noise is made is also used for something else."""
+    """Raise NotProvedError if a draw consumed by computed noise is also used for something else."""
     if not run.consumed:
         return
     forms = [condition.form for condition in path.conditions]
     forms += [leaf for leaf in path.leaves if isinstance(leaf, Form)]
     used = {name for form in forms for name in run.names.symbols(form)} | path.labels.keys()
     if path.groups or not used.isdisjoint(run.consumed):
-        raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
+        raise NotProvedError("a draw that computed noise consumes is also used for something else; draw twice")

@@ -1,10 +1,10 @@
-"""Values with a finite law that are not looked at yet: coins, dice, and what is computed from them.
+"""Lazy discrete values: coins, dice, and what is computed from them before anything depends on an outcome.
 
-A mechanism that flips twenty coins and returns them has a million outcomes, but no decision depends on one. So what is made of
-coins stays a function of its sources, and independent outputs are enumerated apart. A value that is looked at (``if``, an index, a
-sum with noise) is settled: the run forks over the outcomes of its sources.
+A mechanism that flips twenty coins and returns them has a million outcomes, but no decision depends on them. So a value computed
+from coins stays a function of its sources, and independent outputs are enumerated separately. A value that is used (by ``if``, as
+an index, in a sum with noise) is settled: the run forks over the outcomes of its sources.
 
-Outcomes are real constants of Python and NumPy, and functions of them are the real ones.
+Outcomes are real Python and NumPy constants, and the real functions are applied to them.
 """
 
 import itertools
@@ -18,13 +18,13 @@ from typing import Any, Protocol
 from dp_prover.errors import NotProvedError
 from dp_prover.numbers.form import exact
 
-MOST_STATES = 4096  # of the sources of one value
-State = tuple[Any, Fraction]  # an outcome of a source, and its mass
+MOST_STATES = 4096  # joint outcomes of one value's sources
+State = tuple[Any, Fraction]  # an outcome of a source, and its probability
 Cuts = Mapping[str, frozenset[Fraction]]
 
 
 def unmodelled(error: BaseException) -> NotProvedError:
-    """Return the end of an attempt for a call that raises. The text of an exception is part of an output, and is not modelled."""
+    """Return the NotProvedError for a call that raises: its message would be part of the output, and is not modelled."""
     words = f"this raises {type(error).__name__} ({error}), whose text is not modelled; test for it with if"
     return NotProvedError(words)
 
@@ -33,17 +33,17 @@ class Forking(Protocol):
     """The interface of the run that a lazy value belongs to."""
 
     def states(self, name: str, cuts: Iterable[Fraction]) -> list[State]:
-        """Return the outcomes of a finite or uniform source that are left, with their masses."""
+        """Return a source's remaining outcomes, with their probabilities; those of a uniform source between ``cuts``."""
 
     def settle(self, sources: frozenset[str], cuts: Cuts) -> dict[str, Any]:
-        """Fork over the outcomes of sources, and return the outcomes of this run."""
+        """Fork over the outcomes of sources, and return this run's."""
 
 
 CURRENT: ContextVar[Forking] = ContextVar("the run that is traced")
 
 
 class Lazy:
-    """A function of independent sources. ``cuts`` has, for each uniform source, the numbers it is compared with."""
+    """A function of independent sources. ``cuts`` maps each uniform source to the numbers it is compared with."""
 
     __slots__ = ("_values", "cuts", "function", "sources")
     __hash__ = None  # type: ignore[assignment]
@@ -56,25 +56,25 @@ class Lazy:
 
     @classmethod
     def source(cls, name: str) -> "Lazy":
-        """Return the outcome of a source itself."""
+        """Return a source itself."""
         return cls(frozenset([name]), {}, lambda outcomes: outcomes[name])
 
     def __bool__(self) -> bool:
         raise AssertionError("a lazy value has no truth before it is settled")
 
     def settled(self) -> Any:
-        """Return the value, after the run has forked over its sources."""
+        """Fork over the sources, and return the value."""
         return self.function(CURRENT.get().settle(self.sources, self.cuts))
 
     def values(self) -> list[Any]:
-        """Return every value that is possible."""
+        """Return all possible values."""
         if self._values is None:
             self._values = [self.function(outcomes) for outcomes, _ in states(self.sources, self.cuts)]
         return self._values
 
 
 class Numbered(Lazy):
-    """One of too many integers to list, all equally likely: ⌊low + count·U⌋ of a uniform number U. It can be compared."""
+    """A uniform integer with too many outcomes to list, ⌊low + count·U⌋ for a uniform U. It can only be compared."""
 
     __slots__ = ("count", "low", "name")
 
@@ -86,7 +86,7 @@ class Numbered(Lazy):
         raise NotProvedError(f"a draw has {self.count:,} outcomes; these can only be compared with numbers")
 
     def compared(self, compare: Callable[[Any, Any], Any], number: Fraction) -> Lazy:
-        """Return how the integer compares with a number: its index is below a whole number, or not."""
+        """Compare the integer with a number, as a comparison of U with a threshold."""
         below = compare in (operator.lt, operator.le)
         up = compare in (operator.lt, operator.ge)
         least = math.ceil(number) if up else math.floor(number) + 1
@@ -94,7 +94,7 @@ class Numbered(Lazy):
 
 
 def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
-    """Return the lazy result of an operation on values, some of them lazy."""
+    """Apply an operation lazily to values, some of them lazy."""
     lazy = [argument for argument in arguments if isinstance(argument, Lazy)]
     sources = frozenset[str]().union(*(value.sources for value in lazy))
 
@@ -105,16 +105,16 @@ def applied(operation: Callable[..., Any], *arguments: Any) -> Lazy:
 
 
 def joined_cuts(cuts: Iterable[Cuts]) -> Cuts:
-    """Return all cuts of several values."""
-    found: dict[str, frozenset[Fraction]] = {}
-    for some in cuts:
-        for name, numbers in some.items():
-            found[name] = found.get(name, frozenset()) | numbers
-    return found
+    """Merge the cuts of several values."""
+    merged: dict[str, frozenset[Fraction]] = {}
+    for each in cuts:
+        for name, numbers in each.items():
+            merged[name] = merged.get(name, frozenset()) | numbers
+    return merged
 
 
 def compared_lazily(name: str, compare: Callable[[Any, Any], Any], threshold: Fraction | Lazy) -> Lazy:
-    """Return how a uniform number compares with a threshold, which may be lazy itself."""
+    """Compare a uniform source with a threshold, which may be lazy itself."""
     if not isinstance(threshold, Lazy):
         cuts = {name: frozenset([threshold])}
         return Lazy(frozenset([name]), cuts, lambda outcomes: compare(outcomes[name], threshold))
@@ -134,17 +134,17 @@ def _number(value: Any) -> Fraction:
 
 
 def states(sources: Iterable[str], cuts: Cuts) -> list[tuple[dict[str, Any], Fraction]]:
-    """Return the joint outcomes of independent sources, each with its mass."""
+    """Return the joint outcomes of independent sources, with their probabilities."""
     names = sorted(sources)
     run = CURRENT.get()
     each: list[Sequence[State]] = [run.states(name, cuts.get(name, frozenset())) for name in names]
     size = math.prod(len(some) for some in each)
     if size > MOST_STATES:
         raise NotProvedError(f"a value depends on {len(names)} random choices with {size:,} outcomes together")
-    found = []
+    joint = []
     for outcome in itertools.product(*each):
         mass = Fraction(1)
         for _, share in outcome:
             mass *= share
-        found.append((dict(zip(names, (value for value, _ in outcome), strict=True)), mass))
-    return found
+        joint.append((dict(zip(names, (value for value, _ in outcome), strict=True)), mass))
+    return joint

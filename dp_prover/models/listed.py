@@ -1,11 +1,12 @@
-"""The list of functions that the evaluator models, by the objects that Python calls; all others end an attempt.
+"""The allow-list of functions that the evaluator models, by function object; calling any other ends the attempt.
 
-An entry has a model for arguments with terms and lazy values. One that is ``pure`` is called itself with constants. The lists of
-Python and of NumPy are in ``listed_python`` and ``listed_numpy``.
+An entry's model handles terms and lazy values. With constants, a ``pure`` function is called itself. ``listed_python`` and
+``listed_numpy`` hold the entries.
 """
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,25 +20,25 @@ from dp_prover.models.lazy import Lazy, Numbered, unmodelled
 from dp_prover.models.run import TracedRun
 from dp_prover.models.values import Array, Mark, RaisesError, Term, is_constant, typed
 
-MOST_STEPS = 100_000  # of what a loop goes over
+MOST_STEPS = 100_000  # of a loop
 LONG, MOST_FOR_LONG = ("math.factorial", "math.comb", "math.perm"), 2_000
 
 
 class Caller(Protocol):
-    """The interface of the evaluator for models."""
+    """The evaluator's interface for models."""
 
     run: TracedRun
 
     def call(self, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """Call a function of the mechanism, or one that is listed."""
+        """Call a function of the mechanism, or a listed one."""
 
     def truth(self, value: Any) -> bool:
-        """Return whether a value is true, after a fork if that is not known."""
+        """Return whether a value is true, forking if it may be either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A function that is modelled. ``model`` is called with the caller, then the arguments."""
+    """A modelled function. ``model`` takes the caller, then the arguments; None models constants only."""
 
     name: str
     real: Any
@@ -46,21 +47,21 @@ class Listed:
 
 
 class Iterated:
-    """An iterator of values, which a loop can go over once. After an exception in it, it is not used again."""
+    """An iterator. After it has raised, it cannot be used again."""
 
     def __init__(self, values: Iterator[Any]) -> None:
         self.values = _UntilRaised(values)
 
 
 class _UntilRaised(Iterator[Any]):
-    """Yields values. After an exception Python's own differ, since a map goes on and a generator has ended."""
+    """Yields values until one raises. Python's iterators then differ: a map goes on, a generator has ended."""
 
     def __init__(self, values: Iterator[Any]) -> None:
         self._values, self._raised = values, False
 
     def __next__(self) -> Any:
         if self._raised:
-            raise NotProvedError("an iterator is used after an exception in it")
+            raise NotProvedError("an iterator is used after it raised an exception")
         try:
             return next(self._values)
         except RaisesError:
@@ -69,21 +70,21 @@ class _UntilRaised(Iterator[Any]):
 
 
 class View:
-    """The keys, values or items of a dict, as they are whenever they are looked at."""
+    """A live view of a dict's "keys", "values" or "items"."""
 
-    def __init__(self, found: dict[Any, Any], what: str) -> None:
-        self.found, self.what = found, what
+    def __init__(self, mapping: dict[Any, Any], kind: str) -> None:
+        self.mapping, self.kind = mapping, kind
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.mapping)
 
-    def now(self) -> list[Any]:
-        """Return what it holds."""
-        return list(getattr(self.found, self.what)())
+    def content(self) -> list[Any]:
+        """Return the view's present content."""
+        return list(getattr(self.mapping, self.kind)())
 
 
 def iterate(value: Any) -> Iterator[Any]:
-    """Return an iterator over a value, as Python's ``iter``."""
+    """Iterate over a value, as Python's ``iter`` does."""
     if isinstance(value, Iterated):
         return value.values
     if isinstance(value, Array):
@@ -98,7 +99,7 @@ def iterate(value: Any) -> Iterator[Any]:
     if type(value) is dict:
         return _of_dict(value, value)
     if isinstance(value, View):
-        return _of_dict(value.found, value.now(), value.what)
+        return _of_dict(value.mapping, value.content(), value.kind)
     if type(value) is set:
         raise NotProvedError("the order of a set is not modelled; use sorted()")
     shown = "a number from data or noise" if isinstance(value, Term) else f"a {type(value).__name__}"
@@ -107,45 +108,41 @@ def iterate(value: Any) -> Iterator[Any]:
 
 
 def _by_place(items: list[Any]) -> Iterator[Any]:
-    """Go over a list that may grow meanwhile, as Python does."""
+    """Iterate over a list that may grow meanwhile, as Python does."""
     at = 0
     while at < len(items):
         yield items[at]
         at += 1
 
 
-def _of_dict(found: dict[Any, Any], rows: Iterable[Any], what: str = "keys") -> Iterator[Any]:
-    """Go over a dict. Raises NotProvedError if it gets another length meanwhile."""
-    return _unchanged(found, len(found), list(found), list(rows), what)
+def _of_dict(mapping: dict[Any, Any], rows: Iterable[Any], kind: str = "keys") -> Iterator[Any]:
+    """Iterate over a dict. Raises NotProvedError if its keys change meanwhile."""
+    return _unchanged(mapping, len(mapping), list(mapping), list(rows), kind)
 
 
-def _unchanged(found: dict[Any, Any], length: int, keys: list[Any], rows: list[Any], what: str) -> Iterator[Any]:
+def _unchanged(mapping: dict[Any, Any], length: int, keys: list[Any], rows: list[Any], kind: str) -> Iterator[Any]:
     for key, row in zip(keys, rows, strict=True):
-        if len(found) == length and key in found:
-            yield key if what == "keys" else found[key] if what == "values" else (key, found[key])
-        if len(found) != length or row is found or not _are_same(list(found), keys):
+        if len(mapping) == length and key in mapping:
+            yield key if kind == "keys" else mapping[key] if kind == "values" else (key, mapping[key])
+        if len(mapping) != length or row is mapping or not all(map(operator.is_, mapping, keys)):
             raise NotProvedError(
-                "a dict is changed while a loop goes over it, which raises RuntimeError; go over list(...)"
+                "a dict is changed while a loop iterates over it, which raises RuntimeError; iterate over list(...)"
             )
 
 
-def _are_same(some: list[Any], others: list[Any]) -> bool:
-    return all(one is other for one, other in zip(some, others, strict=True))
-
-
 def listed(values: Any) -> list[Any]:
-    """Return the items of an iterator as a list."""
-    found = []
+    """Return the items of an iterable as a list."""
+    items = []
     for value in iterate(values):
-        found.append(value)
-        require_few(len(found))
-    return found
+        items.append(value)
+        require_few(len(items))
+    return items
 
 
 def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a function of the list: the function itself with constants, and its model otherwise."""
+    """Call a listed function: itself with constants, its model otherwise."""
     known = all(map(is_known, arguments)) and all(map(is_known, keywords.values()))
-    if entry.pure and known and all(not isinstance(one, Iterated) for one in arguments):
+    if entry.pure and known and not any(isinstance(argument, Iterated) for argument in arguments):
         return of_constants(entry.name, entry.real, arguments, keywords)
     if entry.model is None:
         raise NotProvedError(f"{entry.name} has a number from data or noise, for which it is not modelled")
@@ -154,13 +151,13 @@ def called(entry: Listed, caller: Caller, arguments: Sequence[Any], keywords: Ma
 
 
 class _NoExampleError(Exception):
-    """A value for which no other can stand."""
+    """A value has no ordinary example."""
 
 
 def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-    """Raise NotProvedError if a real function raises on other numbers than those of data and noise."""
+    """Raise NotProvedError if the real function raises on an example of the arguments."""
     try:
-        given, named = [_example(one) for one in arguments], {name: _example(one) for name, one in keywords.items()}
+        given, named = list(map(_example, arguments)), {name: _example(value) for name, value in keywords.items()}
     except _NoExampleError:
         return
     try:
@@ -170,7 +167,7 @@ def require_accepted(function: Callable[..., Any], arguments: Sequence[Any], key
 
 
 def _example(value: Any) -> Any:
-    """Return an ordinary Python value like the one given, with 1 for each number from data or noise."""
+    """Return an ordinary value of the same type and shape, with 1 for each number from data or noise."""
     if isinstance(value, Array):
         return np.ones(value.shape, value.dtype)
     if isinstance(value, Term):
@@ -187,24 +184,23 @@ def _example(value: Any) -> Any:
 
 
 def of_constants(name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a real function with constants. It gets copies of its arguments. A function that writes into an argument or returns it
-    is refused.
-    """
-    given = [real(one) for one in arguments]
-    if name in LONG and any(isinstance(one, int) and abs(one) > MOST_FOR_LONG for one in given):
+    """Call a real function with copies of constants. Raises NotProvedError if it changes an argument, or returns one."""
+    given = list(map(real, arguments))
+    if name in LONG and any(isinstance(number, int) and abs(number) > MOST_FOR_LONG for number in given):
         raise NotProvedError(
-            f"{name} of a number above {MOST_FOR_LONG} takes long; compute it outside of the mechanism"
+            f"{name} of a number above {MOST_FOR_LONG} takes too long; compute it outside the mechanism"
         )
     named = {key: real(value) for key, value in keywords.items()}
-    arrays = [one for one in (*given, *named.values()) if isinstance(one, np.ndarray)]
-    before = [one.tobytes() for one in arrays]
-    found = native(function, *given, **named)
-    if [one.tobytes() for one in arrays] != before:
-        raise NotProvedError(f"{name} writes into an array that it is given, which is not modelled; remove `out=`")
-    results = [one for one in (found if isinstance(found, list | tuple) else [found]) if isinstance(one, np.ndarray)]
-    if any(np.may_share_memory(one, other) for one in results for other in arrays):
-        raise NotProvedError(f"{name} returns an array that it is given, or a part of it; make a copy()")
-    return ours(found)
+    arrays = [value for value in (*given, *named.values()) if isinstance(value, np.ndarray)]
+    before = [array.tobytes() for array in arrays]
+    result = native(function, *given, **named)
+    if [array.tobytes() for array in arrays] != before:
+        raise NotProvedError(f"{name} writes into its argument, which is not modelled; remove `out=`")
+    parts = result if isinstance(result, list | tuple) else [result]
+    results = [part for part in parts if isinstance(part, np.ndarray)]
+    if any(np.may_share_memory(part, array) for part in results for array in arrays):
+        raise NotProvedError(f"{name} returns its argument, or a part of it; make a copy()")
+    return ours(result)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -213,7 +209,7 @@ def _signature(model: Callable[..., Any]) -> inspect.Signature:
 
 
 def modelled(name: str, model: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a model. If it does not have an argument, the attempt ends."""
+    """Call a model. Raises NotProvedError if it lacks a parameter."""
     try:
         _signature(model).bind(*arguments, **keywords)
     except TypeError as error:

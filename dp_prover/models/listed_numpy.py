@@ -1,4 +1,4 @@
-"""The functions of NumPy that are modelled."""
+"""The modelled functions of NumPy."""
 
 import functools
 import operator
@@ -29,6 +29,7 @@ from dp_prover.models.arrays import (
     elementwise,
     filled,
     matrix_product,
+    put,
     real,
     rearranged,
     reduced,
@@ -43,31 +44,26 @@ from dp_prover.numbers.form import exact
 
 
 def item_by_item(function: Scalars, sample: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return the model of a ufunc with this number of arguments."""
+    """Return the model of a ufunc with ``count`` arguments."""
 
     def model(caller: Caller, *operands: Any) -> Any:
         if len(operands) != count:
             raise NotProvedError(f"np.{sample.__name__} has {len(operands)} arguments; out= is not modelled")
-        found = elementwise(caller.run, function, sample, *operands)
-        return found if isinstance(found, Array) else _of_numpy(caller.run, found, sample, operands)
+        result = elementwise(caller.run, function, sample, *operands)
+        return result if isinstance(result, Array) else _of_numpy(caller.run, result, sample, operands)
 
     return model
 
 
 def _of_numpy(run: TracedRun, value: Any, sample: Callable[..., Any], operands: Sequence[Any]) -> Any:
-    """Return a scalar with the type that a ufunc gives: one of NumPy, even for numbers of Python."""
+    """Return a scalar with a ufunc's result type, which is NumPy's even for Python numbers."""
     if isinstance(value, Array):
         return value
-    kinds = [
-        np.ones((), kind_of(one)) if not isinstance(one, Array | list | tuple) else np.ones((), FLOAT64)
-        for one in operands
-    ]
-    dtype = (
-        kind_of(value)
-        if not all(isinstance(kind_of(one), type) for one in operands if not isinstance(one, Array | list | tuple))
-        else None
-    )
-    kind = dtype if isinstance(dtype, np.dtype) else np.asarray(native(sample, *kinds)).dtype
+    kinds = [None if isinstance(operand, Array | list | tuple) else kind_of(operand) for operand in operands]
+    ones = [np.ones((), FLOAT64 if kind is None else kind) for kind in kinds]
+    has_dtype = any(isinstance(kind, np.dtype) for kind in kinds)
+    own = kind_of(value) if has_dtype else None
+    kind = own if isinstance(own, np.dtype) else np.asarray(native(sample, *ones)).dtype
     return next(array_of([cast(run, value, kind)], (), kind).typed())
 
 
@@ -102,11 +98,12 @@ def _logical(function: Callable[..., Any]) -> Scalars:
 
 
 def _true_divide(run: TracedRun, a: Any, b: Any) -> Any:
-    kinds = [np.ones(1, kind_of(one)) if isinstance(kind_of(one), np.dtype) else kind_of(one)(1) for one in (a, b)]  # type: ignore[operator]  # a type of Python
-    if np.true_divide(*kinds).dtype != FLOAT64:
-        raise NotProvedError("np.divide has a number of fewer than 64 bits; use np.float64")
-    # NumPy never raises for a divisor of 0.
-    return binary(run, "/", *(cast_item(run, one, FLOAT64) for one in (a, b)))
+    kinds = [kind_of(value) for value in (a, b)]
+    ones = [np.ones(1, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds]
+    if np.true_divide(*ones).dtype != FLOAT64:
+        raise NotProvedError("np.divide has a number of less than 64 bits; use np.float64")
+    # NumPy does not raise for a divisor of 0.
+    return binary(run, "/", *(cast_item(run, value, FLOAT64) for value in (a, b)))
 
 
 UFUNCS: dict[str, tuple[Scalars, int]] = {
@@ -125,9 +122,9 @@ UFUNCS: dict[str, tuple[Scalars, int]] = {
 
 
 def chosen(run: TracedRun, decides: Any, yes: Any, no: Any) -> Any:
-    """Return one of two scalars. If a coin decides between constants, the choice stays lazy."""
+    """Choose between two scalars. A lazy choice between constants stays lazy."""
     if isinstance(decides, Lazy) and not isinstance(yes, Term) and not isinstance(no, Term):
-        return applied(lambda known, a, b: a if known else b, decides, yes, no)
+        return applied(lambda holds, a, b: a if holds else b, decides, yes, no)
     return yes if is_true(run, decides) else no
 
 
@@ -137,20 +134,20 @@ def _where_of(condition: Any, x: Any, y: Any) -> Any:
 
 def _where(caller: Caller, condition: Any, *sides: Any) -> Any:
     if not sides:
-        return caller_places(caller, condition)
+        return true_places(caller, condition)
     if len(sides) != 2:
-        raise NotProvedError("np.where has a condition and both sides, or a condition alone")
+        raise NotProvedError("np.where takes a condition, alone or with both alternatives")
     x, y = sides
-    found = elementwise(caller.run, chosen, _where_of, condition, x, y)
-    if isinstance(found, Array):
-        return found
-    kinds = [kind_of(one) for one in (x, y)]
+    chosen_items = elementwise(caller.run, chosen, _where_of, condition, x, y)
+    if isinstance(chosen_items, Array):
+        return chosen_items
+    kinds = [kind_of(side) for side in (x, y)]
     dtype = np.result_type(*(kind if isinstance(kind, np.dtype) else kind(1) for kind in kinds))
-    return array_of([cast(caller.run, found, dtype)], (), dtype)
+    return array_of([cast(caller.run, chosen_items, dtype)], (), dtype)
 
 
-def caller_places(caller: Caller, condition: Any) -> Any:
-    """Return the places at which a condition holds. This decides the condition."""
+def true_places(caller: Caller, condition: Any) -> Any:
+    """Return the indices at which a condition holds. This decides the condition."""
     array = as_array(caller.run, condition)
     flags = np.array([is_true(caller.run, item) for item in array.typed()], np.bool_).reshape(array.shape)
     return tuple(array_of(places.tolist(), places.shape, places.dtype) for places in np.nonzero(flags))
@@ -158,7 +155,7 @@ def caller_places(caller: Caller, condition: Any) -> Any:
 
 def _flatnonzero(caller: Caller, a: Any) -> Any:
     array = as_array(caller.run, a)
-    return caller_places(caller, array_of(array.flat(), (array.index.size,), array.dtype))[0]
+    return true_places(caller, array_of(array.flat(), (array.index.size,), array.dtype))[0]
 
 
 def _count_nonzero(caller: Caller, a: Any) -> Any:
@@ -169,18 +166,18 @@ def _count_nonzero(caller: Caller, a: Any) -> Any:
 
 def _clip(caller: Caller, a: Any, a_min: Any = None, a_max: Any = None) -> Any:
     if isinstance(a, Array | list | tuple) or isinstance(a_min, Array | list) or isinstance(a_max, Array | list):
-        found = a
+        clipped = a
         for end, larger in ((a_min, True), (a_max, False)):
             if end is not None:
                 function, sample = (_larger, np.maximum) if larger else (_smaller, np.minimum)
-                found = elementwise(caller.run, function, sample, found, end)
-        if found is a:
-            raise NotProvedError("np.clip has no ends; use copy()")
-        return found
-    found = scalar.clipped(caller.run, a, a_min, a_max)
-    kind = kind_of(found)
+                clipped = elementwise(caller.run, function, sample, clipped, end)
+        if clipped is a:
+            raise NotProvedError("np.clip has no limits; use copy()")
+        return clipped
+    clipped = scalar.clipped(caller.run, a, a_min, a_max)
+    kind = kind_of(clipped)
     dtype = kind if isinstance(kind, np.dtype) else np.dtype(kind)
-    return next(array_of([cast(caller.run, found, dtype)], (), dtype).typed())
+    return next(array_of([cast(caller.run, clipped, dtype)], (), dtype).typed())
 
 
 def _searchsorted(caller: Caller, a: Any, v: Any, side: Any = "left") -> Any:
@@ -195,7 +192,7 @@ def _searchsorted(caller: Caller, a: Any, v: Any, side: Any = "left") -> Any:
         if may_be_nan(value):
             raise NotProvedError("np.searchsorted has NaN")
         below = [compare_scalars(run, operation, value, number) for number in table]
-        if any(isinstance(one, Lazy) for one in below):
+        if any(isinstance(answer, Lazy) for answer in below):
             return lazily(lambda *each: np.int64(sum(map(bool, each))), *below)
         return np.int64(sum(map(bool, below)))
 
@@ -206,7 +203,7 @@ def _searchsorted(caller: Caller, a: Any, v: Any, side: Any = "left") -> Any:
 
 
 def along(function: Scalars, sample: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the model of a function that takes a list of numbers, along an axis."""
+    """Return the model of a function of a list of numbers, applied along an axis."""
 
     def model(caller: Caller, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         return reduced(caller.run, function, sample, a, axis, bool(real(keepdims)))
@@ -281,14 +278,14 @@ def _sorted_along(caller: Caller, a: Any, axis: Any = -1) -> Any:
 
 
 def _norm(caller: Caller, x: Any, ord: Any = None) -> Any:
-    known = real(ord)
-    if known not in (None, 1, 2, np.inf):
-        raise NotProvedError("np.linalg.norm is modelled for the orders 1, 2 and infinity")
-    function = functools.partial(_norm_of, known)
+    order = real(ord)
+    if order not in (None, 1, 2, np.inf):
+        raise NotProvedError("np.linalg.norm is only modelled for the orders 1, 2 and infinity")
+    function = functools.partial(_norm_of, order)
     array = as_array(caller.run, x)
     if len(array.shape) != 1:
         raise NotProvedError("the norm of a matrix is not modelled")
-    return scalar.all_opaque(f"norm {known!r}", function, caller.run, list(array.typed()))
+    return scalar.all_opaque(f"norm {order!r}", function, caller.run, list(array.typed()))
 
 
 def _norm_of(order: Any, items: Any) -> Any:
@@ -328,8 +325,6 @@ def _full(caller: Caller, shape: Any, fill_value: Any, dtype: Any = None) -> Any
     wanted = real(dtype)
     kind = np.dtype(wanted) if wanted is not None else as_array(caller.run, fill_value).dtype
     array = filled(shape, 0, kind)
-    from dp_prover.models.arrays import put
-
     put(caller.run, array, ..., fill_value)
     return array
 
@@ -340,7 +335,7 @@ def _append(caller: Caller, arr: Any, values: Any, axis: Any = None) -> Any:
 
 
 def _moved(name: str) -> Callable[..., Any]:
-    """Return the model of a function that moves items: NumPy's own, on their numbers."""
+    """Return the model of a function that only moves items: NumPy's own, on their indices."""
     function = getattr(np, name)
 
     def model(caller: Caller, *arguments: Any, **keywords: Any) -> Any:
@@ -350,11 +345,11 @@ def _moved(name: str) -> Callable[..., Any]:
         words = [value for value in (*places, *named.values()) if isinstance(value, str)]
         if len(arguments) not in range(1, most + 1) or keywords.keys() - PLACING or words:
             raise NotProvedError(
-                f"np.{name} is modelled with an array first, then axes and places; leave out what else it has"
+                f"np.{name} is only modelled with an array, axes and indices; leave out other arguments"
             )
         whole = arguments[0]
         if not isinstance(whole, Array | list | tuple):
-            raise NotProvedError(f"np.{name} is modelled for arrays and lists only")
+            raise NotProvedError(f"np.{name} is only modelled for arrays and lists")
         parts = isinstance(whole, list | tuple) and (name in JOINING or any(isinstance(item, Array) for item in whole))
         given = whole
         if not isinstance(whole, Array):
@@ -364,17 +359,17 @@ def _moved(name: str) -> Callable[..., Any]:
     return model
 
 
-JOINING = ("concatenate", "stack", "hstack", "column_stack")  # these have a list of arrays
+JOINING = ("concatenate", "stack", "hstack", "column_stack")  # these take a list of arrays
 PLACING = {"axis", "k", "shape", "reps", "obj"}
 MOVED = (*JOINING, "reshape", "tile", "delete", "tril", "broadcast_to")
-# (np.empty is not listed: what it holds is what the machine's memory held.)
+# (np.empty is not listed: its items are whatever was in memory.)
 ONLY_CONSTANTS: tuple[Any, ...] = (
     *(np.arange, np.linspace, np.eye, np.zeros, np.ones, np.unique, np.bincount, np.histogram, np.linalg.pinv),
 )
 
 
 def _converted(dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """Return the model of a type that is called with a number."""
+    """Return the model of calling a dtype with a number."""
 
     def model(caller: Caller, x: Any, /) -> Any:
         if isinstance(x, Array | list | tuple):
@@ -384,18 +379,14 @@ def _converted(dtype: np.dtype[Any]) -> Callable[..., Any]:
     return model
 
 
-def _seen_as(name: str) -> str:
-    return f"np.{name}"
-
-
 NUMPY: tuple[Listed, ...] = (
     *(
-        Listed(_seen_as(name), getattr(np, name), item_by_item(function, getattr(np, name), count))
+        Listed(f"np.{name}", getattr(np, name), item_by_item(function, getattr(np, name), count))
         for name, (function, count) in UFUNCS.items()
     ),
     Listed("np.divide", np.divide, item_by_item(_true_divide, np.divide, 2)),
     *(
-        Listed(_seen_as(name), getattr(np, name), along(function, getattr(np, name)))
+        Listed(f"np.{name}", getattr(np, name), along(function, getattr(np, name)))
         for name, function in REDUCTIONS.items()
     ),
     Listed("np.cumsum", np.cumsum, along(_cumsum, np.cumsum)),
@@ -412,25 +403,25 @@ NUMPY: tuple[Listed, ...] = (
     Listed("np.asarray", np.asarray, _asarray, pure=False),
     Listed("np.full", np.full, _full),
     Listed("np.append", np.append, _append),
-    *(Listed(_seen_as(name), getattr(np, name), _moved(name), pure=False) for name in MOVED),
-    *(Listed(_seen_as(kind.__name__), kind, _converted(np.dtype(kind))) for kind in (np.float64, np.int64)),
+    *(Listed(f"np.{name}", getattr(np, name), _moved(name), pure=False) for name in MOVED),
+    *(Listed(f"np.{kind.__name__}", kind, _converted(np.dtype(kind))) for kind in (np.float64, np.int64)),
     Listed("np.uint64", np.uint64, None),
-    *(Listed(f"np.{one.__name__}", one, None) for one in ONLY_CONSTANTS),
+    *(Listed(f"np.{function.__name__}", function, None) for function in ONLY_CONSTANTS),
 )
 
 
 def _rounded(caller: Caller, a: Any, decimals: Any) -> Any:
     digits = real(decimals)
     sample = functools.partial(np.round, decimals=digits)
-    found = elementwise(caller.run, lambda run, x: scalar.rounded(run, x, digits, of_numpy_module=True), sample, a)
-    return found if isinstance(found, Array) else _of_numpy(caller.run, found, sample, [a])
+    result = elementwise(caller.run, lambda run, x: scalar.rounded(run, x, digits, of_numpy_module=True), sample, a)
+    return result if isinstance(result, Array) else _of_numpy(caller.run, result, sample, [a])
 
 
 def applied_ufunc(run: TracedRun, name: str, a: Any, b: Any) -> Any:
-    """Return an operator of Python on arrays."""
+    """Apply a Python operator to arrays."""
     if name == "@":
         return matrix_product(run, a, b)
-    if name == "**" and any(isinstance(one, Array) and one.dtype == BOOL for one in (a, b)):
+    if name == "**" and any(isinstance(value, Array) and value.dtype == BOOL for value in (a, b)):
         raise NotProvedError("a power of an array of Booleans is not modelled; use astype(int)")
     if name in COMPARISONS:
         return elementwise(run, _compare(name), COMPARISONS[name], a, b)
@@ -438,6 +429,6 @@ def applied_ufunc(run: TracedRun, name: str, a: Any, b: Any) -> Any:
 
 
 def applied_unary(run: TracedRun, name: str, a: Any) -> Any:
-    """Return an operator of Python on an array."""
+    """Apply a unary Python operator to an array."""
     function: Any = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[name]
     return elementwise(run, _unary(name), function, a)

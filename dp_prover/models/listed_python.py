@@ -1,4 +1,4 @@
-"""Builtins and the functions of ``math`` that are modelled."""
+"""The modelled builtins and functions of ``math``."""
 
 import builtins
 import functools
@@ -20,15 +20,15 @@ from dp_prover.models.values import Array, Mark, RaisesError, Term, is_constant,
 
 
 def one_number(name: str, function: Scalars) -> Callable[..., Any]:
-    """Return the model of a function of one number. It takes an array of one item as that item."""
+    """Return the model of a function of one number, which also accepts an array without axes."""
 
     def model(caller: Caller, x: Any, /) -> Any:
         if isinstance(x, Array):
             if x.index.size != 1 or x.shape:
-                raise NotProvedError(f"{name} was called with an array; use the function of NumPy")
+                raise NotProvedError(f"{name} is called with an array; use NumPy's function")
             x = next(x.typed())
         if not isinstance(x, Term | Lazy | bool | int | float | np.generic):
-            raise NotProvedError(f"{name} was called with a {type(x).__name__}")
+            raise NotProvedError(f"{name} is called with a {type(x).__name__}")
         return function(caller.run, x)
 
     return model
@@ -40,7 +40,7 @@ def _abs(caller: Caller, x: Any, /) -> Any:
 
 def _round(caller: Caller, number: Any, ndigits: Any = None) -> Any:
     if isinstance(number, Array):
-        raise NotProvedError("round() was called with an array; use np.round")
+        raise NotProvedError("round() is called with an array; use np.round")
     return scalar.rounded(caller.run, number, real(ndigits), of_numpy_module=False)
 
 
@@ -67,12 +67,12 @@ def _str(caller: Caller, x: Any = "", /) -> Any:
 def _extreme(largest: bool) -> Callable[..., Any]:
     def model(caller: Caller, *values: Any, key: Any = None, **default: Any) -> Any:
         if default.keys() - {"default"}:
-            raise NotProvedError("max() and min() have key= and default= only")
+            raise NotProvedError("max() and min() only take key= and default=")
         if not values or (default and len(values) > 1):
-            raise NotProvedError("max() and min() have a list, with a default or not, or several numbers")
+            raise NotProvedError("max() and min() take an iterable, with or without a default, or several numbers")
         if len(values) == 1 and key is not None and type(values[0]) not in (list, tuple, range, dict, Array):
             raise NotProvedError(
-                "max() and min() with a key go over a computed iterable; make it a list before the call"
+                "max() and min() with a key iterate over a computed iterable; make it a list before the call"
             )
         items = listed(values[0]) if len(values) == 1 else list(values)
         if not items:
@@ -81,13 +81,13 @@ def _extreme(largest: bool) -> Callable[..., Any]:
             raise raised(max if largest else min, ([],))
         if any(isinstance(item, Array | list | tuple | dict) for item in items) and key is None:
             raise NotProvedError("max() and min() compare lists or arrays; use np.max or a key")
-        held = list(values[0]) if len(values) == 1 and isinstance(values[0], list | dict) else []
+        before = list(values[0]) if len(values) == 1 and isinstance(values[0], list | dict) else []
 
         def judge(item: Any) -> Any:
-            found = caller.call(key, [item], {})
-            if held and not (len(held) == len(values[0]) and all(map(operator.is_, held, values[0]))):
-                raise NotProvedError("a list is changed while max() or min() goes over it")
-            return found
+            key_of_item = caller.call(key, [item], {})
+            if before and not (len(before) == len(values[0]) and all(map(operator.is_, before, values[0]))):
+                raise NotProvedError("a list is changed while max() or min() iterates over it")
+            return key_of_item
 
         return scalar.python_extreme(caller.run, items, largest, None if key is None else judge)
 
@@ -119,10 +119,10 @@ def _len(caller: Caller, value: Any, /) -> Any:
 
 
 def _range(caller: Caller, *ends: Any) -> Any:
-    found = native(range, *map(real, ends))
-    if len(found) > MOST_STEPS:
-        raise NotProvedError(f"a range of {len(found):,} numbers is too long to follow")
-    return found
+    numbers = native(range, *map(real, ends))
+    if len(numbers) > MOST_STEPS:
+        raise NotProvedError(f"a range of {len(numbers):,} numbers is too long to follow")
+    return numbers
 
 
 def _enumerate(caller: Caller, values: Any, start: Any = 0) -> Any:
@@ -131,16 +131,16 @@ def _enumerate(caller: Caller, values: Any, start: Any = 0) -> Any:
 
 
 def _zip(caller: Caller, *values: Any, strict: Any = False) -> Any:
-    each, must_fit = [iterate(value) for value in values], bool(real(strict))
+    iterators, must_fit = [iterate(value) for value in values], bool(real(strict))
 
     def rows() -> Iterator[Any]:
-        while each:
+        while iterators:
             row: list[Any] = []
-            for one in each:
+            for iterator in iterators:
                 try:
-                    row.append(next(one))
+                    row.append(next(iterator))
                 except StopIteration:
-                    if must_fit and (row or any(True for other in each[1:] for _ in other)):
+                    if must_fit and (row or any(True for other in iterators[1:] for _ in other)):
                         raise unmodelled(ValueError("zip() argument is shorter or longer")) from None
                     return
             yield tuple(row)
@@ -159,7 +159,7 @@ def _reversed(caller: Caller, values: Any, /) -> Any:
 
 
 def _backwards(items: list[Any], at: int) -> Iterator[Any]:
-    """Go back from a place of a list; where it is not there any more, that is the end, as in Python."""
+    """Iterate backwards from a place of a list, until that place no longer exists, as Python does."""
     while 0 <= at < len(items):
         yield items[at]
         at -= 1
@@ -174,16 +174,16 @@ def _sorted(caller: Caller, values: Any, /, *, key: Any = None, reverse: Any = F
     back = bool(real(reverse))
     if key is None and not back and not any(isinstance(item, str | tuple) for item in items):
         return scalar.sorted_items(caller.run, items)
-    judged = items if key is None else [caller.call(key, [item], {}) for item in items]
-    # Python sorts stably in reverse as well: equal items stay as they come.
-    order = scalar.in_order(caller.run, judged[::-1] if back else judged)
+    keys = items if key is None else [caller.call(key, [item], {}) for item in items]
+    # Python's reverse sort is stable too: equal items keep their order.
+    order = scalar.in_order(caller.run, keys[::-1] if back else keys)
     chosen = [(items[::-1] if back else items)[at] for at in order]
     return chosen[::-1] if back else chosen
 
 
 def _map(caller: Caller, function: Any, *values: Any) -> Any:
     if not values:
-        raise NotProvedError("map() has nothing to go over")
+        raise NotProvedError("map() has nothing to iterate over")
     return Iterated(caller.call(function, row, {}) for row in zip(*map(iterate, values), strict=False))
 
 
@@ -209,12 +209,12 @@ def _tuple(caller: Caller, values: Any = (), /) -> Any:
 
 
 def _dict(caller: Caller, values: Any = (), /, **named: Any) -> Any:
-    found: dict[Any, Any] = dict(values) if type(values) is dict else {}
+    items: dict[Any, Any] = dict(values) if type(values) is dict else {}
     if type(values) is not dict:
         for row in iterate(values):
             key, value = listed(row)
-            found[key_of(key)] = value
-    return found | named
+            items[key_of(key)] = value
+    return items | named
 
 
 def _set(caller: Caller, values: Any = (), /) -> Any:
@@ -222,7 +222,7 @@ def _set(caller: Caller, values: Any = (), /) -> Any:
 
 
 def key_of(value: Any) -> Any:
-    """Return the constant that is a key of a dict or an item of a set."""
+    """Return the constant that a value is as a dict key or set item. Raises NotProvedError for other values."""
     if isinstance(value, Lazy):
         value = value.settled()
     if isinstance(value, Mark):
@@ -230,7 +230,7 @@ def key_of(value: Any) -> Any:
     if not is_known(value) or isinstance(value, Array | list | dict | set):
         raise NotProvedError("a number from data or noise is a key, or an item of a set")
     if may_be_nan(value):
-        raise NotProvedError("NaN is a key, and Python finds NaN by identity only")
+        raise NotProvedError("NaN is a key, and Python only finds NaN by identity")
     return value
 
 
@@ -238,9 +238,9 @@ def _isinstance(caller: Caller, value: Any, kinds: Any, /) -> Any:
     each = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(is_type(kind) or kind is np.ndarray for kind in each):
         raise NotProvedError("isinstance() tests for a class that is not on the list")
-    known = isinstance(value, Term | Lazy | Array | Iterated | View) or type(value) in (list, tuple, dict, set)
-    if not known and not is_constant(value):
-        raise NotProvedError("isinstance() tests an object from outside of the call")
+    modelled = isinstance(value, Term | Lazy | Array | Iterated | View) or type(value) in (list, tuple, dict, set)
+    if not modelled and not is_constant(value):
+        raise NotProvedError("isinstance() tests an object from outside the call")
     if isinstance(value, Term | Lazy):
         kind = kind_of(value)
         own = kind.type if isinstance(kind, np.dtype) else kind
@@ -256,7 +256,7 @@ def _pow(caller: Caller, base: Any, exp: Any) -> Any:
 def _divmod(caller: Caller, a: Any, b: Any, /) -> Any:
     try:
         return binary(caller.run, "//", a, b), binary(caller.run, "%", a, b)
-    except RaisesError as error:  # in words of its own
+    except RaisesError as error:  # divmod has its own message
         raise unmodelled(error.error) from None
 
 
@@ -285,11 +285,11 @@ def _fabs(run: TracedRun, value: Any) -> Any:
 
 
 def _asked(function: Scalars) -> Scalars:
-    """Return a question of math, which answers with a Boolean of Python."""
+    """Return a test of ``math``, which returns a Python Boolean."""
 
     def answer(run: TracedRun, value: Any) -> Any:
-        found = function(run, value)
-        return lazily(bool, found) if isinstance(found, Lazy) else bool(found)
+        holds = function(run, value)
+        return lazily(bool, holds) if isinstance(holds, Lazy) else bool(holds)
 
     return answer
 
@@ -325,11 +325,11 @@ BUILTINS: tuple[Listed, ...] = (
 MATH: tuple[Listed, ...] = (
     *(
         Listed(
-            f"math.{real_one.__name__}",
-            real_one,
-            one_number(f"math.{real_one.__name__}", functools.partial(scalar.of_math, name)),
+            f"math.{function.__name__}",
+            function,
+            one_number(f"math.{function.__name__}", functools.partial(scalar.of_math, name)),
         )
-        for name, real_one in scalar.OF_MATH.items()
+        for name, function in scalar.OF_MATH.items()
     ),
     *(
         Listed(

@@ -1,4 +1,4 @@
-"""Orders of numbers, decided rank by rank: a mechanism that reads the top k forks over these k ranks alone."""
+"""Models ``np.argsort`` rank by rank: a mechanism that reads the top k forks over these k ranks only."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,10 +18,10 @@ UNDECIDED = object()
 
 
 class Ranking:
-    """The places of scalars in rising order, taken from both ends as far as they are asked for.
+    """The places of scalars in ascending order, determined from both ends as far as they are needed.
 
-    Equal scalars keep their order if the ranking is ``stable``. Otherwise NumPy leaves their order open, so that the attempt ends
-    if two that are compared may be equal.
+    A ``stable`` ranking keeps equal scalars in order. Otherwise their order is unspecified in NumPy, so the attempt ends if two
+    that are compared may be equal.
     """
 
     def __init__(self, run: TracedRun, items: Sequence[Any], stable: bool) -> None:
@@ -31,7 +31,7 @@ class Ranking:
         self._highest: list[int] = []
 
     def place(self, rank: int) -> int:
-        """Return the place of the scalar of a rank, after forks over all ranks between it and the nearer end."""
+        """Return the place of a rank, after forking over the ranks between it and the nearer end."""
         from_above = len(self._items) - 1 - rank
         while rank >= len(self._lowest) and from_above >= len(self._highest):
             if rank - len(self._lowest) <= from_above - len(self._highest):
@@ -48,17 +48,17 @@ class Ranking:
         self._rest.remove(best)
         return best
 
-    def _is_below(self, one: int, other: int) -> bool:
-        a, b = self._items[one], self._items[other]
+    def _is_below(self, left: int, right: int) -> bool:
+        a, b = self._items[left], self._items[right]
         if not self._stable and is_true(self._run, compare_scalars(self._run, "==", a, b)):
             raise open_order()
         return is_true(self._run, compare_scalars(self._run, "<", a, b))
 
 
 class RankedItems(Items):
-    """The items of an order, each decided when it is read. ``ranks`` has the ranking and the rank of each item.
+    """The items of an order, each determined when it is read. ``ranks`` maps an item to its ranking and rank.
 
-    ``items`` has those that were written over. So a decision changes nothing that a loop over a batch could pass on.
+    ``items`` holds only items that were overwritten, so reading leaves no state behind that a loop over a batch could pass on.
     """
 
     __slots__ = ("_ranks",)
@@ -75,17 +75,17 @@ class RankedItems(Items):
 
 
 def open_order() -> NotProvedError:
-    """Return the end of an attempt for equal numbers in an order that is not stable."""
+    """Return the NotProvedError for possible ties in an unstable order."""
     return NotProvedError(
-        'np.argsort has numbers that may be equal, and NumPy leaves their order open; use kind="stable", or noise with a density'
+        'np.argsort has numbers that may be equal, whose order NumPy leaves unspecified; use kind="stable", or continuous noise'
     )
 
 
 def argsort(caller: Caller, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Any:
-    """Return the model of ``np.argsort``, whose items are decided when they are read."""
+    """Model ``np.argsort``: its items are determined when they are read."""
     array, axis, kind = as_array(caller.run, a), real(axis), real(kind)
     if array.dtype.kind not in "biuf" or not array.shape or kind not in (*STABLE, *UNSTABLE):
-        raise NotProvedError("np.argsort is modelled for arrays of numbers, and for the kinds of sorting by name")
+        raise NotProvedError("np.argsort is only modelled for arrays of numbers, and for NumPy's named kinds")
     keeps_ties = kind in STABLE or bool(real(stable))
     if is_known(array):
         return _of_constants(to_numpy(array), axis, keeps_ties)
@@ -105,7 +105,7 @@ def _may_be_nan(value: Any) -> bool:
 
 
 def _of_constants(array: np.ndarray[Any, Any], axis: int | None, keeps_ties: bool) -> Array:
-    """Return NumPy's own order of constants, which is the same on every machine if no two are equal."""
+    """Return NumPy's own order of constants, which without ties is the same on every machine."""
     order = np.argsort(array, axis=axis, kind="stable")
     if not keeps_ties:
         ordered = np.sort(array, axis=axis)

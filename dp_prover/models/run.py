@@ -1,4 +1,4 @@
-"""One traced run of a mechanism: its draws, its decisions, and what it returned."""
+"""One traced run of a mechanism: its draws and decisions."""
 
 import itertools
 import math
@@ -21,15 +21,15 @@ from dp_prover.interfaces import (
 from dp_prover.models.lazy import Cuts, Lazy, State, compared_lazily
 from dp_prover.numbers.form import Form, Key, Law, exact
 
-COARSE = Fraction(1, 2**50)  # steps of a number from which noise of a law is computed
-FINER = 2**10  # by which an interval of a uniform number is wider than the steps of its floats
+COARSE = Fraction(1, 2**50)  # the coarsest float steps of a draw from which noise is computed
+FINER = 2**10  # how many float steps an interval of a uniform draw must span
 
 
 class TracedRun:
-    """Follows one run along ``prefix``, the decisions to take, and takes the first branch of every later one.
+    """Follows one run: the decisions in ``prefix``, then the first branch of every later decision.
 
-    ``line`` is the file and the line that is evaluated. ``rounding`` bounds how far floats of the data without noise are from their
-    exact values, in all, in units of the data: a number that is multiplied later counts as rounded by as much more.
+    ``line`` is the current file and line. ``rounding`` bounds the accumulated rounding error of noiseless numbers, in units of
+    the data: a later factor scales the error along with the number.
     """
 
     def __init__(self, names: Names, prefix: tuple[int, ...]) -> None:
@@ -46,48 +46,48 @@ class TracedRun:
         self._intervals: dict[str, UnitInterval] = {}
         self.rounding = Fraction(0)
         self._arrays_of_rows = 0
-        self._steps: dict[str, Fraction] = {}  # of the floats with noise that a symbol is computed with
-        self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
+        self._steps: dict[str, Fraction] = {}  # float steps of noisy numbers, by symbol
+        self.consumed: dict[str, Key] = {}  # draws consumed by computed noise, and how; see ``laws``
 
     def at(self, file: str, line: int) -> None:
-        """Note the line that is evaluated."""
+        """Record the current line."""
         self.line = (file, line)
 
     @property
     def place(self) -> str:
-        """The line that is evaluated."""
+        """The current line, as text."""
         file, line = self.line
         return f"{'/'.join(pathlib.PurePath(file).parts[-2:])}, line {line}"
 
     def draw(self, law: Law) -> str:
-        """Return the name of a fresh random number of a law."""
+        """Return the symbol of a fresh draw."""
         self._draws += 1
         return self.names.noise(self._draws - 1, law)
 
     def drew(self, draw: NoiseDraw) -> None:
-        """Note that a method of the generator drew a number. A run on numbers gets the number; see ``confirm``."""
+        """Record a generator method's draw. A run on numbers reads its number; see ``confirm``."""
 
     def computed(self, name: str, value: Callable[[], float]) -> None:
-        """Note noise that is computed from draws. A run on numbers gets its number."""
+        """Record noise computed from draws. A run on numbers reads its number."""
 
     def value(self, form: Form) -> float:
-        """Return a form's value in a run on numbers."""
+        """Return a form's value; for runs on numbers."""
         raise AssertionError("this run is on symbols")
 
     def number(self, value: Any) -> Any:
-        """Return a scalar's value in a run on numbers."""
+        """Return a scalar's value; for runs on numbers."""
         raise AssertionError("this run is on symbols")
 
     def coarsen(self, name: str, step: Fraction) -> None:
-        """Note that a symbol is computed with floats of some step, in its own units."""
+        """Record that a symbol enters floats of some step, in its own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
 
     def is_coarse(self, name: str) -> bool:
-        """Whether a symbol is computed with floats that are coarser than those of numbers from 0 to 1, or hardly finer."""
+        """Whether a symbol entered floats that are about as coarse as those on [0, 1], or coarser."""
         return self._steps.get(name, Fraction(0)) > COARSE
 
     def next_array_of_rows(self) -> int:
-        """Return how many arrays were made of lists of a batch's rows, and count another."""
+        """Return the index of a new array made of a list of batch rows."""
         self._arrays_of_rows += 1
         return self._arrays_of_rows - 1
 
@@ -98,7 +98,7 @@ class TracedRun:
     # Decisions -------------------------------------------------------------------------------------------------------
 
     def fork(self, node: Compared | Drawn) -> int:
-        """Return the branch of a decision that this run takes."""
+        """Record a decision, and return the branch that this run takes."""
         self.check_time()
         at = len(self.taken)
         choice = self._prefix[at] if at < len(self._prefix) else 0
@@ -107,14 +107,14 @@ class TracedRun:
         return choice
 
     def uniform_of(self, form: Form) -> tuple[str, Fraction, Fraction] | None:
-        """Return (name, slope, constant) of a form of one uniform number alone; None for any other."""
+        """Return (name, slope, constant) of a form of a single uniform draw; None for other forms."""
         if len(form.terms) != 1:
             return None
         [(name, slope)] = form.terms.items()
         return (name, slope, form.constant) if self.names.laws.get(name) == ("uniform",) else None
 
     def is_above(self, form: Form, strict: bool) -> bool | Lazy:
-        """Decide whether a form is above 0, or at least 0 unless ``strict``. The decision may wait until the answer is used."""
+        """Decide whether a form is above 0 (at least 0 unless ``strict``). The answer is lazy for a uniform draw."""
         self._require_finite(form)
         if not form.terms:
             return form.constant > 0 or (form.constant == 0 and not strict)
@@ -133,29 +133,29 @@ class TracedRun:
         return 0 in self._known(form)[1] and self._decide(form, ("=", ">", "<")) == 0
 
     def require_unused(self, form: Form) -> None:
-        """Raise NotProvedError if noise was computed from a draw in the form, since that noise depends on the draw."""
+        """Raise NotProvedError if computed noise consumed a draw in the form, since the two depend on each other."""
         if self.consumed and not self.consumed.keys().isdisjoint(self.names.symbols(form)):
-            raise NotProvedError("a draw from which noise is computed is also used for something else; draw twice")
+            raise NotProvedError("a draw that computed noise consumes is also used for something else; draw twice")
 
     def _require_finite(self, form: Form) -> None:
         self.require_unused(form)
-        if self.names.is_wild(form):
+        if self.names.may_be_nonfinite(form):
             raise NotProvedError(
-                "a number that may be NaN or infinite is compared; compare the numbers from which it is computed"
+                "a number that may be NaN or infinite is compared; compare the numbers it is computed from"
             )
 
     def _known(self, form: Form) -> tuple[Key, frozenset[int], int]:
-        """Return the form's key in units of its first symbol, the signs it may have in these units, and its own sign in them."""
+        """Return a form's key in units of its first symbol, its possible signs in these units, and the unit's sign."""
         slope = form.terms[min(form.terms)]
         unit = form.times(1 / slope)
         key = unit.key()
         return key, self._signs.get(key) or self._possible(unit), -1 if slope < 0 else 1
 
     def _decide(self, form: Form, relations: tuple[str, ...]) -> int:
-        """Return which of the relations of a form to 0 holds, forking where several are possible."""
+        """Return which relation of a form to 0 holds, forking if several are possible."""
         key, signs, flip = self._known(form)
         each = [signs & {flip * sign for sign in SIGNS[relation]} for relation in relations]
-        possible = [place for place, some in enumerate(each) if some]
+        possible = [place for place, overlap in enumerate(each) if overlap]
         if len(possible) == 1:
             choice = possible[0]
         else:
@@ -168,7 +168,7 @@ class TracedRun:
         return choice
 
     def _possible(self, form: Form) -> frozenset[int]:
-        """Return the signs that a form can have with a chance above 0, by what is known of its symbols alone."""
+        """Return the signs that a form has with positive probability, judging by the ranges and laws of its symbols."""
         low = high = form.constant
         for name, value in form.terms.items():
             if name not in self.names.bounds:
@@ -177,10 +177,10 @@ class TracedRun:
             low, high = low + min(ends), high + max(ends)
         return frozenset(sign for sign, can in ((-1, low < 0), (0, low <= 0 <= high), (1, high > 0)) if can)
 
-    # Finite sources --------------------------------------------------------------------------------------------------
+    # Discrete sources ------------------------------------------------------------------------------------------------
 
     def states(self, name: str, cuts: Iterable[Fraction]) -> list[State]:
-        """Return the outcomes of a source that are left. Those of a uniform one are the middles of the intervals between cuts."""
+        """Return a source's remaining outcomes; those of a uniform source are the midpoints between cuts."""
         if name in self.outcomes:
             return self.outcomes[name]
         low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
@@ -188,7 +188,7 @@ class TracedRun:
         step = self._steps.get(name, Fraction(0)) * FINER
         if len(ends) > 2 and any(b - a < step for a, b in itertools.pairwise(ends)):
             raise NotProvedError(
-                "a uniform number decides with a chance that is too small for its floats; draw from 0 to 1, and use larger chances"
+                "a uniform draw decides with a probability too small for its floats; draw from [0, 1), and use larger probabilities"
             )
         return [((a + b) / 2, (b - a) / (high - low)) for a, b in itertools.pairwise(ends)]
 
@@ -216,14 +216,14 @@ class TracedRun:
         return [f"{low} to {high}" for low, high in self._pieces(name, possible)]
 
     def _pieces(self, name: str, possible: Sequence[State]) -> list[UnitInterval]:
-        """Return the intervals of a uniform number that its states stand for."""
+        """Return the intervals of a uniform source that its states stand for."""
         low, high = self._intervals.get(name, (Fraction(0), Fraction(1)))
         ends = [low + (high - low) * mass for mass in itertools.accumulate((mass for _, mass in possible))]
         return list(itertools.pairwise([low, *ends]))
 
 
 def label_of(value: Any) -> str:
-    """Return an outcome as text, the same for equal numbers of Python and NumPy."""
+    """Return an outcome as text, equal for equal Python and NumPy numbers."""
     number = exact(value)
     if number is None or (number == 0 and math.copysign(1.0, value) < 0):
         return f"{type(value).__name__} {value!r}"

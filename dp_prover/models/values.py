@@ -1,8 +1,8 @@
-"""What the evaluator computes with: constants of Python and NumPy, terms, lazy values, and arrays of these.
+"""The evaluator's values: Python and NumPy constants, terms, lazy values, and arrays of these.
 
-A constant is a real one, and real functions may have it. A term stands for a number from data or noise. It is data: it has no
-operator, no text and no hash that a function could see. An array keeps its items in a list, and an index array of NumPy says which
-item is where. So NumPy itself decides what a slice or a transpose is, and never sees an item.
+Constants are real, and may be passed to real functions. A term stands for a number from data or noise. It is plain data: it has no
+operator, text or hash that a function could use. An array keeps its items in a list, and a NumPy index array says which item is
+where. So NumPy itself decides what a slice or a transpose is, and never touches an item.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,13 +27,13 @@ TERM_KINDS = (int, float, INT64, FLOAT64)
 
 
 NUMPY_SCALARS = frozenset(np.dtype(code).type for code in np.typecodes["All"])
-LARGEST_INTEGER = 2**53  # of the data or of noise: floats hold these exactly
+LARGEST_INTEGER = 2**53  # floats represent all integers up to this
 
 
 class RaisesError(Exception):
-    """An exception of the mechanism itself. It is then the output, or an answer of a session.
+    """An exception of the mechanism, which becomes its output or a session's answer.
 
-    ``stated`` says that a statement of the mechanism raised it, not a function that it calls.
+    ``stated`` says that a statement of the mechanism raised it, rather than a function it calls.
     """
 
     def __init__(self, error: BaseException, stated: bool = False) -> None:
@@ -41,16 +41,15 @@ class RaisesError(Exception):
         self.error, self.stated = error, stated
 
     def text(self) -> str:
-        """Return what an analyst sees of it."""
+        """Return the exception as an analyst sees it."""
         return f"{self} {self.error.args!r}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A number from data or noise, of a type.
+    """A number from data or noise, with its type, one of TERM_KINDS.
 
-    ``plus_zero`` says that the number is never −0.0. It is False if the sign of 0 comes from an opaque symbol, and None if it is
-    unknown. The types that terms have are TERM_KINDS.
+    ``plus_zero`` says that the number is never −0.0. It is False if an opaque symbol determines the sign of 0, None if unknown.
     """
 
     form: Form
@@ -71,7 +70,7 @@ class Term:
 
 
 class Items:
-    """The items of an array and of all its views. ``unsure`` says that a view may be a copy, so that nothing may be written."""
+    """The items that an array shares with its views. If ``unsure``, some view may be a copy, and nothing may be written."""
 
     __slots__ = ("items", "unsure")
 
@@ -89,12 +88,12 @@ class Items:
         self.items[at] = item
 
     def may_be_copied(self) -> None:
-        """Note that a view may be a copy."""
+        """Record that a view may be a copy."""
         self.unsure = True
 
 
 class Mark:
-    """Something of a batch that is no value: nothing computes with it, or looks at it. See ``batches``."""
+    """A placeholder for a batch's size, rows or indices, which nothing may compute with. See ``batches``."""
 
     words = "something of a batch"
 
@@ -105,9 +104,10 @@ ROWS_SHOWN: ContextVar[bool] = ContextVar(
 
 
 class Array:
-    """An array of NumPy with its type. Items are numbers of Python, terms or lazy values of such numbers.
+    """A NumPy array. Items are Python numbers, terms, or lazy values of such numbers.
 
-    The first axis of a ``batched`` array are the outputs of a batch. It shows its items to operations alone that keep these apart.
+    The first axis of a ``batched`` array runs over the outputs of a batch. It shows its items only to operations that keep rows
+    apart.
     """
 
     __slots__ = ("_places", "batched", "dtype", "store")
@@ -119,10 +119,10 @@ class Array:
 
     @property
     def index(self) -> np.ndarray[Any, np.dtype[np.intp]]:
-        """Which item is where. Raises NotProvedError for the rows of a batch, unless they are kept apart."""
+        """The index of each item. Raises NotProvedError for the rows of a batch, unless the operation keeps them apart."""
         if self.batched and not ROWS_SHOWN.get():
             raise NotProvedError(
-                "the outputs of a batch are looked at together, or counted; compute each output from its own row alone"
+                "the outputs of a batch are inspected together, or counted; compute each output from its own row"
             )
         return self._places
 
@@ -141,7 +141,7 @@ class Array:
         return [self.store[at] for at in self.index.ravel().tolist()]
 
     def typed(self) -> Iterator[Any]:
-        """Yield the items as scalars of their type."""
+        """Yield the items as scalars of the array's type."""
         return (typed(item, self.dtype) for item in self.flat())
 
 
@@ -151,7 +151,7 @@ def array_of(items: Sequence[Any], shape: tuple[int, ...], dtype: np.dtype[Any])
 
 
 def typed(item: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an item of an array as a scalar of its type."""
+    """Return an array item as a scalar of its type."""
     if isinstance(item, Term):
         return item
     if isinstance(item, Lazy):
@@ -160,7 +160,7 @@ def typed(item: Any, dtype: np.dtype[Any]) -> Any:
 
 
 class Typed(Lazy):
-    """An item of an array that is lazy: its outcomes are scalars of NumPy."""
+    """A lazy array item, whose outcomes are NumPy scalars."""
 
     __slots__ = ("item",)
 
@@ -171,7 +171,7 @@ class Typed(Lazy):
 
 
 def from_numpy(value: Any) -> Any:
-    """Return an array of NumPy as an array of the evaluator, and any other value unchanged."""
+    """Turn a NumPy array into an array of the evaluator; return other values unchanged."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.kind not in "biufUS" or type(value) is not np.ndarray:
@@ -182,7 +182,7 @@ def from_numpy(value: Any) -> Any:
 
 
 def to_numpy(value: Any) -> Any:
-    """Return an array of constants as one of NumPy; lazy items are settled, and terms are refused."""
+    """Turn an array of constants into a NumPy array; lazy items are settled, terms refused."""
     if not isinstance(value, Array):
         return value
     made = np.array([constant(item) for item in value.flat()], dtype=value.dtype)
@@ -190,16 +190,16 @@ def to_numpy(value: Any) -> Any:
 
 
 def constant(value: Any) -> Any:
-    """Return a value that is looked at. A lazy value is settled. Raises NotProvedError for a term."""
+    """Return a constant; a lazy value is settled. Raises NotProvedError for a term."""
     if isinstance(value, Lazy):
         return value.settled()
     if isinstance(value, Term):
-        raise NotProvedError("a number from data or noise is used, and the prover needs a known number here")
+        raise NotProvedError("a number from data or noise is used where the prover needs a constant")
     return value
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value is an immutable constant: a number, text, None, a type of NumPy, or a tuple of these."""
+    """Whether a value is an immutable constant: a number, text, None, a dtype, or a tuple of these."""
     if type(value) is tuple:
         return all(map(is_constant, value))
     kind = type(value)
@@ -211,33 +211,33 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, Term):
         return value.kind
     if isinstance(value, Lazy):
-        kinds = {kind_of(one) for one in value.values()}
+        kinds = {kind_of(outcome) for outcome in value.values()}
         if len(kinds) > 1:
-            raise NotProvedError("a random choice is between values of several types; use one type")
+            raise NotProvedError("a random choice is made between values of different types; use one type")
         return kinds.pop()
     return value.dtype if isinstance(value, np.generic) else type(value)
 
 
 def is_numpy(kind: Kind) -> bool:
-    """Whether it is a type of NumPy."""
+    """Whether a type is NumPy's."""
     return isinstance(kind, np.dtype)
 
 
 def is_float(kind: Kind) -> bool:
-    """Whether numbers of this type are floats."""
+    """Whether a type is a float type."""
     return kind is float or (isinstance(kind, np.dtype) and kind.kind == "f")
 
 
 def made_constant(value: Fraction, kind: Kind) -> Any:
-    """Return a number as a constant of a type."""
+    """Return a rational as a constant of a type."""
     number = float(value) if is_float(kind) else int(value)
     return kind.type(number) if isinstance(kind, np.dtype) else kind(number)
 
 
 def as_form(value: Any) -> Form | None:
-    """Return a scalar number as a form; None for infinities, NaN and values that are not numbers.
+    """Return a scalar as a form; None for infinities, NaN and non-numbers.
 
-    Raises NotProvedError for numbers that NumPy computes in other types.
+    Raises NotProvedError for numbers of types in which NumPy computes differently.
     """
     if isinstance(value, Term):
         return value.form
@@ -250,7 +250,7 @@ def as_form(value: Any) -> Form | None:
 
 
 def is_safe(term: Term, names: Names) -> bool:
-    """Whether equal values of a term are identical: 0.0 and −0.0 are equal, but not identical."""
+    """Whether equal values of a term are identical, which 0.0 and −0.0 are not."""
     form = term.form
     if not is_float(term.kind) or term.plus_zero or names.is_dense(form):
         return True
@@ -271,10 +271,7 @@ def is_safe(term: Term, names: Names) -> bool:
 
 
 def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
-    """Return the structure of an output, with all types, and its leaves.
-
-    A leaf is text for a constant; forms and lazy values are left as they are.
-    """
+    """Split an output into its structure, with all types, and its leaves: texts for constants, forms, and lazy values."""
     leaves: list[Any] = []
 
     def leaf(value: Any) -> Any:
@@ -289,7 +286,7 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
 
     def visit(value: Any) -> Any:
         if isinstance(value, Array):
-            # Numbers of one array have one type, so a term and a constant in one place have the same structure.
+            # The items of an array share its type, so terms and constants in one place have the same structure.
             signed = tuple(leaf(item)[1:] == (True,) for item in value.flat())
             return ("array", value.shape, str(value.dtype), *(signed if any(signed) else ()))
         if isinstance(value, list | tuple):
@@ -306,21 +303,23 @@ def flattened(output: Any, names: Names) -> tuple[Any, list[Any]]:
 
 
 def text_of(value: Any) -> str:
-    """Return a constant as text that says its type."""
+    """Return a constant as text that states its type."""
     if type(value) in PLAIN or isinstance(value, np.generic):
         return f"{type(value).__name__} {value!r}"
     if type(value) is tuple and is_constant(value):
         return f"tuple {[text_of(item) for item in value]}"
-    raise NotProvedError(f"an output holds a {type(value).__name__}, which is not taken apart; return numbers or text")
+    raise NotProvedError(
+        f"an output holds a {type(value).__name__}, whose content is not modelled; return numbers or text"
+    )
 
 
 def settled_leaf(leaf: Any) -> Any:
-    """Return a leaf that is known."""
+    """Return a leaf, settled if it is lazy."""
     return text_of(leaf.settled()) if isinstance(leaf, Lazy) else leaf
 
 
 def independent(leaves: Sequence[Any]) -> tuple[Masses, ...]:
-    """Split lazy leaves into groups that share no source, and enumerate each."""
+    """Split lazy leaves into groups with disjoint sources, and enumerate each."""
     groups: list[tuple[frozenset[str], list[int]]] = []
     for at, leaf in enumerate(leaves):
         if isinstance(leaf, Lazy):
@@ -328,19 +327,19 @@ def independent(leaves: Sequence[Any]) -> tuple[Masses, ...]:
             groups = [group for group in groups if group not in touching]
             sources = leaf.sources.union(*(group[0] for group in touching))
             groups.append((sources, sorted([at, *(place for group in touching for place in group[1])])))
-    found = []
+    joint = []
     for sources, places in sorted(groups, key=lambda group: group[1]):
         cuts = joined_cuts(leaves[place].cuts for place in places)
         masses: dict[tuple[str, ...], Fraction] = {}
         for outcomes, mass in states(sources, cuts):
             value = tuple(text_of(leaves[place].function(outcomes)) for place in places)
             masses[value] = masses.get(value, Fraction(0)) + mass
-        found.append(Masses(tuple(places), masses))
-    return tuple(found)
+        joint.append(Masses(tuple(places), masses))
+    return tuple(joint)
 
 
 def at_numbers(value: Any, number: Callable[[Any], Any]) -> Any:
-    """Return an output with numbers in place of its terms and lazy values, as the mechanism returns it."""
+    """Return an output with numbers in place of terms and lazy values."""
     if isinstance(value, Array):
         made = [number(item) if isinstance(item, Term | Lazy) else item for item in value.flat()]
         return np.array(made, dtype=value.dtype).reshape(value.shape)

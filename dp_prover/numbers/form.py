@@ -1,13 +1,12 @@
-"""Numbers in a traced run: exact affine forms over symbols, and opaque terms for everything that is not affine.
+"""Exact affine forms over symbols, and opaque terms for everything that is not affine.
 
-A symbol is a name: ``n0`` is the noise of draw 0, ``x0`` number 0 of the data set, ``o0`` an opaque term. A form is a sum of
-rational multiples of symbols and a rational constant. A float stands for exactly the rational that it is.
+A symbol is a name: ``n0`` is the noise of draw 0, ``x0`` the data set's value 0, ``o0`` an opaque term. A form is a rational
+combination of symbols plus a rational constant. A float stands for exactly the rational it represents.
 
-An opaque term is an operation on forms, such as a product of two of them. Equal operations on equal arguments are one term. So
-if a change of noise and data leaves the arguments as they are, it leaves the term as it is. Nothing else is ever assumed of a
-term.
+An opaque term is an uninterpreted operation on forms, such as a product of two. Equal operations on equal arguments are one term,
+so a change of noise and data that preserves the arguments preserves the term. Nothing else is ever assumed of it.
 
-Forms are data. They have no operators, so no function of NumPy or Python can compute with one.
+Forms are data. They have no operators, so no NumPy or Python function can compute with them.
 """
 
 import math
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 Key = tuple[Any, ...]
-Law = tuple[Any, ...]  # the name of a distribution, and its numbers
+Law = tuple[Any, ...]  # the name of a distribution, and its parameters
 NOISE, INPUT, OPAQUE = "n", "x", "o"
 
 
@@ -38,7 +37,7 @@ def exact(value: Any) -> Fraction | None:
 
 
 class Form:
-    """A sum of rational multiples of symbols and a constant. ``terms`` has no zeros."""
+    """A rational combination of symbols plus a constant. ``terms`` holds no zero coefficients."""
 
     __slots__ = ("_key", "constant", "terms")
     __hash__ = None  # type: ignore[assignment]
@@ -50,7 +49,7 @@ class Form:
 
     @classmethod
     def symbol(cls, name: str) -> "Form":
-        """Return the form of one symbol alone."""
+        """Return the form of a single symbol."""
         return cls({name: Fraction(1)}, Fraction(0))
 
     @classmethod
@@ -59,7 +58,7 @@ class Form:
         return cls({}, value)
 
     def key(self) -> Key:
-        """Return a key that equal forms share, and different forms do not."""
+        """Return a key: equal for equal forms, and only for these."""
         if self._key is None:
             self._key = (tuple(sorted(self.terms.items())), self.constant)
         return self._key
@@ -68,7 +67,7 @@ class Form:
         return " + ".join([*(f"{value}·{name}" for name, value in self.terms.items()), str(self.constant)])
 
     def plus(self, other: "Form", factor: Fraction | int = 1) -> "Form":
-        """Return the form plus a multiple of another."""
+        """Return the form plus ``factor`` times another."""
         terms = dict(self.terms)
         for name, value in other.terms.items():
             total = terms.pop(name, Fraction(0)) + factor * value
@@ -77,10 +76,10 @@ class Form:
         return Form(terms, self.constant + factor * other.constant)
 
     def times(self, factor: Fraction) -> "Form":
-        """Return the form times a number."""
+        """Return a multiple of the form."""
         terms = {name: value * factor for name, value in self.terms.items()} if factor else {}
         return Form(terms, self.constant * factor)
 
     def negated(self) -> "Form":
-        """Return the form times −1."""
+        """Return the negative of the form."""
         return self.times(Fraction(-1))

@@ -1,4 +1,4 @@
-"""Linear programs, whose answers are made exact. A float never decides: what is returned is checked by whoever asked."""
+"""Linear programs whose solutions are made exact. Floats never decide: the caller verifies what it gets in rationals."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from dp_prover.numbers.form import Form
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
-Sparse = Mapping[int, Fraction]  # coefficients by the number of the variable
-ZERO = 1e-9  # what is nearer to 0 counts as 0, until it is checked exactly
-ROUNDED = 10**6  # the largest denominator of a number that no equation decides
+Sparse = Mapping[int, Fraction]  # coefficients by variable index
+ZERO = 1e-9  # smaller values count as 0 until they are verified exactly
+ROUNDED = 10**6  # largest denominator of a value that no equation determines
 
 
 def solve(
@@ -24,7 +24,7 @@ def solve(
     equal: Sequence[tuple[Sparse, Fraction]],
     integral: Sequence[bool],
 ) -> list[float] | None:
-    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None if no z meets these.
+    """Minimise costs·z over z ≥ 0 with rows·z ≥ limits and rows·z = limits; None if that is infeasible.
 
     ``integral`` says which variables must be integers.
     """
@@ -40,7 +40,7 @@ def solve(
         b_ub=-limits if at_least else None,
         A_eq=lower if equal else None,
         b_eq=values if equal else None,
-        integrality=[int(one) for one in integral] if any(integral) else None,
+        integrality=list(map(int, integral)) if any(integral) else None,
         method="highs",
         options={"time_limit": seconds_left()} if seconds_left() < math.inf else None,
     )
@@ -60,15 +60,15 @@ def _matrix(
 
 
 def rational(value: float) -> Fraction:
-    """Return the simplest number that a float may stand for."""
+    """Return the simplest rational that a float may stand for."""
     return Fraction(value).limit_denominator(ROUNDED)
 
 
 def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fraction]]) -> list[Fraction] | None:
-    """Return rationals near ``values`` that solve the equations exactly; None if none do.
+    """Return rationals near ``values`` that solve the equations exactly; None if there are none.
 
-    Variables are eliminated one after the other. Variables that no equation decides are rounded. If equations contradict earlier
-    ones, the result is None, and the caller asks again with fewer equations.
+    Gaussian elimination; variables that no equation determines are rounded. If the equations contradict each other, the result is
+    None, and the caller tries again with fewer.
     """
     pivots: list[tuple[int, dict[int, Fraction], Fraction]] = []
     for row, limit in equations:
@@ -100,9 +100,9 @@ def made_exact(values: Sequence[float], equations: Sequence[tuple[Sparse, Fracti
 
 
 def combination(given: Sequence[Form], wanted: Form | None) -> tuple[Fraction, ...] | None:
-    """Return λ ≥ 0 such that wanted − Σ λ·given is a constant, as large as possible; None if there are none.
+    """Return λ ≥ 0 such that wanted − Σ λ·given is constant, and as large as possible; None if there is none.
 
-    Without ``wanted``, Σ λ·given is a constant as small as possible, of λ that sum to 1.
+    Without ``wanted``, Σ λ·given is constant and as small as possible, for λ that sum to 1.
     """
     if not given:
         return () if wanted is not None and not wanted.terms else None
@@ -123,11 +123,11 @@ def combination(given: Sequence[Form], wanted: Form | None) -> tuple[Fraction, .
     only, _, rank, _ = np.linalg.lstsq(matrix.toarray(), limits)
     if rank < len(given):
         values = solve([float(form.constant) for form in given], [], equal, [False] * len(given))
-    else:  # there is one solution at most, which needs no linear program
+    else:  # at most one solution, which needs no linear program
         fits = np.abs(matrix @ only - limits).max() < ZERO and only.min() > -ZERO
         values = only.tolist() if fits else None
     if values is None:
         return None
-    none_of = [({at: Fraction(1)}, Fraction(0)) for at, value in enumerate(values) if value < ZERO]
-    exact = made_exact(values, [*none_of, *equal])
+    zeros = [({at: Fraction(1)}, Fraction(0)) for at, value in enumerate(values) if value < ZERO]
+    exact = made_exact(values, [*zeros, *equal])
     return tuple(exact) if exact is not None and min(exact, default=Fraction(0)) >= 0 else None

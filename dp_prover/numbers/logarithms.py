@@ -1,4 +1,4 @@
-"""Logarithms and exponentials with a known side of error: ``decimal`` rounds both correctly, so one step more encloses them."""
+"""Logarithms and exponentials rounded to a chosen side: ``decimal`` rounds both correctly, so one further step encloses them."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -10,13 +10,12 @@ def _decimal(value: Fraction, context: Context) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-# More than the checker's room for rounding, so that it accepts what is exact.
+# Exceeds the checker's rounding tolerance, so that it accepts exact results.
 MARGIN = Fraction(1, 10**39)
 
 
 def log_above(value: Fraction) -> Fraction:
-    """Return a number that is at least ln(value), by less than 1e-38 relative to 1 and to ln(value), and short enough for a
-    checker.
+    """Return an upper bound on ln(value), short enough for the checker. It is off by less than 1e-38, absolutely and relatively.
 
     >>> log_above(Fraction(1)), 0 < log_above(Fraction(2)) - Fraction("0.693147180559945309417232") < Fraction(1, 10**23)
     (Fraction(0, 1), True)
@@ -27,10 +26,10 @@ def log_above(value: Fraction) -> Fraction:
 
 
 def exp_above(value: Fraction) -> Fraction:
-    """Return an upper limit of e^value, with a relative error below 1e-50."""
+    """Return an upper bound on e^value, with a relative error below 1e-50."""
     return Fraction(_UP.next_plus(_UP.exp(_decimal(value, _UP))))
 
 
 def exp_below(value: Fraction) -> Fraction:
-    """Return a lower limit of e^value, with a relative error below 1e-50."""
+    """Return a lower bound on e^value, with a relative error below 1e-50."""
     return Fraction(_DOWN.next_minus(_DOWN.exp(_decimal(value, _DOWN))))

@@ -1,4 +1,4 @@
-"""Sets of differences between neighbours whose data are vectors of numbers."""
+"""Sets of differences between neighbouring number vectors."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -11,31 +11,31 @@ Step = tuple[Fraction | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The differences with each number between ``low`` and ``high``."""
+    """The differences whose coordinates lie between ``low`` and ``high``."""
 
     low: Step
     high: Step
 
     def vertices(self) -> list[Step]:
-        """Return the corners."""
+        """Return the box's corners."""
         return list(itertools.product(*(dict.fromkeys(ends) for ends in zip(self.low, self.high, strict=True))))
 
 
 @dataclass(frozen=True, slots=True)
 class Hull:
-    """The differences in the convex hull of some vectors; with ``alone``, the vectors only."""
+    """The differences in the convex hull of some vectors; only the vectors themselves if ``alone``."""
 
     points: tuple[Step, ...]
     alone: bool
 
 
 def hull(points: Sequence[Step], alone: bool) -> Hull:
-    """Return the hull of vectors and their opposites, each once."""
+    """Return the hull of vectors and their negatives, without duplicates."""
     both = [*points, *(tuple(-number for number in point) for point in points)]
     return Hull(tuple(dict.fromkeys(both)), alone)
 
 
 def unit_vectors(cells: int, reach: Fraction | int) -> Iterator[Step]:
-    """Yield the vectors with ``reach`` in one place and 0 in all others."""
+    """Yield the vectors with ``reach`` in one coordinate and 0 elsewhere."""
     for at in range(cells):
         yield tuple(reach if place == at else 0 for place in range(cells))

@@ -1,4 +1,4 @@
-"""What a bound by a rule says of each kind of claim."""
+"""Converts between a rule's bound and each kind of claim."""
 
 import math
 from fractions import Fraction
@@ -7,12 +7,12 @@ from auditor.bounds.conversions import gaussian_delta
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 CLAIMS = (PureDP, ApproximateDP, ZeroConcentratedDP, RenyiDP, GaussianDP)
-# δ of Gaussian noise is computed in floating point, right to more digits than this.
+# δ of Gaussian noise is computed in floating point, with a smaller relative error than this.
 FLOATING = 1e-8
 
 
 def goal(claim: Claim) -> Fraction:
-    """Return an ε that is enough for a claim."""
+    """Return an ε that suffices for a claim."""
     match claim:
         case PureDP() | ApproximateDP() | RenyiDP():
             return Fraction(claim.epsilon)
@@ -23,7 +23,7 @@ def goal(claim: Claim) -> Fraction:
 
 
 def from_epsilon(claim: Claim, epsilon: Fraction) -> Fraction | None:
-    """Return the bound on a claim's quantity that pure ε gives.
+    """Return the bound on a claim's quantity that pure ε implies.
 
     ρ ≤ ε²/2 (Bun & Steinke 2016, Proposition 3.3), and D_α ≤ min(ε, α ε²/2).
     """
@@ -41,7 +41,7 @@ def from_epsilon(claim: Claim, epsilon: Fraction) -> Fraction | None:
 
 
 def from_mu_squared(claim: Claim, squared: Fraction) -> Fraction | None:
-    """Return the bound on a claim's quantity that μ² of Gaussian noise gives; for (ε, δ), ε at the δ of the claim."""
+    """Return the bound on a claim's quantity that Gaussian noise with μ² implies; for (ε, δ), ε at the claim's δ."""
     match claim:
         case ZeroConcentratedDP():
             return squared / 2
@@ -56,27 +56,27 @@ def from_mu_squared(claim: Claim, squared: Fraction) -> Fraction | None:
 
 
 def _epsilon_at(mu: float, claimed: float, delta: float) -> Fraction | None:
-    """Return an ε for which Gaussian noise keeps δ; no larger than the claimed ε if that is possible."""
+    """Return an ε at which Gaussian noise satisfies δ; at most the claimed ε where that is possible."""
 
-    def enough(epsilon: float) -> bool:
+    def suffices(epsilon: float) -> bool:
         return gaussian_delta(mu, epsilon) <= delta * (1 + FLOATING)
 
-    if enough(0):
+    if suffices(0):
         return Fraction(0)
     high = claimed if claimed > 0 else 1.0
-    while not enough(high):
+    while not suffices(high):
         high *= 2
         if high > 1e6:
             return None
     low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return Fraction(high)
 
 
 def root_above(square: Fraction) -> Fraction:
-    """Return an upper limit of the square root, with a relative error below 1e-15.
+    """Return an upper bound on the square root, with a relative error below 1e-15.
 
     >>> root_above(Fraction(4)), root_above(Fraction(2)) ** 2 >= 2
     (Fraction(2, 1), True)

@@ -1,22 +1,19 @@
-"""Rule 1: for each cell and each difference of data a shift of the noise, found by linear programs and checked exactly.
+"""Rule 1, alignment: a shift of the noise for each cell and each difference of data, from linear programs, verified exactly.
 
-A row a·n + b·x + c ≥ 0 holds after the shift k at x + d if a·k + b·d ≥ 0, and a form stays as it is if a·k + b·d = 0. The cost
-of a
-shift bounds the logarithm of the ratio of densities f(n)/f(n + k):
+A row a·n + b·x + c ≥ 0 still holds after the shift k at x + d if a·k + b·d ≥ 0, and a form is unchanged if a·k + b·d = 0. The
+cost of a shift bounds the log-ratio of the densities f(n)/f(n + k):
 
-- Laplace and logistic noise of scale b: |k|/b, since the logarithm of the density changes by at most 1/b per unit.
+- Laplace and logistic noise of scale b: |k|/b, since the log-density is 1/b-Lipschitz.
 - Exponential noise of scale b: k/b, with k ≥ 0, so that n + k stays in the support.
-- Gumbel noise of scale b: k/b, with k ≥ 0: the logarithm of the ratio is k/b + e^(−(n+k)/b) − e^(−n/b), whose rest is not above 0.
-- Geometric numbers of success probability p: −k ln(1 − p), with k ≥ 0 an integer.
-- All other noise stays as it is.
+- Gumbel noise of scale b: k/b, with k ≥ 0: the log-ratio is k/b + e^(−(n+k)/b) − e^(−n/b), where the exponentials sum to at most 0.
+- Geometric noise of success probability p: −k ln(1 − p), with an integer k ≥ 0.
+- All other noise is not shifted.
 
-Rows, equalities and costs are convex in (d, k) together. So shifts at the vertices of a set of differences give shifts at all
-of it, by
-the same weights, at no higher cost. For geometric numbers, which need integers, every difference has its own shift.
+Rows, equalities and costs are jointly convex in (d, k). So shifts at the vertices of a set of differences yield shifts on all of
+it, as the same convex combinations, at no higher cost. Geometric noise needs integer shifts, so every difference has its own.
 
-For a box of many vertices the shift is linear instead: k = A e + k₀, where d = m + r·e with e in [−1, 1]ⁿ, for the middle m and
-the
-half-widths r of the box. A row's least value is a·k₀ + b·m − Σ_j |(aA)_j + b_j r_j|.
+For a box with many vertices the shift is linear instead: k = A e + k₀, where d = m + r·e with e in [−1, 1]ⁿ, for the centre m and
+the half-widths r of the box. The least value of a row is a·k₀ + b·m − Σ_j |(aA)_j + b_j r_j|.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,15 +28,15 @@ from dp_prover.numbers.logarithms import log_above
 from dp_prover.numbers.moves import Box, Hull, Vector
 from dp_prover.rules.path_cells import Cell, KeptRow, bound_conditions, contradiction
 
-SolverRow = tuple[Mapping[str, Fraction], Fraction, str]  # of the noise, its factors; the gap; the relation
-MOST_VERTICES = 32  # beyond, shifts are linear or there are none
-MOST_TO_FAIL = 1024  # differences that are looked at, when a proof has failed
-NOTHING = Hull(((),), alone=True)  # the difference of data sets that are numbers
+SolverRow = tuple[Mapping[str, Fraction], Fraction, str]  # noise coefficients, gap, relation
+MOST_VERTICES = 32  # of a box; for more, only linear shifts are tried
+MOST_TO_FAIL = 1024  # differences that are searched to explain a failure
+NOTHING = Hull(((),), alone=True)  # the only "difference" where both data sets are concrete
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The shift at one difference: how far each draw moves."""
+    """The shift for one difference: how far each draw moves."""
 
     difference: Vector
     by: Mapping[str, Fraction]
@@ -47,19 +44,19 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class LinearShift:
-    """A shift for a whole box: for each draw its constant, and its slope in each coordinate e."""
+    """A shift for a whole box: each draw's constant, and its slope along each axis e."""
 
     constant: Mapping[str, Fraction]
     slopes: Mapping[str, Vector]
 
     def by_coordinate(self, count: int) -> list[dict[str, Fraction]]:
-        """Return the slopes of all draws in each coordinate."""
+        """Return the slopes of all draws, axis by axis."""
         return [{name: slopes[at] for name, slopes in self.slopes.items()} for at in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A cell with its shifts on one set of differences, and the largest cost. ``empty`` shows that the cell has no noise in it."""
+    """A cell with its shifts for a set of differences, and the largest cost. ``empty`` proves that the cell is empty."""
 
     cell: Cell
     cost: Fraction
@@ -68,7 +65,7 @@ class Aligned:
     empty: tuple[Fraction, ...] | None = None
 
     def at(self, difference: Vector, moves: Box | Hull) -> Mapping[str, Fraction]:
-        """Return the shift at a difference that needs one of its own."""
+        """Return the shift for a difference."""
         if self.linear is None:
             return next(shift.by for shift in self.shifts if shift.difference == difference)
         assert isinstance(moves, Box)
@@ -86,7 +83,7 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A cell without a shift: the difference, and the line whose condition or output cannot be kept."""
+    """A cell without a shift at some difference; with a ``cost``, one whose shift costs too much."""
 
     cell: Cell
     difference: Vector
@@ -94,30 +91,30 @@ class Failure:
 
 
 def rate(law: Law) -> Fraction | None:
-    """Return the cost of a shift by 1; None for noise that is not shifted."""
+    """Return the cost of a unit shift; None for noise that is not shifted."""
     if law[0] in ("laplace", "logistic", "exponential", "gumbel"):
         return 1 / Fraction(law[1])
     return log_above(1 / (1 - Fraction(law[1]))) if law[0] == "geometric" else None
 
 
 def one_sided(law: Law) -> bool:
-    """Whether noise may be moved up only."""
+    """Whether noise may only be shifted upwards."""
     return law[0] in ("exponential", "gumbel", "geometric")
 
 
 @dataclass(slots=True)
 class Aligner:
-    """Finds shifts for the cells of one trace, or of two traces on the data sets of a pair."""
+    """Finds shifts for cells: of one symbolic trace, or of two traces on concrete data sets."""
 
     names: Names
-    goal: Fraction  # a cost that is good enough
+    goal: Fraction  # a cost that suffices
     _rates: dict[str, Fraction] = field(default_factory=dict)
     _seen: int = 0  # laws
     _solved: dict[object, "Shift | None"] = field(default_factory=dict)
 
     @property
     def rates(self) -> dict[str, Fraction]:
-        """The cost of a shift by 1, for all noise that can be shifted. Symbols are added while pairs are traced."""
+        """The cost of a unit shift, for all noise that can be shifted. Tracing further pairs adds symbols."""
         if self._seen < len(self.names.laws):
             new = list(self.names.laws.items())[self._seen :]
             self._rates |= {name: cost for name, law in new if (cost := rate(law)) is not None}
@@ -125,7 +122,7 @@ class Aligner:
         return self._rates
 
     def align(self, cell: Cell, moves: Box | Hull) -> Aligned | Failure:
-        """Return shifts of a cell for all differences of a set, at the least cost that is found."""
+        """Return shifts of a cell for all differences of a set, as cheap as the search finds."""
         assert not self.needs_integers() or (isinstance(moves, Hull) and moves.alone)
         points = moves.points if isinstance(moves, Hull) else None
         linear = None
@@ -152,30 +149,30 @@ class Aligner:
         return linear if linear is not None and linear.cost <= cost else Aligned(cell, cost, tuple(shifts))
 
     def needs_integers(self) -> bool:
-        """Whether some noise moves by integers only, so that shifts cannot be mixed."""
+        """Whether some noise needs integer shifts, so that convex combinations of shifts are none."""
         return any(law[0] == "geometric" for law in self.names.laws.values())
 
     def empty(self, cell: Cell, conditions: Sequence[Condition]) -> Aligned | None:
-        """Return a cell of one path as a cell without noise, if that can be shown."""
+        """Return a single-path cell as an empty one, if its conditions contradict each other."""
         given = [*conditions, *bound_conditions(self.names)]
-        found = contradiction(given, self.names) if len(cell.left) == 1 else None
-        return None if found is None else Aligned(cell, Fraction(0), empty=found)
+        multipliers = contradiction(given, self.names) if len(cell.left) == 1 else None
+        return None if multipliers is None else Aligned(cell, Fraction(0), empty=multipliers)
 
     def dearest(self, cell: Cell, moves: Box | Hull) -> Vector:
-        """Return a difference without a shift of the cell, or else the one at which the cheapest shift costs most.
+        """Return a difference for which the cell has no shift, or else the one whose cheapest shift costs most.
 
-        Among several, prefer data that all move in one direction: then all their losses show on one event.
+        Ties go to differences that move all data in one direction: one event then shows the whole loss.
         """
-        every = moves.points if isinstance(moves, Hull) else tuple(moves.vertices())
-        points = every[:: max(1, len(every) // MOST_TO_FAIL)]
-        found: list[tuple[float, Fraction, Vector]] = []
+        vertices = moves.points if isinstance(moves, Hull) else tuple(moves.vertices())
+        points = vertices[:: max(1, len(vertices) // MOST_TO_FAIL)]
+        costs: list[tuple[float, Fraction, Vector]] = []
         for point in points:
             difference = tuple(map(Fraction, point))
             shift = self._at(cell, difference)
             if shift is None:
                 return difference
-            found.append((float(self.cost(shift)), abs(sum(difference, Fraction(0))), difference))
-        return max(found)[-1]
+            costs.append((float(self.cost(shift)), abs(sum(difference, Fraction(0))), difference))
+        return max(costs)[-1]
 
     def cost(self, shift: Shift) -> Fraction:
         """Return the cost of a shift."""
@@ -193,11 +190,11 @@ class Aligner:
     def _solve(self, rows: Sequence[SolverRow], difference: Vector) -> Shift | None:
         check_time()
         decided = self._decided([(noise, (constant,), relation) for noise, constant, relation in rows])
-        known = {name: numbers[0] for name, numbers in decided.items()}
-        if known.keys() >= {name for noise, _, _ in rows for name in noise} & self.rates.keys():
-            shift = Shift(difference, {name: by for name, by in known.items() if by})
+        by_substitution = {name: numbers[0] for name, numbers in decided.items()}
+        if by_substitution.keys() >= {name for noise, _, _ in rows for name in noise} & self.rates.keys():
+            shift = Shift(difference, {name: by for name, by in by_substitution.items() if by})
             return shift if self._holds(shift, rows) else None
-        # Each draw that may move is a variable up, and one down.
+        # Each draw that may move has one variable upwards and one downwards.
         used = sorted({name for noise, _, _ in rows for name in noise} & self.rates.keys())
         up = {name: at for at, name in enumerate(used)}
         down = {name: len(used) + at for at, name in enumerate(n for n in used if not one_sided(self.names.laws[n]))}
@@ -218,13 +215,13 @@ class Aligner:
         values = solve(costs, at_least, equal, integral)
         if values is None:
             return None
-        none_of: list[tuple[Sparse, Fraction]] = [
+        zeros: list[tuple[Sparse, Fraction]] = [
             ({at: Fraction(1)}, Fraction(0)) for at, v in enumerate(values) if v < 1e-9
         ]
         tight = [
             row for row in at_least if abs(sum(float(a) * values[i] for i, a in row[0].items()) - float(row[1])) < 1e-7
         ]
-        for equations in ([*none_of, *equal, *tight], [*none_of, *equal], equal):
+        for equations in ([*zeros, *equal, *tight], [*zeros, *equal], equal):
             exact = made_exact(values, equations)
             if exact is not None:
                 by = {name: exact[at] - (exact[down[name]] if name in down else 0) for name, at in up.items()}
@@ -236,23 +233,23 @@ class Aligner:
     def _decided(
         self, rows: Sequence[tuple[Mapping[str, Fraction], Sequence[Fraction], str]]
     ) -> dict[str, Sequence[Fraction]]:
-        """Return the draws that equations with one unknown decide, one after the other: for each coordinate of the constants."""
-        known: dict[str, Sequence[Fraction]] = {}
+        """Solve equations with a single unknown draw by substitution, for each coordinate of the constants."""
+        solved: dict[str, Sequence[Fraction]] = {}
         waiting = [(noise, numbers) for noise, numbers, relation in rows if relation == "="]
         while True:
             rest = []
             for noise, numbers in waiting:
-                unknown = [name for name in noise if name in self.rates and name not in known]
+                unknown = [name for name in noise if name in self.rates and name not in solved]
                 if len(unknown) != 1:
                     rest.append((noise, numbers))
                     continue
                 total = list(numbers)
                 for name, factor in noise.items():
-                    if name in known:
-                        total = [one + factor * by for one, by in zip(total, known[name], strict=True)]
-                known[unknown[0]] = [-one / noise[unknown[0]] for one in total]
+                    if name in solved:
+                        total = [value + factor * by for value, by in zip(total, solved[name], strict=True)]
+                solved[unknown[0]] = [-value / noise[unknown[0]] for value in total]
             if len(rest) == len(waiting):
-                return known
+                return solved
             check_time()
             waiting = rest
 
@@ -275,13 +272,13 @@ class Aligner:
         cells = len(box.low)
         decided = self._decided([(noise, (constant, *slopes), relation) for noise, constant, slopes, relation in rows])
         if decided.keys() >= set(used):
-            found = LinearShift(
+            shift = LinearShift(
                 {name: numbers[0] for name, numbers in decided.items()},
                 {name: tuple(numbers[1:]) for name, numbers in decided.items()},
             )
-            cost = self._linear_cost(found, rows)
-            return None if cost is None else Aligned(cell, cost, linear=found)
-        # Of each draw: the constant and the slopes, up and down.
+            cost = self._linear_cost(shift, rows)
+            return None if cost is None else Aligned(cell, cost, linear=shift)
+        # Variables of each draw: its constant and its slopes, upwards and downwards.
         width = 2 * (1 + cells)
         base = {name: at * width for at, name in enumerate(used)}
         costs = [float(self.rates[name]) for name in used for _ in range(width)]
@@ -318,7 +315,7 @@ class Aligner:
                 if each[j] or slopes[j]:
                     size = len(costs)
                     costs.append(0.0)
-                    line[size] = Fraction(-1)  # at least |slope of the row in e_j|
+                    line[size] = Fraction(-1)  # bounds |slope of the row along e_j|
                     at_least.append(({size: Fraction(1), **{i: -v for i, v in each[j].items()}}, slopes[j]))
                     at_least.append(({size: Fraction(1), **each[j]}, -slopes[j]))
             at_least.append((line, -constant))
@@ -328,25 +325,25 @@ class Aligner:
         if values is None:
             return None
         count = len(used) * width
-        none_of: list[tuple[Sparse, Fraction]] = [
+        zeros: list[tuple[Sparse, Fraction]] = [
             ({at: Fraction(1)}, Fraction(0)) for at in range(count) if values[at] < 1e-9
         ]
-        for equations in ([*none_of, *equal], equal):
+        for equations in ([*zeros, *equal], equal):
             exact = made_exact(values[:count], equations)
             if exact is None:
                 continue
             signed = {n: [exact[b + 2 * j] - exact[b + 2 * j + 1] for j in range(1 + cells)] for n, b in base.items()}
             signed = {name: numbers for name, numbers in signed.items() if any(numbers)}
-            found = LinearShift({n: s[0] for n, s in signed.items()}, {n: tuple(s[1:]) for n, s in signed.items()})
-            cost = self._linear_cost(found, rows)
+            shift = LinearShift({n: s[0] for n, s in signed.items()}, {n: tuple(s[1:]) for n, s in signed.items()})
+            cost = self._linear_cost(shift, rows)
             if cost is not None:
-                return Aligned(cell, cost, linear=found)
+                return Aligned(cell, cost, linear=shift)
         return None
 
     def _linear_cost(
         self, shift: LinearShift, rows: Sequence[tuple[Mapping[str, Fraction], Fraction, Vector, str]]
     ) -> Fraction | None:
-        """Return the cost of a linear shift if it keeps all rows."""
+        """Return the cost of a linear shift, if it preserves all rows."""
         total = Fraction(0)
         for name, constant in shift.constant.items():
             spread = sum(map(abs, shift.slopes[name]), Fraction(0))
@@ -374,13 +371,13 @@ def _inputs(row: KeptRow) -> Iterator[tuple[int, Fraction]]:
 
 
 def gap(row: KeptRow, difference: Vector) -> Fraction:
-    """Return how much a row's right side exceeds its left side at the same noise."""
+    """Return by how much a row's right side exceeds its left side at equal noise."""
     moved = sum((value * difference[cell] for cell, value in _inputs(row)), Fraction(0))
     return row.right.constant - row.left.constant + moved
 
 
 def _in_box(row: KeptRow, box: Box) -> tuple[Fraction, Vector]:
-    """Return a row's gap at the middle of a box, and its slopes in the coordinates e."""
+    """Return a row's gap at the centre of a box, and its slopes along the axes e."""
     low, high = ([Fraction(number) for number in side] for side in (box.low, box.high))
     values = dict(_inputs(row))
     middle = row.right.constant - row.left.constant

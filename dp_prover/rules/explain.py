@@ -1,4 +1,4 @@
-"""Why a proof failed, in words: which line looks at what, and which output it is about."""
+"""Explains why a proof failed: the source line, the output and a pair of data sets."""
 
 import functools
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from dp_prover.rules.alignment import Aligned, Aligner, Failure, gap
 DATA = "looks at data without noise that could hide them"
 
 
-def cost_of(found: Sequence[Aligned]) -> Fraction:
-    """Return the cost of the dearest cell."""
-    return max(one.cost for one in found)
+def cost_of(cells: Sequence[Aligned]) -> Fraction:
+    """Return the cost of the most expensive cell."""
+    return max(aligned.cost for aligned in cells)
 
 
 def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | None:
-    """Return a pair of the domain with the difference of a failure. On it the failing cell's noise is most likely.
+    """Return a pair of the domain with a failure's difference, on which the failing cell is likely.
 
-    Its data come as close as possible to the cell's conditions without noise. Otherwise they are in the middle of their ranges.
+    Its data come as close to the cell's noiseless conditions as they can, or else lie in the middle of their ranges.
     """
     given = [row.left for row in failure.cell.rows]
-    # The data above the lowest that allows for the difference, of a range that allows for it.
+    # Data values are counted from the lowest that leaves room for the difference.
     starts = [low - min(d, Fraction(0)) for low, d in zip(vectors.low, failure.difference, strict=True)]
     widths = [high - low - abs(d) for low, high, d in zip(vectors.low, vectors.high, failure.difference, strict=True)]
     if any(width < 0 for width in widths):
@@ -41,9 +41,9 @@ def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | No
     rows = [(row, -rest) for row, rest in zip(slopes, slack, strict=True) if row]
     inside = [({at: Fraction(-1)}, -width) for at, width in enumerate(widths)]
     costs = [float(sum((row.get(at, Fraction(0)) for row, _ in rows), Fraction(0))) for at in range(len(starts))]
-    found = solve(costs, [*rows, *inside], [], [False] * len(starts)) if rows else None
+    solution = solve(costs, [*rows, *inside], [], [False] * len(starts)) if rows else None
     middle = [float(width) / 2 for width in widths]
-    offsets = middle if found is None else found
+    offsets = middle if solution is None else solution
     left = [float(start) + offset for start, offset in zip(starts, offsets, strict=True)]
     if vectors.integer:
         left = [round(x) for x in left]
@@ -52,16 +52,16 @@ def pair_inside(domain: Domain, vectors: Vectors, failure: Failure) -> Pair | No
 
 
 def _corner(domain: Domain, difference: Sequence[Fraction]) -> Pair | None:
-    """Return a corner of a domain whose sides differ by so much, whichever side is called left."""
+    """Return a corner of the domain with this difference, in either direction."""
     for pair in domain.corners():
-        found = [Fraction(b) - Fraction(a) for a, b in zip(pair.left, pair.right, strict=True)]
-        if found in (list(difference), [-number for number in difference]):
+        offsets = [Fraction(b) - Fraction(a) for a, b in zip(pair.left, pair.right, strict=True)]
+        if offsets in (list(difference), [-number for number in difference]):
             return pair
     return None
 
 
 def why(failure: Failure, aligner: Aligner) -> str:
-    """Say which line stands in the way."""
+    """Name the source line that prevents a shift."""
     for row in (*failure.cell.rows, *failure.cell.kept):
         noise = {name for name in row.right.terms if name.startswith(NOISE)} & aligner.rates.keys()
         if not noise and failure.difference and (gap(row, failure.difference) < 0 or row.relation == "="):
@@ -69,11 +69,11 @@ def why(failure: Failure, aligner: Aligner) -> str:
             if moved:
                 return f"{row.place} {DATA}"
     places = dict.fromkeys(row.place for row in (*failure.cell.rows, *failure.cell.kept))
-    return f"no shift of the noise keeps the results at {', '.join(places)} all at once"
+    return f"no shift of the noise preserves the results at {', '.join(places)} at the same time"
 
 
 def event_of(path: Path) -> str:
-    """Return the output of a path in words."""
+    """Describe a path's output."""
     words = [
         f"a number (from noise {', '.join(n for n in leaf.terms)})" if isinstance(leaf, Form) else leaf
         for leaf in path.leaves
@@ -82,7 +82,7 @@ def event_of(path: Path) -> str:
 
 
 def outputs_of(path: Path) -> tuple[Any, Any] | None:
-    """Return two outputs of a path that differ in the numbers with symbols; None if coins choose some of these numbers."""
+    """Return two outputs of a path that differ in the symbolic numbers; None if some of these are discrete choices."""
     try:
         return tuple(at_numbers(path.output, functools.partial(_number, share)) for share in (0.25, 0.75))
     except _CoinError:
@@ -90,7 +90,7 @@ def outputs_of(path: Path) -> tuple[Any, Any] | None:
 
 
 class _CoinError(Exception):
-    """A place of an output is chosen by a coin."""
+    """A discrete draw chooses a number of the output."""
 
 
 def _number(share: float, value: Any) -> Any:

@@ -1,11 +1,9 @@
-"""Rule 3: Gaussian noise that is moved by the same shift on every path.
+"""Rule 3: Gaussian noise that the same shift moves on every path.
 
-Let k move the noise so that every condition of every path, and every output, stays as it is. Then M(x') on noise n is M(x) on
-noise
-n − k, and by post-processing the two are no further apart than N(0, Σ) and N(k, Σ): μ² = Σ kᵢ²/σᵢ², with equality where the noisy
-numbers are the output. The least k is Σ Aᵀ(AΣAᵀ)⁻¹ b, where A k = b is what keeps them. It is linear in the difference of the
-data, so
-μ² is convex in it, and largest at a vertex.
+Let the shift k preserve every condition of every path, and every output. Then M(x') on noise n is M(x) on noise n − k, and by
+post-processing the two are no further apart than N(0, Σ) and N(k, Σ): μ² = Σ kᵢ²/σᵢ², with equality if the output consists of the
+noisy numbers. The least such k is Σ Aᵀ(AΣAᵀ)⁻¹ b, where A k = b states what is preserved. It is linear in the difference of the
+data, so μ² is convex in it, and largest at a vertex.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +22,14 @@ MOST_VERTICES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The shift at each difference that matters, and the largest μ²."""
+    """The shift for each vertex of a set of differences, and the largest μ²."""
 
     squared: Fraction
     shifts: tuple[Shift, ...]
 
 
-def all_seen(trace: Trace) -> tuple[str, list[Form]]:
-    """Return the affine forms that any path looks at, and the terms computed from them."""
+def everything_read(trace: Trace) -> tuple[str, list[Form]]:
+    """Return all that any path reads: a text without constants, and the affine forms."""
     texts: list[object] = []
     forms: list[Form] = []
     for path in trace.paths:
@@ -45,8 +43,8 @@ def all_seen(trace: Trace) -> tuple[str, list[Form]]:
 
 
 def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure | None:
-    """Return the shifts at the vertices of a set; None if there are too many."""
-    (what, ours), (same, theirs) = all_seen(left), all_seen(right)
+    """Return the least shifts at the vertices of a set; None for too many vertices, or for paths that differ."""
+    (what, ours), (same, theirs) = everything_read(left), everything_read(right)
     if what != same:
         return None
     pairs = {(a.key(), b.key()): KeptRow(a, b, "=", "the output") for a, b in zip(ours, theirs, strict=True)}
@@ -58,7 +56,7 @@ def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure
         return None
     variances = {name: Fraction(law[1]) ** 2 for name, law in left.names.laws.items() if law[0] == "normal"}
     noise = [{n: v for n, v in row.right.terms.items() if n.startswith(NOISE)} for row in rows]
-    products = [_products(one, noise, variances) for one in noise]
+    products = [_products(row, noise, variances) for row in noise]
     shifts, largest = [], Fraction(0)
     for point in points:
         difference: Vector = tuple(map(Fraction, point))
@@ -72,14 +70,14 @@ def least_shift(left: Trace, right: Trace, moves: Box | Hull) -> Moved | Failure
 
 
 def _products(
-    one: Mapping[str, Fraction], rows: Sequence[Mapping[str, Fraction]], variances: Mapping[str, Fraction]
+    row: Mapping[str, Fraction], rows: Sequence[Mapping[str, Fraction]], variances: Mapping[str, Fraction]
 ) -> Sparse:
-    found = {}
+    products = {}
     for at, other in enumerate(rows):
-        value = sum((a * other[n] * variances[n] for n, a in one.items() if n in other and n in variances), Fraction(0))
+        value = sum((a * other[n] * variances[n] for n, a in row.items() if n in other and n in variances), Fraction(0))
         if value:
-            found[at] = value
-    return found
+            products[at] = value
+    return products
 
 
 def _solved(

@@ -1,8 +1,7 @@
-"""Rule 2: the output has finitely many values, and their probabilities are known exactly.
+"""Rule 2: the output has finitely many values, whose probabilities are known exactly.
 
-An output is made of parts that are independent of each other, each with its own law. The largest ratio of the probabilities of
-an output
-on two data sets is then the product of the largest ratios of its parts.
+An output consists of independent parts, each with its own law. Its largest likelihood ratio between two data sets is the product of
+its parts' largest ratios.
 """
 
 import itertools
@@ -19,7 +18,7 @@ OutputLaw = tuple[Masses, ...]
 
 
 def law_of(trace: Trace) -> OutputLaw | None:
-    """Return the law of the output on one data set; None if it is not finite."""
+    """Return the law of the output on one data set; None if the output is continuous."""
     if any(path.conditions or any(isinstance(x, Form) for x in path.leaves) for path in trace.paths):
         return None
     if len(trace.paths) == 1 and trace.paths[0].groups is not None:
@@ -34,12 +33,12 @@ def law_of(trace: Trace) -> OutputLaw | None:
         mass = path.mass()
         text = (str(path.structure), *map(str, path.leaves))
         masses[text] = masses.get(text, Fraction(0)) + mass
-    # Paths may have outputs of several lengths, so that an output as a whole is one part.
+    # Outputs of different paths may differ in length, so the output as a whole is one part.
     return (Masses((-1,), {(str(text),): mass for text, mass in masses.items()}),)
 
 
-def joined(law: OutputLaw) -> Masses | None:
-    """Return all parts as one."""
+def join_parts(law: OutputLaw) -> Masses | None:
+    """Return all parts as one; None if there are too many outputs."""
     if len(law) == 1:
         return law[0]
     size = 1
@@ -59,17 +58,17 @@ def joined(law: OutputLaw) -> Masses | None:
 
 
 def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, ...] | None, str]:
-    """Return the largest P[part | left] / P[part | right] of each part, None for infinity, and the output with these parts."""
+    """Return each part's largest P[part | left] / P[part | right], None if infinite, and the output that attains them."""
     ratios, where = [], []
-    for one, other in zip(left, right, strict=True):
+    for ours, theirs in zip(left, right, strict=True):
         best = Fraction(0)
         output: tuple[str, ...] = ()
-        for text, mass in one.masses.items():
+        for text, mass in ours.masses.items():
             if not mass:
                 continue
-            if not other.masses.get(text):
+            if not theirs.masses.get(text):
                 return None, ", ".join(text)
-            ratio = mass / other.masses[text]
+            ratio = mass / theirs.masses[text]
             if ratio > best:
                 best, output = ratio, text
         ratios.append(max(best, Fraction(1)))
@@ -78,10 +77,10 @@ def largest_ratios(left: OutputLaw, right: OutputLaw) -> tuple[tuple[Fraction, .
 
 
 def delta_above(left: OutputLaw, right: OutputLaw, epsilon: Fraction) -> Fraction | None:
-    """Return a number that is at least Σ max(0, P − e^ε Q); None for too many outputs."""
-    one, other = joined(left), joined(right)
-    if one is None or other is None:
+    """Return an upper bound on Σ max(0, P − e^ε Q); None for too many outputs."""
+    ours, theirs = join_parts(left), join_parts(right)
+    if ours is None or theirs is None:
         return None
     factor = exp_below(epsilon)
-    covered = (min(p, factor * other.masses.get(text, Fraction(0))) for text, p in one.masses.items())
+    covered = (min(p, factor * theirs.masses.get(text, Fraction(0))) for text, p in ours.masses.items())
     return 1 - sum(covered, Fraction(0))

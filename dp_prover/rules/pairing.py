@@ -1,12 +1,12 @@
-"""One set of pairs: which paths of the left trace go to which of the right one, at what cost, and what is given up for δ.
+"""Pairs the paths of two traces: which left path maps to which right one, at what cost, and what δ pays for.
 
-Three ways are tried. (1) Each output's paths go to those of the same output, and each finite draw ends as it did. (2) The draws of
-the right side are named anew, since a record more is a draw more: noise of equal laws may be exchanged. (3) Finite draws may end in
-another way: path i of probability m_i gives w_ij to path j at the cost c_ij, where Σ_j w_ij ≥ m_i. Then P ≤ e^ε P', if
+Three ways are tried. (1) Paths map to paths with the same output and the same discrete outcomes. (2) The right side's draws are
+renamed, since one more record may be one more draw: noise of the same distribution is exchangeable. (3) Discrete outcomes may
+change: path i of probability m_i moves w_ij to path j at the cost c_ij, where Σ_j w_ij ≥ m_i. Then P ≤ e^ε P' if
 Σ_i w_ij e^(c_ij) ≤ e^ε m_j for each j. (Amplification by subsampling is such a mixture.)
 
-Noise that one side alone has may be assumed to be within a limit: the probability that it is not counts for δ. (So a histogram
-shows a key that one record alone has only if its noise is beyond the threshold.)
+Noise that only one side draws may be assumed to stay within a limit; the probability that it does not counts towards δ. (A
+stability histogram releases a key that only one record has only if its noise exceeds the threshold.)
 """
 
 import math
@@ -23,17 +23,18 @@ from dp_prover.rules.alignment import Aligned, Aligner, Failure
 from dp_prover.rules.explain import cost_of, why
 from dp_prover.rules.path_cells import Cell, cells, crossed
 
-MOST_CROSSED = 600  # pairs of paths that a mixture looks at
+MOST_CROSSED = 600  # pairs of paths in a mixture
 FINE = 10**12  # the largest denominator of a weight
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The pairing of the paths of two traces: the cells and ε; the assumption on noise, and the probability that it fails; new
-    names of the right side's noise.
+    """A pairing of two traces' paths: its cells and their largest cost.
+
+    ``assumed`` are conditions on the noise, which fail with probability ``lost``. ``names`` renames the right side's noise.
     """
 
-    found: Sequence[Aligned]
+    cells: Sequence[Aligned]
     cost: Fraction
     assumed: tuple[Condition, ...] = ()
     lost: Fraction = Fraction(0)
@@ -41,7 +42,7 @@ class Matched:
 
 
 class NotMatchedError(Exception):
-    """Paths without a counterpart: the reason in words, and where it was found."""
+    """Some paths have no counterpart: the reason, and where."""
 
     def __init__(self, reason: str, failure: Failure | None = None, path: Path | None = None) -> None:
         super().__init__(reason)
@@ -50,23 +51,23 @@ class NotMatchedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Pairs the paths of traces. ``delta`` is the probability that may be lost."""
+    """Pairs the paths of traces. ``delta`` is the probability that an assumption may lose."""
 
     aligner: Aligner
     delta: Fraction
 
     def match(self, left: Trace, right: Trace, moves: Box | Hull, listed: bool) -> Matched:
-        """Return the cheapest way that is found. Raises NotMatchedError if there is none."""
+        """Return the cheapest pairing that the three ways yield. Raises NotMatchedError if none does."""
         best: Matched | None = None
         failure: NotMatchedError | None = None
         for attempt in self._attempts(left, right, moves, listed):
             try:
-                found = attempt()
+                matched = attempt()
             except NotMatchedError as error:
                 failure = failure or error
                 continue
-            if found is not None and (best is None or found.cost < best.cost):
-                best = found
+            if matched is not None and (best is None or matched.cost < best.cost):
+                best = matched
             if best is not None and best.cost <= self.aligner.goal:
                 break
         if best is not None:
@@ -78,102 +79,100 @@ class Pairing:
         yield lambda: self._plain(left, right, moves, {})
         if not listed:
             return
-        for names in renames(left, right):
-            other = renamed(right, names)
+        for names in noise_renamings(left, right):
+            other = rename_noise(right, names)
             if other is not None:
                 yield lambda names=names, other=other: self._plain(left, other, moves, names)
         if any(path.labels for trace in (left, right) for path in trace.paths):
-            for names in ({}, *renames(left, right)):
-                other = renamed(right, names) if names else right
+            for names in ({}, *noise_renamings(left, right)):
+                other = rename_noise(right, names) if names else right
                 if other is not None:
                     yield lambda names=names, other=other: self._mixed(left, other, moves, names)
 
-    # As draws end ----------------------------------------------------------------------------------------------------
+    # Equal discrete outcomes -----------------------------------------------------------------------------------------
 
     def _plain(self, left: Trace, right: Trace, moves: Box | Hull, names: Mapping[str, str]) -> Matched:
         assumed, lost = self._likely(left, right)
         if assumed:
-            left = Trace(left.names, tuple(_with(path, assumed) for path in left.paths))
-        found: list[Aligned] = []
+            paths = (replace(path, conditions=(*path.conditions, *assumed)) for path in left.paths)
+            left = Trace(left.names, tuple(paths))
+        aligned: list[Aligned] = []
         for group, ways in cells(left, right):
-            found += self._cheapest(left, right, group, ways, moves)
-        return Matched(found, cost_of(found), assumed, lost, names)
+            aligned += self._cheapest(left, right, group, ways, moves)
+        return Matched(aligned, cost_of(aligned), assumed, lost, names)
 
     def _likely(self, left: Trace, right: Trace) -> tuple[tuple[Condition, ...], Fraction]:
-        """Return what is assumed of noise that one side alone has, and the probability that it does not hold, which δ allows."""
+        """Return assumptions on noise that only one side draws, and the probability, within δ, that they fail."""
         ours, theirs = set(_noise_of(left)), set(_noise_of(right))
-        found: dict[object, tuple[Condition, Fraction]] = {}
+        assumptions: dict[object, tuple[Condition, Fraction]] = {}
         for condition in (c for trace in (left, right) for path in trace.paths for c in path.conditions):
             mass = _tail(condition, left.names)
             if mass is not None and not (ours ^ theirs).isdisjoint(condition.form.terms):
                 turned = Condition(condition.form.negated(), ">=", condition.place)
-                found[turned.form.key()] = turned, mass
-        total = sum((mass for _, mass in found.values()), Fraction(0))
-        if not found or total > self.delta * (1 + Fraction(1, 10**9)):
+                assumptions[turned.form.key()] = turned, mass
+        total = sum((mass for _, mass in assumptions.values()), Fraction(0))
+        if not assumptions or total > self.delta * (1 + Fraction(1, 10**9)):
             return (), Fraction(0)
-        return tuple(condition for condition, _ in found.values()), total
+        return tuple(condition for condition, _ in assumptions.values()), total
 
     def _cheapest(
         self, left: Trace, right: Trace, group: Sequence[int], ways: Sequence[Sequence[Cell]], moves: Box | Hull
     ) -> list[Aligned]:
-        """Return the cheapest way to align the paths of one output."""
+        """Return the cheapest alignment of one output's paths."""
         best: list[Aligned] | None = None
         failure: Failure | None = None
         for way in ways:
-            found: list[Aligned] = []
+            cells: list[Aligned] = []
             for cell in way:
-                one = self._aligned(cell, moves)
-                if (isinstance(one, Failure) or one.cost > self.aligner.goal) and len(cell.left) == 1:
-                    one = self.aligner.empty(cell, left.paths[cell.left[0]].conditions) or one
-                if isinstance(one, Failure):
-                    failure = failure or one
+                aligned = self.aligner.align(cell, moves)
+                if (isinstance(aligned, Failure) or aligned.cost > self.aligner.goal) and len(cell.left) == 1:
+                    aligned = self.aligner.empty(cell, left.paths[cell.left[0]].conditions) or aligned
+                if isinstance(aligned, Failure):
+                    failure = failure or aligned
                     break
-                found.append(one)
+                cells.append(aligned)
             else:
-                if best is None or cost_of(found) < cost_of(best):
-                    best = found
+                if best is None or cost_of(cells) < cost_of(best):
+                    best = cells
                 if cost_of(best) <= self.aligner.goal:
                     break
         if best is None:
             none = [self.aligner.empty(Cell((at,), (), (), ()), left.paths[at].conditions) for at in group]
-            best = [one for one in none if one is not None] if None not in none else None
+            best = [aligned for aligned in none if aligned is not None] if None not in none else None
         if best is not None:
             return best
         if failure is None:
             raise NotMatchedError(_no_counterpart(left.paths[group[0]], right))
         raise NotMatchedError(why(failure, self.aligner), failure, left.paths[failure.cell.left[0]])
 
-    def _aligned(self, cell: Cell, moves: Box | Hull) -> Aligned | Failure:
-        return self.aligner.align(cell, moves)
-
     # Mixtures --------------------------------------------------------------------------------------------------------
 
     def _mixed(self, left: Trace, right: Trace, moves: Box | Hull, names: Mapping[str, str]) -> Matched | None:
-        """Return the best mixture of paths; None if there is none."""
+        """Return the best mixture of paths; None without one."""
         if len(left.paths) * len(right.paths) > MOST_CROSSED:
             return None
         costs: dict[tuple[int, int], Aligned] = {}
         for i, j, cell in crossed(left, right):
-            one = self._aligned(cell, moves)
-            if isinstance(one, Aligned):
-                costs[i, j] = one
+            aligned = self.aligner.align(cell, moves)
+            if isinstance(aligned, Aligned):
+                costs[i, j] = aligned
         masses = [[path.mass() for path in trace.paths] for trace in (left, right)]
-        weights = _weights({ij: one.cost for ij, one in costs.items()}, *masses)
+        weights = _weights({ij: aligned.cost for ij, aligned in costs.items()}, *masses)
         if weights is None:
             return None
-        found = [replace(costs[ij], cell=replace(costs[ij].cell, weight=weight)) for ij, weight in weights.items()]
+        cells_used = [replace(costs[ij], cell=replace(costs[ij].cell, weight=weight)) for ij, weight in weights.items()]
         used: dict[int, Fraction] = {}
         for (i, j), weight in weights.items():
             used[j] = used.get(j, Fraction(0)) + weight * exp_above(costs[i, j].cost)
         largest = max(total / masses[1][j] for j, total in used.items())
-        # A checker rounds each term up.
-        return Matched(found, max(log_above(largest), Fraction(0)) * (1 + Fraction(1, 10**30)), names=names)
+        # The checker rounds each term up.
+        return Matched(cells_used, max(log_above(largest), Fraction(0)) * (1 + Fraction(1, 10**30)), names=names)
 
 
 def _weights(
     costs: Mapping[tuple[int, int], Fraction], left: Sequence[Fraction], right: Sequence[Fraction]
 ) -> dict[tuple[int, int], Fraction] | None:
-    """Return weights from left to right paths that lose least: Σ_j w_ij ≥ m_i, and Σ_i w_ij e^(c_ij) ≤ t m_j for the least t."""
+    """Return the weights w with Σ_j w_ij ≥ m_i and Σ_i w_ij e^(c_ij) ≤ t m_j for the least t."""
     keys = list(costs)
     if {i for i, _ in keys} != set(range(len(left))) or max(costs.values()) > 200:
         return None
@@ -192,25 +191,25 @@ def _weights(
         mine = [ij for ij in keys if ij[0] == path]
         missing = mass - sum(weights[ij] for ij in mine)
         largest = max(mine, key=lambda ij: weights[ij])
-        weights[largest] += missing  # what rounding took or gave
+        weights[largest] += missing  # corrects the rounding
     return {ij: weight for ij, weight in weights.items() if weight > 0} if min(weights.values()) >= 0 else None
 
 
 def _no_counterpart(path: Path, right: Trace) -> str:
-    """Say why an output has no counterpart: another type is the same number to a reader, and another output."""
+    """Explain why an output has no counterpart. The same number in another type is another output."""
     ours = _types(path.structure)
     for other in right.paths:
         theirs = _types(other.structure)
         if path.labels == other.labels and len(ours) == len(theirs) and ours != theirs:
-            one, two = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
-            if "raises" in (one, two):
+            ours_type, theirs_type = next((a, b) for a, b in zip(ours, theirs, strict=True) if a != b)
+            if "raises" in (ours_type, theirs_type):
                 return "an answer is an exception on one data set, and not on its neighbour"
-            return f"an output is a {one} on one data set and a {two} on its neighbour; convert it to one type"
+            return f"an output is a {ours_type} on one data set and a {theirs_type} on its neighbour; convert it to one type"
     return "an output of one data set has no counterpart on its neighbour"
 
 
 def _types(structure: object) -> list[str]:
-    """Return the types of an output, in order."""
+    """Return the types in an output, in order."""
     if isinstance(structure, tuple):
         return [text for part in structure for text in _types(part)]
     return [str(structure)]
@@ -220,15 +219,15 @@ def _types(structure: object) -> list[str]:
 
 
 def _noise_of(trace: Trace) -> list[str]:
-    """Return the noise of all paths, in the order of its draws."""
+    """Return the noise symbols of all paths, in drawing order."""
     forms = [c.form for path in trace.paths for c in path.conditions]
     forms += [leaf for path in trace.paths for leaf in path.leaves if isinstance(leaf, Form)]
     names = {name for form in forms for name in form.terms if name[0] == NOISE}
     return sorted(names, key=lambda name: [int(part) for part in name[1:].split(".")])
 
 
-def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
-    """Yield ways to give the right side's draws the names of the left side's. A run of draws may be left out or added."""
+def noise_renamings(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
+    """Yield renamings of the right side's draws to the left side's, with one run of draws left out or added."""
     ours, theirs = _noise_of(left), _noise_of(right)
     gap = len(ours) - len(theirs)
     if not ours or not theirs:
@@ -248,8 +247,8 @@ def renames(left: Trace, right: Trace) -> Iterator[dict[str, str]]:
             yield names
 
 
-def renamed(trace: Trace, names: Mapping[str, str]) -> Trace | None:
-    """Return a trace with new names of its noise; None if terms hold noise that is not affine."""
+def rename_noise(trace: Trace, names: Mapping[str, str]) -> Trace | None:
+    """Return a trace with its noise renamed; None if it has opaque terms."""
     forms = [c.form for path in trace.paths for c in path.conditions]
     forms += [leaf for path in trace.paths for leaf in path.leaves if isinstance(leaf, Form)]
     if any(name[0] == OPAQUE for form in forms for name in form.terms):
@@ -269,13 +268,8 @@ def renamed(trace: Trace, names: Mapping[str, str]) -> Trace | None:
     return Trace(trace.names, tuple(paths))
 
 
-def _with(path: Path, assumed: Sequence[Condition]) -> Path:
-    """Return a path with further conditions."""
-    return replace(path, conditions=(*path.conditions, *assumed))
-
-
 def _tail(condition: Condition, names: Names) -> Fraction | None:
-    """Return the probability that a condition on Laplace noise alone holds, where it is a tail."""
+    """Return the probability of a condition on a single Laplace draw, if it is a tail; None for other conditions."""
     form = condition.form
     law = names.laws.get(next(iter(form.terms), ""), ("",)) if len(form.terms) == 1 else ("",)
     if law[0] != "laplace" or form.constant > 0 or condition.relation == "=":

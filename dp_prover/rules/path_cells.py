@@ -1,20 +1,14 @@
 """Cells: sets of noise that one shift can move as a whole.
 
-Let the mechanism run on noise n, a point of the product of all draws that any path makes. Each n follows one path. For a cell C
-of
-left runs and a cell C' of right runs with the same output, let a vector k move n ∈ C to n + k ∈ C' such that the output stays
-what it
-was. Moving keeps volume, cells on one side are disjoint, and different left cells go to different right cells. So if the
-density falls
-by at most e^ε on every cell, then P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] for every S. (This is the argument of Zhang & Kifer 2017, with
-the
-path itself as what the alignment may depend on.)
+Let the mechanism run on noise n, a point of the product of all draws that any path makes. Each n follows one path. For a cell C of
+left runs and a cell C' of right runs with the same output, let a vector k map n ∈ C to n + k ∈ C' without changing the output.
+Translations preserve volume, cells on one side are disjoint, and different left cells map into different right cells. So if the
+density falls by at most e^ε on every cell, then P[M(x) ∈ S] ≤ e^ε P[M(x') ∈ S] for every S. (This is the alignment argument of
+Zhang & Kifer 2017, where the alignment may depend on the path.)
 
-A path is a cell: its conditions are rows a·n + b·x + c ≥ 0. Paths of equal outputs may be joined. Let H be some rows that every
-path of
-the left group implies, and H' the same rows on the right, where H' together with the conditions of any path outside of the
-right group
-cannot be met. Then the left group is inside H, and H' is inside the right group, but for noise of probability 0.
+A path is a cell: its conditions are rows a·n + b·x + c ≥ 0. Paths with equal outputs may be joined. Let H be rows that every path
+of the left group implies, and H' the same rows on the right, such that H' contradicts the conditions of every path outside the
+right group. Then H contains the left group, and the right group contains H', up to noise of probability 0.
 """
 
 import itertools
@@ -31,10 +25,9 @@ Multipliers = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """A row that a shift must keep: left ``relation`` 0 must imply right ``relation`` 0. Both sides are equal except for data and
-    constants.
+    """A row that a shift must preserve: left ``relation`` 0 must imply right ``relation`` 0.
 
-    Rows for their arguments keep opaque terms unchanged, so these are not looked at here.
+    Both sides agree up to data and constants. Opaque terms need no attention here: rows for their arguments preserve them.
     """
 
     left: Form
@@ -45,11 +38,11 @@ class KeptRow:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Left paths, right paths, and the rows that take left paths into right paths. ``kept`` are forms that must not change.
+    """Left paths, right paths, and the rows that map left into right. ``kept`` are forms that must not change.
 
-    ``implied`` has multipliers for each left path and row, ``excluded`` for each right path outside and (its conditions, rows).
-    Both are empty unless it is ``joint``: paths of one output taken together. ``weight`` is the probability that goes from one
-    path to a path with other outcomes of finite draws.
+    A ``joint`` cell joins several paths of one output: ``implied`` then has multipliers for each left path and row, and
+    ``excluded`` for each right path outside the cell (its conditions, then the rows). ``weight`` is the probability that moves
+    between two paths with different discrete outcomes.
     """
 
     left: tuple[int, ...]
@@ -68,26 +61,26 @@ def is_strict(form: Form, relation: str, names: Names) -> bool:
 
 
 def bound_conditions(names: Names) -> list[Condition]:
-    """Return the conditions that the numbers of the data lie in their ranges, in the order of the checker."""
+    """Return the conditions that data values lie in their ranges, in the checker's order."""
     low = [Condition(Form({name: Fraction(1)}, -ends[0]), ">=", "") for name, ends in names.bounds.items()]
     high = [Condition(Form({name: Fraction(-1)}, ends[1]), ">=", "") for name, ends in names.bounds.items()]
     return [*low, *high]
 
 
 def output_key(path: Path, names: Names) -> Key:
-    """Return a key that paths of one output share on two data sets, whatever their constants."""
+    """Return a key of a path's output, up to constants: counterparts on two data sets share it."""
     leaves = tuple(names.spelled(leaf)[0] if isinstance(leaf, Form) else leaf for leaf in path.leaves)
     return (path.structure, leaves, path.law())
 
 
 def _same_output(path: Path) -> Key:
-    """Return what paths have in common whose outputs are equal on one data set."""
+    """Return a key of a path's output: paths on one data set share it if their outputs are equal."""
     leaves = tuple(leaf.key() if isinstance(leaf, Form) else leaf for leaf in path.leaves)
     return (path.structure, leaves, path.law())
 
 
 def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell]]]]:
-    """Yield, for each output of the left trace, its paths and the ways to cut these into cells, the coarsest first."""
+    """Yield each output of the left trace: its paths, and ways to partition them into cells, coarsest first."""
     groups, others = _grouped(left), _grouped(right)
     by_decisions = {path.taken: at for at, path in enumerate(right.paths)}
     taken: set[int] = set()
@@ -95,7 +88,7 @@ def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell
         ways = []
         counterparts = [other for other in others.values() if _match(left, group, right, other)]
         if counterparts and (left is not right or len(group) > 1):
-            # Two groups on the left may never share one on the right, which the checker would refuse.
+            # Two left groups must not share a right one; the checker would refuse that.
             free = [other for other in counterparts if id(other) not in taken]
             joint = _joined(left, group, right, free[0]) if free else None
             if joint is not None:
@@ -108,22 +101,28 @@ def cells(left: Trace, right: Trace) -> Iterator[tuple[list[int], list[list[Cell
 
 
 def crossed(left: Trace, right: Trace) -> Iterator[tuple[int, int, Cell]]:
-    """Yield cells of one path each with equal outputs and conditions, for any outcomes of finite draws."""
-    for (i, one), (j, two) in itertools.product(enumerate(left.paths), enumerate(right.paths)):
-        pairs = list(zip(one.conditions, two.conditions, strict=False))
-        if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
+    """Yield single-path cells with equal outputs and conditions, whatever their discrete outcomes."""
+    for (i, left_path), (j, right_path) in itertools.product(enumerate(left.paths), enumerate(right.paths)):
+        pairs = list(zip(left_path.conditions, right_path.conditions, strict=False))
+        if len(left_path.conditions) != len(right_path.conditions) or not all(
+            _alike(a, b, left.names) for a, b in pairs
+        ):
             continue
-        # Given how it ends, a draw has another law. So one that ends otherwise may be in nothing else.
-        ends = {name for name in one.labels.keys() | two.labels.keys() if one.labels.get(name) != two.labels.get(name)}
-        if not ends.isdisjoint(_symbols(one, left.names) | _symbols(two, right.names)):
+        # Conditioning on its outcome changes a draw's distribution, so a draw with different outcomes may not occur elsewhere.
+        ends = {
+            name
+            for name in left_path.labels.keys() | right_path.labels.keys()
+            if left_path.labels.get(name) != right_path.labels.get(name)
+        }
+        if not ends.isdisjoint(_symbols(left_path, left.names) | _symbols(right_path, right.names)):
             continue
-        if output_key(one, left.names) == output_key(two, right.names):
-            rows = _rows_of(one.conditions, two.conditions)
-            yield i, j, Cell((i,), (j,), rows, _kept(one, two, pairs, left.names))
+        if output_key(left_path, left.names) == output_key(right_path, right.names):
+            rows = _rows_of(left_path.conditions, right_path.conditions)
+            yield i, j, Cell((i,), (j,), rows, _kept(left_path, right_path, pairs, left.names))
 
 
 def _symbols(path: Path, names: Names) -> set[str]:
-    """Return the symbols in the conditions and in the output of a path."""
+    """Return the symbols of a path's conditions and output."""
     forms = [condition.form for condition in path.conditions]
     forms += [leaf for leaf in path.leaves if isinstance(leaf, Form)]
     return {name for form in forms for name in names.symbols(form)}
@@ -137,50 +136,52 @@ def _grouped(trace: Trace) -> dict[Key, list[int]]:
 
 
 def _match(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int]) -> bool:
-    one, two = left.paths[group[0]], right.paths[other[0]]
-    return output_key(one, left.names) == output_key(two, right.names)
+    left_path, right_path = left.paths[group[0]], right.paths[other[0]]
+    return output_key(left_path, left.names) == output_key(right_path, right.names)
 
 
 def _rows_of(left: Sequence[Condition], right: Sequence[Condition]) -> tuple[KeptRow, ...]:
-    """Pair conditions in their order."""
+    """Pair conditions in order."""
     pairs = zip(left, right, strict=True)
-    return tuple(KeptRow(one.form, other.form, one.relation, one.place) for one, other in pairs)
+    return tuple(KeptRow(condition.form, twin.form, condition.relation, condition.place) for condition, twin in pairs)
 
 
 def _kept(
     left: Path, right: Path, conditions: Iterable[tuple[Condition, Condition]], names: Names
 ) -> tuple[KeptRow, ...]:
-    """Return what must stay as it is for equal outputs: the numbers of the output, and the arguments of all terms."""
-    found: dict[Key, KeptRow] = {}
-    forms = [(one, other, "the output") for one, other in zip(left.leaves, right.leaves, strict=True)]
-    forms += [(one.form, other.form, one.place) for one, other in conditions]
-    for one, other, place in forms:
-        if isinstance(one, Form):
-            (_, ours), (_, theirs) = names.spelled(one), names.spelled(other)
+    """Return the forms that must not change: the output's numbers, and the arguments of all opaque terms."""
+    rows: dict[Key, KeptRow] = {}
+    forms = [(leaf, twin, "the output") for leaf, twin in zip(left.leaves, right.leaves, strict=True)]
+    forms += [(condition.form, twin.form, condition.place) for condition, twin in conditions]
+    for form, twin, place in forms:
+        if isinstance(form, Form):
+            (_, ours), (_, theirs) = names.spelled(form), names.spelled(twin)
             start = 0 if place == "the output" else 1  # a condition itself need not stay equal
             for a, b in zip(ours[start:], theirs[start:], strict=True):
-                found.setdefault((a.key(), b.key()), KeptRow(a, b, "=", place))
-    return tuple(found.values())
+                rows.setdefault((a.key(), b.key()), KeptRow(a, b, "=", place))
+    return tuple(rows.values())
 
 
 def _single(left: Trace, at: int, right: Trace, other: int | None) -> Cell | None:
-    """Return a left path and the right path of the same decisions as a cell."""
+    """Return the cell of a left path and the right path with the same decisions, if they match."""
     if other is None:
         return None
-    one, two = left.paths[at], right.paths[other]
-    if one.labels != two.labels or output_key(one, left.names) != output_key(two, right.names):
+    left_path, right_path = left.paths[at], right.paths[other]
+    if left_path.labels != right_path.labels or output_key(left_path, left.names) != output_key(
+        right_path, right.names
+    ):
         return None
-    pairs = list(zip(one.conditions, two.conditions, strict=False))
-    if len(one.conditions) != len(two.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
+    pairs = list(zip(left_path.conditions, right_path.conditions, strict=False))
+    if len(left_path.conditions) != len(right_path.conditions) or not all(_alike(a, b, left.names) for a, b in pairs):
         return None
-    rows = _rows_of(one.conditions, two.conditions)
-    return Cell((at,), (other,), rows, _kept(one, two, pairs, left.names))
+    rows = _rows_of(left_path.conditions, right_path.conditions)
+    return Cell((at,), (other,), rows, _kept(left_path, right_path, pairs, left.names))
 
 
 def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int]) -> Cell | None:
-    """Return a cell of all paths of a group, if some rows that all of them imply exclude all paths of other outputs.
+    """Return a cell of all paths of a group, if rows that all of them imply exclude every path of another output.
 
-    Rows that all paths have are tried before rows that some have and the others imply.
+    Rows that all paths share are tried before rows that some paths only imply.
     """
     names = left.names
     for shared in (True, False):
@@ -191,11 +192,11 @@ def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int
             same = [condition] if left is right else [twin for twin, _ in twins if _alike(condition, twin, names)]
             if same:
                 chosen.append((condition, same[0], multipliers))
-        excluded = _excluded([two for _, two, _ in chosen], right, other)
+        excluded = _excluded([twin for _, twin, _ in chosen], right, other)
         if excluded is None:
             continue
-        pairs = [(one, two) for one, two, _ in chosen]
-        rows = _rows_of([one for one, _ in pairs], [two for _, two in pairs])
+        pairs = [(condition, twin) for condition, twin, _ in chosen]
+        rows = _rows_of([condition for condition, _ in pairs], [twin for _, twin in pairs])
         kept = _kept(left.paths[group[0]], right.paths[other[0]], pairs, names)
         implied = tuple(tuple(multipliers[at] for _, _, multipliers in chosen) for at in range(len(group)))
         return Cell(tuple(group), tuple(other), rows, kept, True, implied, excluded)
@@ -205,30 +206,30 @@ def _joined(left: Trace, group: Sequence[int], right: Trace, other: Sequence[int
 def _excluded(
     rows: Sequence[Condition], right: Trace, other: Sequence[int]
 ) -> tuple[tuple[int, Multipliers], ...] | None:
-    """Return what shows that rows exclude every path outside of a group; None if they do not."""
-    found = []
+    """Return multipliers which show that rows exclude every path outside a group; None if they do not."""
+    excluded = []
     for at in sorted(set(range(len(right.paths))) - set(other)):
         multipliers = contradiction([*right.paths[at].conditions, *rows], right.names)
         if multipliers is None:
             return None
-        found.append((at, multipliers))
-    return tuple(found)
+        excluded.append((at, multipliers))
+    return tuple(excluded)
 
 
-def _alike(one: Condition, other: Condition, names: Names) -> bool:
-    """Whether two conditions ask for the same, but for constants."""
-    return (one.relation, names.spelled(one.form)[0]) == (other.relation, names.spelled(other.form)[0])
+def _alike(condition: Condition, twin: Condition, names: Names) -> bool:
+    """Whether two conditions agree up to constants."""
+    return (condition.relation, names.spelled(condition.form)[0]) == (twin.relation, names.spelled(twin.form)[0])
 
 
 def _implied_by_all(paths: Sequence[Path], names: Names, shared: bool) -> list[tuple[Condition, list[Multipliers]]]:
-    """Return the conditions of some path that all paths have, or imply, with the multipliers that show it for each path."""
+    """Return the conditions that all paths imply (or share), with the multipliers that show it for each path."""
     candidates = {
         condition.key(): condition for path in paths for condition in path.conditions if condition.relation != "="
     }
     if shared:
         common = set(candidates).intersection(*({condition.key() for condition in path.conditions} for path in paths))
         candidates = {key: condition for key, condition in candidates.items() if key in common}
-    found = []
+    implied = []
     for candidate in candidates.values():
         each: list[Multipliers] = []
         for path in paths:
@@ -237,34 +238,36 @@ def _implied_by_all(paths: Sequence[Path], names: Names, shared: bool) -> list[t
                 break
             each.append(multipliers)
         else:
-            found.append((candidate, each))
-    return found
+            implied.append((candidate, each))
+    return implied
 
 
 def implication(given: Sequence[Condition], wanted: Condition, names: Names) -> Multipliers | None:
-    """Return multipliers λ ≥ 0 with wanted = Σ λ·given + r, r ≥ 0, and r > 0 or a strict one among them where wanted is strict."""
+    """Return λ ≥ 0 with wanted = Σ λ·given + r and r ≥ 0; for a strict ``wanted``, r > 0 or some used condition is strict."""
     for at, condition in enumerate(given):
         if condition.key() == wanted.key():
             return tuple(Fraction(int(i == at)) for i in range(len(given)))
-    found = combination([condition.form for condition in given], wanted.form)
-    if found is None:
+    multipliers = combination([condition.form for condition in given], wanted.form)
+    if multipliers is None:
         return None
-    rest = wanted.form.constant - sum(m * c.form.constant for m, c in zip(found, given, strict=True))
-    strict = rest > 0 or any(m > 0 and is_strict(c.form, c.relation, names) for m, c in zip(found, given, strict=True))
-    return found if rest >= 0 and (strict or not is_strict(wanted.form, wanted.relation, names)) else None
+    rest = wanted.form.constant - sum(m * c.form.constant for m, c in zip(multipliers, given, strict=True))
+    strict = rest > 0 or any(
+        m > 0 and is_strict(c.form, c.relation, names) for m, c in zip(multipliers, given, strict=True)
+    )
+    return multipliers if rest >= 0 and (strict or not is_strict(wanted.form, wanted.relation, names)) else None
 
 
 def contradiction(given: Sequence[Condition], names: Names) -> Multipliers | None:
-    """Return multipliers λ ≥ 0, not all 0, with Σ λ·given = r < 0, or r = 0 and a strict one among them."""
+    """Return λ ≥ 0, not all 0, with Σ λ·given = r < 0, or r = 0 and some used condition strict."""
     forms: dict[Key, int] = {}
     for at, condition in enumerate(given):
         forms[condition.form.key()] = at
         opposite = forms.get(condition.form.negated().key())
         if opposite is not None and any(is_strict(given[i].form, given[i].relation, names) for i in (at, opposite)):
             return tuple(Fraction(int(i in (at, opposite))) for i in range(len(given)))
-    found = combination([condition.form for condition in given], None)
-    if found is None:
+    multipliers = combination([condition.form for condition in given], None)
+    if multipliers is None:
         return None
-    total = sum((m * c.form.constant for m, c in zip(found, given, strict=True)), Fraction(0))
-    strict = any(m > 0 and is_strict(c.form, c.relation, names) for m, c in zip(found, given, strict=True))
-    return found if total < 0 or (total == 0 and strict) else None
+    total = sum((m * c.form.constant for m, c in zip(multipliers, given, strict=True)), Fraction(0))
+    strict = any(m > 0 and is_strict(c.form, c.relation, names) for m, c in zip(multipliers, given, strict=True))
+    return multipliers if total < 0 or (total == 0 and strict) else None

@@ -105,7 +105,7 @@ def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
         values = data(seed, floats)
         named = {f"x{at}": float(value) for at, value in enumerate(values)}
         try:
-            confirm.confirmed(mechanism, values, dataset, named, found, confirm.Noting(seed))
+            confirm.confirmed(mechanism, values, dataset, named, found, confirm.RecordingGenerator(seed))
         except NotProvedError as error:
             return f"{error}, for the data {values.tolist()} and seed {seed}"
     return None

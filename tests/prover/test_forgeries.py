@@ -65,7 +65,7 @@ class Forged:
             "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
             "listed": bool(data),
             "noise": written.noise(self.names),
-            "traces": [written.Written(one).trace() for one in self.traces],
+            "traces": [written.TraceWriter(one).trace() for one in self.traces],
             "pairs": [self.entry(i, j, STAYS) for i, j in sides],
         }
 

@@ -211,7 +211,7 @@ TIES = (rounded, clipped, integers, coins, heapsort, not_stable, constants, zero
 def test_an_order_of_equal_numbers_that_numpy_leaves_open_ends_the_attempt(mechanism: Any) -> None:
     proof = dp_prover.prove(mechanism, PureDP(100.0), ONE, seconds=10)
     assert not proof.holds
-    assert 'may be equal, and NumPy leaves their order open; use kind="stable"' in str(proof)
+    assert 'may be equal, whose order NumPy leaves unspecified; use kind="stable"' in str(proof)
 
 
 def test_equal_records_end_the_attempt() -> None:
@@ -258,7 +258,7 @@ def test_an_order_that_all_outputs_share_ends_the_attempt() -> None:
 def test_outputs_of_a_batch_are_not_ordered(mechanism: Any) -> None:
     proof = dp_prover.prove(mechanism, PureDP(100.0), ALL, seconds=10)
     assert not proof.holds
-    assert "goes along the rows of a batch" in str(proof)
+    assert "runs along the rows of a batch" in str(proof)
 
 
 def written_over(x: Any, rng: Any) -> Any:

@@ -1,1 +1,1 @@
-"""The checker of certificates. It imports the standard library alone."""
+"""The certificate checker. It imports only the standard library."""

@@ -1,7 +1,6 @@
-"""Checks a certificate. It shares no code with the prover, only the format, which CERTIFICATES.md describes.
+"""Checks a certificate. The checker shares no code with the prover, only the format that CERTIFICATES.md describes.
 
-It believes that the traces are those of the function. Pairs and directions are derived in checked_domain.py, and
-conditions in checked_paths.py.
+It trusts that the traces are the function's. ``domain`` derives the pairs and differences, ``paths`` the conditions.
 """
 
 import hashlib
@@ -18,13 +17,13 @@ from dp_prover.certificates.checker.paths import combined, differ, follows, path
 from dp_prover.certificates.checker.scripts import scripts_apart
 from dp_prover.certificates.checker.shape import shape
 
-PARAMETERS = 1 + Fraction(1, 10**9)  # room for parameters, which are floats
+PARAMETERS = 1 + Fraction(1, 10**9)  # tolerance for parameters, which are floats
 UPWARDS = {"exponential", "gumbel"}
 SYMBOL = re.compile(r"\bn[0-9]+(?:\.[0-9]+)?\b")
 
 
 def conditions(cell: Any, left: Any, right: Any) -> Any:
-    """Return conditions that hold on all left paths of a cell, and those that hold on its right paths only."""
+    """Return conditions that hold on all left paths of a cell, and conditions that hold only on its right paths."""
     if "rows" not in cell:
         [(here, ends, mass, _)], [(there, others, other, _)] = (
             [some[i] for i in cell[key]] for key, some in (("left", left), ("right", right))
@@ -41,9 +40,9 @@ def conditions(cell: Any, left: Any, right: Any) -> Any:
 
 
 def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
-    """Return the rows that a shift must keep for paths to keep their output, part by part.
+    """Return, part by part, the rows that a shift must preserve for paths to keep their output.
 
-    The first part names the function and its terms. The other parts are the conditions, the output, and each term's arguments.
+    The first part names the function and its terms; the others are the conditions, the output, and each term's arguments.
     """
     [output] = {some[i][3] for i in indices}
     what, numbers = trace["outputs"][output]
@@ -54,8 +53,8 @@ def kept(trace: Any, some: Any, indices: Any, rows: Any) -> Any:
 
 
 def keeps(before: Any, after: Any, every: Any, noise: Any) -> None:
-    """All rows are kept when noise and data move by the first of each of some moves, give or take each of the others."""
-    parts = [zip(one, other, strict=True) for one, other in zip(before, after, strict=True)]
+    """Require that all rows survive each move of noise and data: its first part, plus or minus each of the others."""
+    parts = [zip(ours, theirs, strict=True) for ours, theirs in zip(before, after, strict=True)]
     for (form, relation), (other, same) in itertools.chain.from_iterable(parts):
         need(all(name in noise or name in every[0][0] or name[:1] in "o" for name in other), "a symbol")
         rest, gap = combined((1, other), (-1, form))
@@ -69,7 +68,7 @@ def keeps(before: Any, after: Any, every: Any, noise: Any) -> None:
 
 
 def cost(shifts: Any, proof: Any, alone: bool) -> Fraction:
-    """Return a bound on the logarithm of the ratio of densities; for Gaussian noise, the squared distance in deviations."""
+    """Return a bound on the log-ratio of densities; for Gaussian noise, the squared distance in standard deviations."""
     total, gaussian = Fraction(0), proof["rule"] == "gaussian"
     for name in {name for shift in shifts for name in shift}:
         (law, number), (by, *sides) = proof["noise"][name], (Q(shift.get(name, 0)) for shift in shifts)
@@ -82,7 +81,7 @@ def cost(shifts: Any, proof: Any, alone: bool) -> Fraction:
 
 
 def _lost(form: Any, noise: Any) -> Fraction:
-    """Return a bound on the probability that a form of Laplace noise alone is below 0, whatever the sign of its constant."""
+    """Return a bound on the probability that a form of one Laplace draw is below 0, whatever the sign of its constant."""
     [(name, factor)], constant = combined((1, form))[0].items(), combined((1, form))[1]
     law, scale = noise[name]
     need(law == "laplace", "a tail")
@@ -90,11 +89,11 @@ def _lost(form: Any, noise: Any) -> Fraction:
 
 
 def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε, or μ² of Gaussian noise, on one pair or one set of differences, and the δ that is lost in addition."""
+    """Return ε (μ² for Gaussian noise) for one pair or one set of differences, and the δ lost to assumptions."""
     (ours, theirs), noise, new = (proof["traces"][at] for at in entry["traces"]), proof["noise"], entry["names"]
     text = json.dumps(theirs)
-    found = {*SYMBOL.findall(text)}
-    need(len({new.get(name, name) for name in found}) == len(found), "different names of noise")
+    symbols = {*SYMBOL.findall(text)}
+    need(len({new.get(name, name) for name in symbols}) == len(symbols), "different names of noise")
     need(all(noise[name] == noise[other] for name, other in new.items()), "noise of the same distribution")
     theirs = json.loads(SYMBOL.sub(lambda name: new.get(name[0], name[0]), text))
     left, right = paths(proof, ours), paths(proof, theirs)
@@ -113,14 +112,14 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
             continue
         here, there = conditions(cell, left, right)
         if "weight" in cell:
-            one, two = left[cell["left"][0]], right[cell["right"][0]]
+            source, target = left[cell["left"][0]], right[cell["right"][0]]
             need(
-                not differ(one[1], two[1]) & (symbols_of_path(ours, one) | symbols_of_path(theirs, two)),
+                not differ(source[1], target[1]) & (symbols_of_path(ours, source) | symbols_of_path(theirs, target)),
                 "draws that end otherwise",
             )
         before, after = kept(ours, left, cell["left"], here), kept(theirs, right, cell["right"], there)
         moved = [[{name: Q(by) for name, by in shift.items()} for shift in shifts] for shifts in cell["shifts"]]
-        both = [[a | b for a, b in zip(one, move, strict=True)] for one, move in zip(moved, moves, strict=True)]
+        both = [[a | b for a, b in zip(shift, move, strict=True)] for shift, move in zip(moved, moves, strict=True)]
         keeps(before, after, both, noise)
         price = max(cost(shifts, proof, len(shifts) == 1) for shifts in cell["shifts"])
         for path in cell["left"]:
@@ -138,20 +137,20 @@ def alignment(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
 
 
 def masses(entry: Any, proof: Any, clock: Any) -> tuple[Fraction, Fraction]:
-    """Return ε and δ of one pair. The losses of independent parts add up (composition). Missing mass counts for δ."""
+    """Return ε and δ of one pair. The losses of independent parts add up (composition); missing mass counts towards δ."""
     left, right = (proof["laws"][at] for at in entry["traces"])
     need(left.keys() == right.keys() == entry["epsilons"].keys(), "parts")
     delta = Fraction(0)
     for place, part in left.items():
         clock()
-        factor = exp_at_most(Q(entry["epsilons"][place]))  # a larger one would hide mass that is missing
+        factor = exp_at_most(Q(entry["epsilons"][place]))  # a larger factor would hide missing mass
         need(sum(map(Q, part.values())) <= 1 and all(Q(p) >= 0 for p in part.values()), "masses")
         delta += 1 - sum(min(Q(p), factor * Q(right[place].get(text, 0))) for text, p in part.items())
     return sum(map(Q, entry["epsilons"].values()), Fraction(0)), delta
 
 
 def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
-    """Raise ValueError if a certificate does not prove its claim. ``clock`` is called now and then, and may raise."""
+    """Raise ValueError if a certificate does not prove its claim. ``clock`` is called repeatedly, and may raise."""
     need(proof["format"] == 4, f"it is of format {proof['format']}; write it anew with `auditor prove --out DIR`")
     text = json.dumps({key: value for key, value in proof.items() if key != "digest"}, sort_keys=True)
     need(hashlib.sha256(text.encode()).hexdigest() == proof["digest"], "it was changed")
@@ -173,8 +172,8 @@ def check_certificate(proof: Any, clock: Any = lambda: None) -> None:
             "all parts",
         )
     rules = {"masses": masses, "alignment": alignment, "gaussian": alignment}
-    found = [rules[rule](entry, proof, clock) for entry in proof["pairs"]]
-    number, delta = (max(one[at] for one in found) for at in (0, 1))
+    losses = [rules[rule](entry, proof, clock) for entry in proof["pairs"]]
+    number, delta = (max(loss[at] for loss in losses) for at in (0, 1))
     need(delta <= Q(claim.get("delta", 0)) * PARAMETERS, "δ")
     if "asked" in proof:
         scripts_apart(proof, delta)

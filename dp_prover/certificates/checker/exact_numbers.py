@@ -1,4 +1,4 @@
-"""Numbers of a certificate, for its checker: short rationals, and exponentials and logarithms that err on a known side."""
+"""The checker's arithmetic: short rationals, and exponentials and logarithms rounded to a known side."""
 
 import math
 import re
@@ -7,46 +7,46 @@ from fractions import Fraction
 from typing import Any
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,1499})(/[1-9][0-9]{0,1499})?")
-# Digits of exponentials and logarithms, room for their rounding, and for that of what is near 0.
+# Digits of exponentials and logarithms, and tolerances for their rounding: relative, and absolute near 0.
 DIGITS, ROUNDED, TINY = Context(60), 1 + Fraction(1, 10**40), Fraction(1, 10**50)
 
 
 def need(holds: Any, what: str) -> None:
-    """Refuse the certificate unless something holds."""
+    """Refuse the certificate unless a requirement holds."""
     if not holds:
         raise ValueError(f"the certificate does not hold: {what}")
 
 
 def Q(value: Any) -> Fraction:  # noqa: N802 - rationals are called so
-    """Return a number that is short enough to compute with."""
+    """Parse a number, and refuse one that is too long to compute with."""
     need(type(value) in (int, float, Fraction) or (type(value) is str and NUMBER.fullmatch(value)), "a number")
     need(type(value) is not float or math.isfinite(value), "a number that is finite")
     return Fraction(value)
 
 
 def decimal(value: Fraction) -> Decimal:
-    """Return a number rounded to the digits used in computations."""
+    """Round a number to the digits used in computations."""
     return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def exp_at_least(value: Fraction) -> Fraction:
-    """Return a number that is at least the exponential, even if the exponential is too small for decimals."""
+    """Return an upper bound on the exponential, even where it underflows."""
     return Fraction(DIGITS.exp(decimal(value))) * ROUNDED + TINY
 
 
 def exp_at_most(value: Fraction) -> Fraction:
-    """Return a number that is at most the exponential; the exponential of 0 is exact."""
+    """Return a lower bound on the exponential; that of 0 is exact."""
     return max(Fraction(DIGITS.exp(decimal(value))) / ROUNDED - TINY, Fraction(0)) if value else Fraction(1)
 
 
 def log_beyond(value: Fraction) -> Fraction:
-    """Return a number further from 0 than the logarithm; the logarithm of 1 is exact."""
-    found = Fraction(DIGITS.ln(decimal(value))) * ROUNDED
-    return found + (value > 1) * TINY - (value < 1) * TINY
+    """Return a number at least as far from 0 as the logarithm; that of 1 is exact."""
+    rounded = Fraction(DIGITS.ln(decimal(value))) * ROUNDED
+    return rounded + (value > 1) * TINY - (value < 1) * TINY
 
 
 def says(claim: Any, number: Fraction, bound: Fraction, gaussian: bool) -> bool:
-    """Whether ε, or μ² of Gaussian noise, gives a bound on the quantity of a claim."""
+    """Whether ε (μ² for Gaussian noise) implies a bound on a claim's quantity."""
     rho = (number if gaussian else number**2) / 2
     if "rho" in claim or "order" in claim:
         return rho * Q(claim.get("order", 1)) <= bound or ("order" in claim and not gaussian and number <= bound)

@@ -1,4 +1,4 @@
-"""The paths of a trace, for its checker: their conditions, derived from the tree of decisions, and what follows from conditions."""
+"""Derives the paths of a trace from its decision tree, and checks what follows from their conditions."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -13,7 +13,7 @@ SIGNS = {">": (1,), ">=": (0, 1), "=": (0,), "<=": (-1, 0), "<": (-1,)}
 
 
 def combined(*parts: tuple[Any, Any]) -> tuple[dict[str, Fraction], Fraction]:
-    """Return the sum of (factor, form): its symbols without zeros, and its constant."""
+    """Return a linear combination of forms: its non-zero coefficients, and its constant."""
     total: dict[str, Fraction] = defaultdict(Fraction)
     for factor, form in parts:
         for name, value in form.items():
@@ -23,7 +23,7 @@ def combined(*parts: tuple[Any, Any]) -> tuple[dict[str, Fraction], Fraction]:
 
 
 def follows(given: Any, multipliers: Any, wanted: Any, relation: str) -> None:
-    """Wanted − Σ multipliers·given is a constant ≥ 0; if wanted is strict, it is > 0 or one of the conditions is strict."""
+    """Require that wanted − Σ multipliers·given is a constant ≥ 0; if strict, that it is > 0 or a used condition is strict."""
     used = [(Q(m), *given[int(i)]) for i, m in multipliers.items() if Q(m)]
     rest, above = combined((1, wanted), *((-m, form) for m, form, _ in used))
     need(not rest and above >= 0 and all(m > 0 for m, _, _ in used), "a combination of conditions")
@@ -31,15 +31,15 @@ def follows(given: Any, multipliers: Any, wanted: Any, relation: str) -> None:
 
 
 def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fraction, int]]:
-    """Return each path: its conditions, how finite draws ended, their probability, and its output. Siblings leave no gap."""
-    found: list[Any] = []
+    """Return each path: conditions, discrete outcomes, their probability, and output. Require that siblings cover all cases."""
+    ended: list[Any] = []
     waiting: list[Any] = [(trace["tree"], [], {}, Fraction(1))]
     while waiting:
         node, given, ends, mass = waiting.pop()
         more: list[Any] = []
         need({*node} in NODES or ("if" in node and {*node} - {"if"} <= {*SIGNS}), "one kind of node")
         if "output" in node:
-            found.append((given, ends, mass, node["output"]))
+            ended.append((given, ends, mass, node["output"]))
         elif "never" in node:
             follows(given + bounds(proof), node["never"], {}, ">")
         elif "draw" in node:
@@ -62,13 +62,13 @@ def paths(proof: Any, trace: Any) -> list[tuple[list[Any], dict[str, str], Fract
                 strict = ">" if key in "<>" or (dense and key != "=") else ">=" if key != "=" else "="
                 more.append((child, [*given, [turned, strict]], ends, mass))
         waiting += more[::-1]
-    return found
+    return ended
 
 
 def symbols_of_path(trace: Any, path: Any) -> set[str]:
-    """Return the symbols in the conditions and in the output of a path, and the symbols in its terms."""
+    """Return the symbols of a path's conditions and output, including those inside terms."""
     forms = [form for form, _ in path[0]] + trace["outputs"][path[3]][1]
-    inside = [form for one in forms for name in one if name[:1] == "o" for form in trace["terms"][name]]
+    inside = [form for outer in forms for name in outer if name[:1] == "o" for form in trace["terms"][name]]
     return {name for form in forms + inside for name in form}
 
 

@@ -1,5 +1,6 @@
-"""Checks what a certificate says of a session: its losses are those of each script alone, so those of an analyst as well who looks
-at answers; see ``analyst``. The first draws of each trace are the analyst's, and each of its steps is as likely as any other.
+"""Checks a session's certificate: its bound holds for each script alone, and so for an adaptive analyst; see ``analyst``.
+
+The first draws of each trace are the analyst's steps, each equally likely.
 """
 
 from fractions import Fraction
@@ -10,7 +11,7 @@ from dp_prover.certificates.checker.paths import paths
 
 
 def scripts_apart(proof: Any, delta: Fraction) -> None:
-    """Raise ValueError unless no cell has paths of two scripts, and unless δ is 0 where there are several scripts."""
+    """Raise ValueError if a cell mixes paths of different scripts, or if δ > 0 although there are several scripts."""
     asked = proof["asked"]
     need(type(asked) is dict and {*asked} == {"rounds", "meter"}, "the keys of what is asked")
     need(asked["rounds"] and all(type(steps) is list and steps for steps in asked["rounds"]), "steps of each round")
@@ -34,7 +35,7 @@ def scripts_apart(proof: Any, delta: Fraction) -> None:
 
 
 def _choices_first(node: Any, counts: Any) -> None:
-    """The first decisions of a trace are the steps of the analyst."""
+    """Require that the first decisions of a trace are the analyst's steps."""
     if not counts:
         return
     ends = node.get("ends", ())

@@ -1,4 +1,4 @@
-"""The shape of a certificate, for its checker: each record has the keys of one kind, so nothing in it has two meanings."""
+"""Checks the shape of a certificate: each record has exactly the keys of its kind, so nothing in it has two meanings."""
 
 from typing import Any
 
@@ -30,12 +30,12 @@ CELLS = ({"left", "never"}, CELL, CELL | {"weight"}, CELL | {"rows", "implied", 
 
 
 def keys(record: Any, allowed: Any, what: str) -> None:
-    """A record has the keys of one kind."""
-    need(type(record) is dict and any({*record} == one for one in allowed), f"the keys of {what}")
+    """Require that a record has exactly the keys of an allowed kind."""
+    need(type(record) is dict and any({*record} == kind for kind in allowed), f"the keys of {what}")
 
 
 def shape(proof: Any) -> None:
-    """Raise ValueError if the keys of a record are not the keys of any kind of this record."""
+    """Raise ValueError if some record has other keys than its kind."""
     rule, domain, listed = proof["rule"], proof["domain"], proof["listed"]
     need(rule in RULES and type(listed) is bool, "a rule")
     keys(proof, [EACH | RULES[rule], EACH | RULES[rule] | {"asked"}], "the certificate")
@@ -49,7 +49,7 @@ def shape(proof: Any) -> None:
         lists += [reach] if kind == "each" else [reach, *reach] if kind == "steps" else []
         need(kind != "each" or len(reach) == 2, "two ends")
         need(kind != "steps" or all(len(step) == len(domain["low"]) for step in reach), "steps of this length")
-    need(all(type(one) is list for one in lists), "lists")
+    need(all(type(values) is list for values in lists), "lists")
     if "low" in domain:
         ends = list(zip(domain["low"], domain["high"], strict=True))
         need(ends and all(Q(low) <= Q(high) for low, high in ends), "ranges")

@@ -124,7 +124,7 @@ def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
 def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
     told = " ".join(page.texts)
     for part in (
-        "claims are violated: “broken”",
+        "claims violated: “broken”",
         "a false alarm in at most 1 of 100 runs",
         "is not a proof of privacy",
         "Unit of privacy",

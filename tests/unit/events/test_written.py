@@ -26,7 +26,7 @@ from auditor.events.features import (
 )
 from auditor.events.logistic import LogisticScore, _Terms
 from auditor.events.text import (
-    COUNTS,
+    TEXT_COUNTERS,
     Letter,
     NumberInText,
     Remainder,
@@ -53,7 +53,7 @@ CELLS = Cells((-float("inf"), 0.1 + 0.2), (1.0, 0.0, -1.0), {"NaN": 1.0, "'Infin
         HowMany(("a", "b"), float("inf")),
         EvidenceSum(((Place("a"), CELLS), (Difference("a", "b"), CELLS)), "sum"),
         LogisticScore((_Terms("a", (0.1, 1e300), ("NaN",)), _Terms("b", (), ())), ((0, 1),), -0.1, (1 / 3, 2.0)),
-        *(TextCount("output", of=kind) for kind in COUNTS),
+        *(TextCount("output", of=kind) for kind in TEXT_COUNTERS),
         *(TextCount("output", letter=letter) for letter in ("b", "\0", "\ud800", "::")),
         *(TextCount("output", word=word) for word in ("kind", "Infinity", "NaN")),
         Letter("output", -1),

@@ -27,7 +27,7 @@ from auditor.exact import (
     mu_interval,
     renyi_interval,
 )
-from auditor.exact.described import process_from_dict
+from auditor.exact.process_mapping import process_from_dict
 
 REFUSED: list[tuple[Any, str]] = [
     (
