@@ -45,7 +45,7 @@ LETTERS = 1_000
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of NumPy's largest integers and floats, without long doubles
 # Prefixes of the leaves that say how a value is written, such as the sign of a zero.
-WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
+WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ", "rounded off ")
 
 
 class _Reading(ForeignCode):

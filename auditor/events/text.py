@@ -222,22 +222,22 @@ TEXT_COUNTERS: dict[str, Callable[[str], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextCount:
-    """How often something occurs in a text: a kind of TEXT_COUNTERS, a ``letter``, or a ``word``."""
+    """How often something ``of`` the kinds in TEXT_COUNTERS, a ``letter``, or a ``word`` occurs in a text."""
 
     place: str
-    kind: str = ""
+    of: str = ""
     letter: str = ""
     word: str = ""
 
     @property
     def name(self) -> str:
-        return f"count of {self.kind or repr(self.letter or self.word)} in {self.place}"
+        return f"count of {self.of or repr(self.letter or self.word)} in {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         if self.word:
             return _of_atoms(self.name, column, [float(words.count(self.word)) for words in _words(column.atoms)])
-        count = TEXT_COUNTERS[self.kind] if self.kind else lambda text: float(text.count(self.letter))
+        count = TEXT_COUNTERS[self.of] if self.of else lambda text: float(text.count(self.letter))
         return _of_atoms(self.name, column, [*map(count, _texts(column.atoms))])
 
 
@@ -305,7 +305,7 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
-    yield from (TextCount(place, kind=kind) for kind in TEXT_COUNTERS)
+    yield from (TextCount(place, of=kind) for kind in TEXT_COUNTERS)
     if few:
         return
     letters = Counter(itertools.chain.from_iterable(map(set, texts))).most_common(COUNTED)
