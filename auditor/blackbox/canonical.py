@@ -153,7 +153,8 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):
         inside = _columns(place, [value.item() for value in values])
-        return [*_type_columns(place, values), *(column for column in inside if column.name != f"type of {place}")]
+        inside = [column for column in inside if column.name != f"type of {place}"]
+        return [*_type_columns(place, values), *inside, *_attribute_columns(place, values)]
     return _of_parts(place, values)
 
 
@@ -181,14 +182,19 @@ def _of_parts(place: str, values: _Values) -> Columns:
         own, parts = own[which], _of_forms(places, which, values, kind) if any(places) else []
     # An object that is read as an array has its own type, and not that of the array.
     parts = [column for column in parts if column.name != f"type of {place}"]
+    return [*own.columns, *parts, *_attribute_columns(place, values)]
+
+
+def _attribute_columns(place: str, values: _Values) -> Columns:
     held = [*map(flatten.unnamed_attributes, values)]
-    return [*own.columns, *parts, *(_columns(f"attributes of {place}", held) if any(held) else [])]
+    return _columns(f"attributes of {place}", held) if any(held) else []
 
 
 def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
     """Return the leaves of a value without its parts. The type is one of the leaves, unless it is float."""
     name = flatten.type_name(value)
-    return {**({} if name == "float" else {f"type of {place}": name}), **kind.own(place, value)}
+    kinds = {} if name == "float" else {f"type of {place}": name, **flatten.module_of(place, value)}
+    return {**kinds, **kind.own(place, value)}
 
 
 def _of_forms(

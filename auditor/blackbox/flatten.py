@@ -151,18 +151,23 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
     made: Leaves = (
-        {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
+        {f"factory of {place}": _factory_text(value.default_factory)} if isinstance(value, defaultdict) else {}
     )
     fractions = sorted(key for key in keys if isinstance(key, float | np.floating) and not math.isnan(key))
     made.update({f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)})
     # A key that is an object may hold more than its text, and two keys of one text have one place.
-    if len(set(words)) < len(words) or any(type(as_plain(key, LEVELS)) is not type(key) for key in keys):
+    if len(set(words)) < len(words) or not all(map(_is_shown, keys)):
         made[f"rest of {place}"] = digest_of(list(value.items()))
     return {
         **_length(place, value),
         **made,
         **{f"position of {place}[{name}]": float(at) for at, name in enumerate(order)},
     }
+
+
+def _factory_text(factory: Any) -> str:
+    is_whole = factory is None or _is_known_whole(factory)
+    return without_address(factory) if is_whole else f"{without_address(factory)} {digest_of(factory)}"
 
 
 def _length(place: str, value: Any) -> Leaves:
@@ -210,16 +215,33 @@ def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
     """Return the attributes of an object by name, as plain data, down to ``depth`` levels of objects in objects."""
     if isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value):
         return {}
-    own = dict[str, Any]()
-    for kind in type(value).__mro__:
-        slots = getattr(kind, "__slots__", ()) if kind.__module__ != "builtins" else ()
-        for name in (slots,) if isinstance(slots, str) else tuple(slots):
-            is_private = name.startswith("__") and not name.endswith("__")
-            mangled = f"_{kind.__name__.lstrip('_')}{name}" if is_private else name
-            if mangled not in ("__dict__", "__weakref__") and hasattr(value, mangled):
-                own[name] = getattr(value, mangled)
-    held = {**own, **getattr(value, "__dict__", {})}
-    return {str(name): as_plain(part, depth) for name, part in held.items() if name != "__notes__"}
+    return {name: as_plain(part, depth) for name, part in _held_by(value).items()}
+
+
+def _held_by(value: Any) -> dict[str, Any]:
+    """Return the slots and the attributes of an object, whatever its class says of them. Notes of an exception have a
+    place of their own.
+    """
+    held = dict[str, Any]()
+    kind: Any = type(value)
+    for name, slot in _slots_of(kind):
+        part = outcome(slot.__get__, value)
+        if not isinstance(part, AttributeError):  # an empty slot
+            held[name] = part
+    inside = outcome(object.__getattribute__, value, "__dict__")
+    held.update({str(name): part for name, part in inside.items()} if isinstance(inside, dict) else {})
+    return {n: part for n, part in held.items() if n != "__notes__" or not isinstance(value, BaseException)}
+
+
+@functools.lru_cache(maxsize=1_024)
+def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Return the slots of a class and of its bases, with a name of its own for each."""
+    found = dict[str, Any]()
+    for base in kind.__mro__:
+        for name, member in vars(base).items() if base.__module__ != "builtins" else ():
+            if isinstance(member, MemberDescriptorType):
+                found[f"{base.__qualname__}.{name}" if name in found else name] = member
+    return tuple(found.items())
 
 
 def unnamed_attributes(value: Any) -> dict[str, Any]:
@@ -227,18 +249,55 @@ def unnamed_attributes(value: Any) -> dict[str, Any]:
     kind = type(value)
     module = kind.__module__.partition(".")[0]
     is_known = module in KNOWN_MODULES or (module == "numpy" and isinstance(value, np.ndarray | np.generic))
-    if (is_known and not isinstance(value, BaseException)) or isinstance(value, Enum):
+    if is_known and not isinstance(value, BaseException):
+        return {name: as_plain(part, LEVELS) for name, part in _added_to(value).items()}
+    if _is_known_whole(value):
         return {}
     found = outcome(attributes_of, value)
     if isinstance(found, BaseException):
         return {"": UNREADABLE}
-    named = _names_of(value) if is_dataclass(kind) else ()
-    found = {name: part for name, part in found.items() if name not in named}
+    named = _names_of(value) if output_kind(value) is FIELDS else ()
+    found = {**{name: part for name, part in found.items() if name not in named}, **_denied_items(value)}
     if not _is_importable(kind):  # a class that was made for the output may hold anything
         found["class"] = digest_of(kind)
     return found
 
 
+def _added_to(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object of a library that the library itself did not set: a fresh object lacks them.
+    Of a mapped file they are the file and the offset.
+    """
+    own = getattr(value, "__dict__", None)
+    if not own:
+        return {}
+    if isinstance(value, np.ndarray):
+        return {name: part for name, part in own.items() if not name.startswith("_")}
+    fresh = outcome(lambda: vars(value[:0]))
+    return {name: part for name, part in own.items() if name not in fresh} if isinstance(fresh, dict) else {}
+
+
+def _denied_items(value: Any) -> dict[str, Any]:
+    """Return the items of a list, a tuple, a set or a dict whose own class says what they are, under "items"."""
+    for base, asked in ASKED.items():
+        if issubclass(type(value), base) and not all(_is_told_by_python(type(value), name) for name in asked):
+            return {"items": as_plain(_items_of(base, value), LEVELS)}
+    return {}
+
+
+def _items_of(base: Any, value: Any) -> Any:
+    """Return the items of a value as an object of a type of Python that it has as a base, whatever its class says."""
+    return dict(dict.items(value)) if base is dict else base(base.__iter__(value))
+
+
+def _is_told_by_python(kind: type, name: str) -> bool:
+    return next(base for base in kind.__mro__ if name in vars(base)).__module__ in sys.stdlib_module_names
+
+
+# The methods that say which items an object of a type has.
+ASKED: dict[Any, tuple[str, ...]] = {
+    dict: ("__len__", "__iter__", "values"),
+    **dict.fromkeys((list, tuple, set, frozenset), ("__len__", "__iter__")),
+}
 KNOWN_MODULES = {
     *(
         "pandas",
@@ -264,25 +323,34 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
     something differs, and a digest that differs on every call is named in the report.
     """
     kind = type(value)
-    if kind in PLAIN or isinstance(value, np.generic):
+    if kind in PLAIN or (isinstance(value, np.generic) and kind.__module__ == "numpy"):
         return value
     if kind is np.ndarray and value.dtype.kind in "biufcUSMm" and value.size <= MOST_ITEMS:
         return value
     if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
-        if isinstance(value, list | tuple):
-            items = [as_plain(item, depth - 1) for item in value]
-            return tuple(items) if isinstance(value, tuple) else items
+        if kind in (list, tuple):
+            return kind(as_plain(item, depth - 1) for item in value)
         if isinstance(value, set | frozenset):
             return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
-        if isinstance(value, dict) and len(words := {_key_text(key) for key in value}) == len(value) and words:
+        if kind is dict and value and all(map(_is_shown, value)):
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
+        for base in (dict, list, tuple):
+            if issubclass(kind, base) and kind is not base:
+                factory = {"factory": _factory_text(value.default_factory)} if isinstance(value, defaultdict) else {}
+                held = {**attributes_of(value, depth - 1), **factory}
+                return {"type": type_name(value), "items": as_plain(_items_of(base, value), depth), **held}
+        if isinstance(value, BaseException):
+            parts = _exception_parts(value, depth - 1)
+            for name in parts.keys() & {"cause", "context", "exceptions"}:
+                parts[name] = as_plain(parts[name], depth - 1)
+            held = {**parts, **attributes_of(value, depth - 1)}
+            return {"type": kind.__name__, "text": spelled(value, str), **held, "repr": without_address(value)}
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
         is_of_library = kind.__module__.partition(".")[0] in LIBRARIES
         if is_object and not (callable(value) or inspect.ismodule(value) or is_of_library or _is_known_whole(value)):
-            shown = {"text": str(value)} if isinstance(value, BaseException) else {}
-            rest = {} if isinstance(value, BaseException) or _is_of_python(kind) else {"rest": digest_of(value)}
+            rest = {} if _is_of_python(kind) else {"rest": digest_of(value)}
             held = {**attributes_of(value, depth - 1), **rest}
-            return {"type": kind.__name__, **shown, **held, "repr": without_address(value)}
+            return {"type": kind.__name__, **held, "repr": without_address(value)}
     if _is_known_whole(value):
         return f"{kind.__name__} {without_address(value)}"
     return f"{kind.__name__} {digest_of(value)}"
@@ -297,14 +365,28 @@ DIGEST = "digest "
 
 
 def _key_text(key: Any) -> str:
-    return key if isinstance(key, str) else f"{type(key).__name__} {without_address(key)}"
+    """Return the text of a key. Of texts, those that might stand for another key are in quotes."""
+    if type(key) is not str:
+        return f"{type(key).__name__} {without_address(key)}"
+    return key if key.isidentifier() else repr(key)
+
+
+def _is_shown(key: Any) -> bool:
+    """Whether the type and the repr of a key show all of it."""
+    if type(key) is tuple:
+        return all(map(_is_shown, key))
+    return (
+        type(key) in PLAIN or (isinstance(key, np.generic) and type(key).__module__ == "numpy") or _is_known_whole(key)
+    )
 
 
 def _is_known_whole(value: Any) -> bool:
     """Whether the repr of a value shows all of it: a class or a function that can be imported, an Enum, a UUID, a path."""
     if isinstance(value, type) or inspect.isroutine(value):
         return _is_importable(value)
-    return isinstance(value, Enum | range | slice) or (
+    if isinstance(value, Enum):
+        return _is_importable(type(value))
+    return isinstance(value, range | slice) or (
         type(value).__module__ in ("builtins", "uuid", "pathlib", "zoneinfo")
         and (
             type(value).__name__ in ("ellipsis", "NotImplementedType", "UUID", "PosixPath", "PurePosixPath", "ZoneInfo")
@@ -354,6 +436,12 @@ def _pickler() -> Any:
 
     registered = cloudpickle.CloudPickler.dispatch_table
 
+    def as_dict(parts: dict[str, Any]) -> tuple[Any, ...]:
+        return dict, (), None, None, iter(parts.items())  # pickle then knows the object when it meets it in a part
+
+    def can_be_pickled(part: Any) -> bool:
+        return isinstance(outcome(cloudpickle.dumps, part), bytes)
+
     class Reductions:
         """Of the ways to pickle types, those of cloudpickle, and those that Python or a type's own library registered.
         Others, such as loky and tblib, register theirs for the types of Python, in processes that import them.
@@ -370,13 +458,27 @@ def _pickler() -> Any:
         dispatch_table = Reductions()
 
         def reducer_override(self, value: Any) -> Any:
-            # An exception has an empty __dict__ from when somebody has looked for it.
-            if isinstance(value, BaseException) and not value.__dict__:
-                made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-                return made[:2] if made[2:] == ({},) else made
+            kind: Any = type(value)
+            if isinstance(value, BaseException):
+                parts = {name: part for name, part in _exception_parts(value, 0).items() if name != "arguments"}
+                return as_dict({"kind": kind, "args": value.args, **parts, "": _held_by(value)})
+            # A class may say how it is pickled, and leave something out.
+            if not isinstance(value, type) and not _is_known_whole(value) and _has_own_pickle(kind):
+                rest = None if _is_of_python(kind) else value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+                kept = {n: part if can_be_pickled(part) else type(part) for n, part in _held_by(value).items()}
+                return as_dict({"kind": kind, "rest": rest, "": kept})
             return super().reducer_override(value)
 
     return Pickler
+
+
+@functools.lru_cache(maxsize=1_024)
+def _has_own_pickle(kind: type) -> bool:
+    """Whether a class that is neither of Python nor of LIBRARIES says how it is pickled."""
+    by = [
+        base for base in kind.__mro__ for name in ("__reduce__", "__reduce_ex__", "__getstate__") if name in vars(base)
+    ]
+    return any(base.__module__.partition(".")[0] not in {*sys.stdlib_module_names, *LIBRARIES} for base in by)
 
 
 def without_address(value: Any) -> str:
@@ -398,21 +500,22 @@ def _rest_leaves(place: str, value: Any) -> Leaves:
     return leaves
 
 
-def _exception_parts(error: BaseException) -> dict[str, Any]:
-    """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any."""
+def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any]:
+    """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any.
+    The first two are plain data, down to ``depth`` levels of objects in objects.
+    """
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
     arguments = error.args[:1] if inside else error.args
-    parts: dict[str, Any] = {"arguments": [as_plain(argument, LEVELS) for argument in arguments]} if arguments else {}
+    parts: dict[str, Any] = {"arguments": [as_plain(argument, depth) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
-        parts["notes"] = as_plain(notes, LEVELS)
+        parts["notes"] = as_plain(notes, depth)
     fields_of_c = {
-        name: as_plain(part, LEVELS)
+        name: as_plain(part, depth)
         for kind in type(error).__mro__[:-2]
         for name, member in vars(kind).items()
         if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
-        if (part := outcome(getattr, error, name)) is not None
-        and not (isinstance(part, BaseException) or name == "args")
+        if (part := outcome(getattr, error, name)) is not None and name != "args"
         if not (inside and name == "exceptions")
     }
     if fields_of_c:
@@ -420,7 +523,10 @@ def _exception_parts(error: BaseException) -> dict[str, Any]:
     for words, before in (("cause", error.__cause__), ("context", error.__context__)):
         if before is not None and not (words == "context" and before is error.__cause__):
             parts[words] = before
-    return {**parts, **({"exceptions": list(inside)} if inside else {})}
+    return {
+        **parts,
+        **({"exceptions": tuple(inside) if isinstance(error.args[1], tuple) else list(inside)} if inside else {}),
+    }
 
 
 def _exception_leaves(place: str, error: BaseException) -> Leaves:
@@ -525,13 +631,15 @@ def _as_array(value: Any) -> Any:
 
 def _emptied(value: Any) -> Any:
     """Return an object of a library without its items: levels and categories that nothing uses, metadata, flags."""
-    if hasattr(value, "iloc"):  # of pandas
-        return value.iloc[:0]
-    if type(value).__module__.partition(".")[0] != "pyarrow":
-        return None
+    library = type(value).__module__.partition(".")[0]
+    if library == "pandas":
+        return value[:0]
+    if library != "pyarrow":
+        return value.iloc[:0] if hasattr(value, "iloc") else None
     arrays = value.columns if hasattr(value, "columns") else [value]
     chunks = [chunk for one in arrays for chunk in getattr(one, "chunks", [one])]
-    return [getattr(value, "schema", None), *(chunk.dictionary for chunk in chunks if hasattr(chunk, "dictionary"))]
+    dictionaries = [chunk.dictionary for chunk in chunks if hasattr(chunk, "dictionary")]
+    return [getattr(value, "schema", None), getattr(value, "type", None), *dictionaries]
 
 
 def type_name(value: Any) -> str:
@@ -544,14 +652,26 @@ def type_name(value: Any) -> str:
         # The width of a text is a number, see _array_leaves.
         name = "array" if type(value) is np.ndarray else type(value).__name__
         return f"{name} of {TEXTS.get(value.dtype.kind, value.dtype)}"
-    if isinstance(value, np.generic):
-        return f"numpy.{TEXTS.get(value.dtype.kind, value.dtype)}"
     kind = type(value)
+    if isinstance(value, np.generic):
+        name = "numpy" if kind.__module__ == "numpy" else f"{kind.__name__} of numpy"
+        return f"{name}.{TEXTS.get(value.dtype.kind, value.dtype)}"
     library = kind.__module__.partition(".")[0]
     name = kind.__qualname__.rpartition("<locals>.")[2]
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         name = f"{name}({', '.join(kind._fields)})"
     return f"{library}.{name}" if library in LIBRARIES else name
+
+
+def module_of(place: str, value: Any) -> Leaves:
+    """Return the module of a value's class, since two modules may have classes of one name; nothing for those of Python.
+
+    Of a file it is the name of the file, which does not depend on its folder.
+    """
+    module = type(value).__module__
+    if module.partition(".")[0] in (*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names):
+        return {}
+    return {f"module of {place}": re.sub(r"^auditor_file_[0-9a-f]{16}_", "", module)}
 
 
 TEXTS = {"U": "str", "S": "bytes"}
@@ -617,6 +737,8 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                 number = number * day + seconds * 10**6 + value.microsecond
                 if value.tzinfo is not None:
                     leaves[f"time zone of {place}"] = f"{spelled(value.tzinfo)}, {value.utcoffset()}"
+                    if type(value.tzinfo).__module__ not in KNOWN_MODULES:
+                        leaves[f"rest of the time zone of {place}"] = digest_of(value.tzinfo)
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
     leaves.update(leaves_of_number(place, number))
@@ -703,6 +825,12 @@ def _instead(value: Any) -> str:
     )
 
 
+FIELDS = OutputKind(
+    lambda value: bool(_names_of(value)),
+    places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
+    parts=_fields_in_turn,
+    forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
+)
 # The first kind that fits a value is used.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
@@ -741,12 +869,7 @@ OUTPUT_KINDS = (
     ),
     OutputKind(_is(Fraction, Decimal), _exact_leaves),
     OutputKind(_is(np.datetime64, np.timedelta64, date, time, timedelta), _time_leaves),
-    OutputKind(
-        lambda value: bool(_names_of(value)),
-        places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
-        parts=_fields_in_turn,
-        forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
-    ),
+    FIELDS,
     OutputKind(
         lambda value: hasattr(value, "as_py") and not isinstance(value, type),  # a scalar of pyarrow
         _about,

@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import hidden_kinds
 import numpy as np
 import polars
 import pytest
@@ -21,6 +22,7 @@ from hypothesis.extra import numpy as arrays
 
 from auditor.blackbox.canonical import from_batch, from_list, row_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
+from auditor.blackbox.seal import seal, unseal
 from auditor.errors import MechanismError
 
 Row = dict[str, float | str]
@@ -619,3 +621,13 @@ class Lying(list[float]):
 def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
     with pytest.raises(MechanismError, match="Lying, whose length differs from its number of items"):
         read(Lying([0.5]))
+
+
+@pytest.mark.parametrize("name", hidden_kinds.DENIED)
+def test_what_python_or_a_class_denies_is_read(name: str) -> None:
+    """Two outputs that differ have different rows, both where they were made and elsewhere."""
+    make, rng = hidden_kinds.DENIED[name], np.random.default_rng(0)
+    left, right = [rows(from_list([unseal(seal([make(side, rng)]))])) for side in (0, 1)]
+    assert left != right
+    assert rows(from_list([[make(0, rng)]])) == left
+    assert "cannot be read" not in str((left, right))
