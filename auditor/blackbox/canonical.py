@@ -52,6 +52,11 @@ def from_batch(batch: Any, size: int) -> Outputs:
                 return _table(size, _of_rows(batch))
             # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
             return Outputs(size, (*number_columns("output", batch), constant_column("type", "number", size)))
+        if hasattr(batch, "columns") and not isinstance(batch, np.ndarray):
+            raise MechanismError(
+                f"the mechanism returned {type(batch).__name__!r} for a batch of {size}, whose items are columns; return a list "
+                "with a row for each output, or an array"
+            )
         # NumPy makes all texts of an array as wide as the longest, so the width is no property of one output.
         is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US"
         outputs = list(batch) if not is_text else batch.tolist() if batch.ndim == 1 else list(batch.astype(object))

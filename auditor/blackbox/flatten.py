@@ -11,7 +11,7 @@ import operator
 import pickle
 import re
 import sys
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -150,11 +150,8 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
-    made: Leaves = (
-        {f"factory of {place}": _factory_text(value.default_factory)} if isinstance(value, defaultdict) else {}
-    )
     fractions = sorted(key for key in keys if isinstance(key, float | np.floating) and not math.isnan(key))
-    made.update({f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)})
+    made: Leaves = {f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)}
     # A key that is an object may hold more than its text, and two keys of one text have one place.
     if len(set(words)) < len(words) or not all(map(_is_shown, keys)):
         made[f"rest of {place}"] = digest_of(list(value.items()))
@@ -163,11 +160,6 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
         **made,
         **{f"position of {place}[{name}]": float(at) for at, name in enumerate(order)},
     }
-
-
-def _factory_text(factory: Any) -> str:
-    is_whole = factory is None or _is_known_whole(factory)
-    return without_address(factory) if is_whole else f"{without_address(factory)} {digest_of(factory)}"
 
 
 def _length(place: str, value: Any) -> Leaves:
@@ -239,7 +231,7 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
     found = dict[str, Any]()
     for base in kind.__mro__:
         for name, member in vars(base).items() if base.__module__ != "builtins" else ():
-            if isinstance(member, MemberDescriptorType):
+            if isinstance(member, MemberDescriptorType) and name != "__dict__":
                 found[f"{base.__qualname__}.{name}" if name in found else name] = member
     return tuple(found.items())
 
@@ -278,10 +270,19 @@ def _added_to(value: Any) -> dict[str, Any]:
 
 def _denied_items(value: Any) -> dict[str, Any]:
     """Return the items of a list, a tuple, a set or a dict whose own class says what they are, under "items"."""
+    kind: Any = type(value)
+    base = _denied_base(kind)
+    return {} if base is None else {"items": as_plain(_items_of(base, value), LEVELS)}
+
+
+@functools.lru_cache(maxsize=1_024)
+def _denied_base(kind: type) -> type | None:
+    """Return the type of Python that holds the items of a class, if a method of another class says which there are."""
     for base, asked in ASKED.items():
-        if issubclass(type(value), base) and not all(_is_told_by_python(type(value), name) for name in asked):
-            return {"items": as_plain(_items_of(base, value), LEVELS)}
-    return {}
+        if issubclass(kind, base):
+            tellers = [next(one for one in kind.__mro__ if name in vars(one)) for name in asked]
+            return None if all(teller.__module__ in sys.stdlib_module_names for teller in tellers) else base
+    return None
 
 
 def _items_of(base: Any, value: Any) -> Any:
@@ -289,12 +290,8 @@ def _items_of(base: Any, value: Any) -> Any:
     return dict(dict.items(value)) if base is dict else base(base.__iter__(value))
 
 
-def _is_told_by_python(kind: type, name: str) -> bool:
-    return next(base for base in kind.__mro__ if name in vars(base)).__module__ in sys.stdlib_module_names
-
-
 # The methods that say which items an object of a type has.
-ASKED: dict[Any, tuple[str, ...]] = {
+ASKED: dict[type, tuple[str, ...]] = {
     dict: ("__len__", "__iter__", "values"),
     **dict.fromkeys((list, tuple, set, frozenset), ("__len__", "__iter__")),
 }
@@ -330,21 +327,20 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
     if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
         if kind in (list, tuple):
             return kind(as_plain(item, depth - 1) for item in value)
-        if isinstance(value, set | frozenset):
+        if kind in (set, frozenset):
             return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
         if kind is dict and value and all(map(_is_shown, value)):
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
-        for base in (dict, list, tuple):
+        for base in ASKED:
             if issubclass(kind, base) and kind is not base:
-                factory = {"factory": _factory_text(value.default_factory)} if isinstance(value, defaultdict) else {}
-                held = {**attributes_of(value, depth - 1), **factory}
-                return {"type": type_name(value), "items": as_plain(_items_of(base, value), depth), **held}
+                items = as_plain(_items_of(base, value), depth)
+                return {"type": type_name(value), "items": items, **attributes_of(value, depth - 1)}
         if isinstance(value, BaseException):
             parts = _exception_parts(value, depth - 1)
             for name in parts.keys() & {"cause", "context", "exceptions"}:
                 parts[name] = as_plain(parts[name], depth - 1)
             held = {**parts, **attributes_of(value, depth - 1)}
-            return {"type": kind.__name__, "text": spelled(value, str), **held, "repr": without_address(value)}
+            return {"type": kind.__name__, "text": _message(value), **held, "repr": without_address(value)}
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
         is_of_library = kind.__module__.partition(".")[0] in LIBRARIES
         if is_object and not (callable(value) or inspect.ismodule(value) or is_of_library or _is_known_whole(value)):
@@ -362,6 +358,11 @@ PLAIN = frozenset(
 # The words for what cannot be read, nor pickled for a digest.
 UNREADABLE = "cannot be read"
 DIGEST = "digest "
+
+
+def _message(error: BaseException) -> str:
+    text = outcome(str, error)
+    return text if isinstance(text, str) else f"{type(error).__name__} that raises {type(text).__name__}"
 
 
 def _key_text(key: Any) -> str:
@@ -669,9 +670,12 @@ def module_of(place: str, value: Any) -> Leaves:
     Of a file it is the name of the file, which does not depend on its folder.
     """
     module = type(value).__module__
-    if module.partition(".")[0] in (*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names):
+    if module.partition(".")[0] in OF_PYTHON:
         return {}
     return {f"module of {place}": re.sub(r"^auditor_file_[0-9a-f]{16}_", "", module)}
+
+
+OF_PYTHON = frozenset((*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names))
 
 
 TEXTS = {"U": "str", "S": "bytes"}
@@ -710,7 +714,10 @@ def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
         left_over = Fraction(value) - Fraction(found[place])
     except OverflowError:
         return {place: math.inf if value > 0 else -math.inf, f"rounded off {place}": repr(value)}
-    if left_over:
+    if left_over and isinstance(value, Decimal):  # its digits say more than the difference to a float
+        sign, digits, _ = value.as_tuple()
+        found[f"rounded off {place}"] = "-" * sign + "".join(map(str, digits))
+    elif left_over:
         found[f"rounded off {place}"] = str(left_over)
     if isinstance(value, Decimal):
         found[f"exponent of {place}"] = float(value.as_tuple().exponent)

@@ -14,6 +14,7 @@ from typing import Any
 
 import hidden_kinds
 import numpy as np
+import pandas
 import polars
 import pytest
 from hypothesis import example, given
@@ -631,3 +632,10 @@ def test_what_python_or_a_class_denies_is_read(name: str) -> None:
     assert left != right
     assert rows(from_list([[make(0, rng)]])) == left
     assert "cannot be read" not in str((left, right))
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_a_frame_is_no_batch(library: Any) -> None:
+    """A frame has as many rows as its length says, but its items are columns: of a square frame there are as many."""
+    with pytest.raises(MechanismError, match="whose items are columns"):
+        from_batch(library.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), 2)
