@@ -14,7 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -293,7 +293,7 @@ def _items_of(base: Any, value: Any) -> Any:
 # The methods that say which items an object of a type has.
 ASKED: dict[type, tuple[str, ...]] = {
     dict: ("__len__", "__iter__", "values"),
-    **dict.fromkeys((list, tuple, set, frozenset), ("__len__", "__iter__")),
+    **dict.fromkeys((list, tuple, set, frozenset, deque), ("__len__", "__iter__")),
 }
 KNOWN_MODULES = {
     *(
@@ -334,22 +334,31 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
         for base in ASKED:
             if issubclass(kind, base) and kind is not base:
                 items = as_plain(_items_of(base, value), depth)
-                return {"type": type_name(value), "items": items, **attributes_of(value, depth - 1)}
+                held = {**module_of("it", value), **attributes_of(value, depth - 1)}
+                return {"type": type_name(value), "items": items, **held}
         if isinstance(value, BaseException):
             parts = _exception_parts(value, depth - 1)
             for name in parts.keys() & {"cause", "context", "exceptions"}:
                 parts[name] = as_plain(parts[name], depth - 1)
             held = {**parts, **attributes_of(value, depth - 1)}
-            return {"type": kind.__name__, "text": _message(value), **held, "repr": without_address(value)}
+            return {
+                "type": kind.__name__,
+                **module_of("it", value),
+                "text": _message(value),
+                **held,
+                "repr": without_address(value),
+            }
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
         is_of_library = kind.__module__.partition(".")[0] in LIBRARIES
         if is_object and not (callable(value) or inspect.ismodule(value) or is_of_library or _is_known_whole(value)):
             rest = {} if _is_of_python(kind) else {"rest": digest_of(value)}
             held = {**attributes_of(value, depth - 1), **rest}
-            return {"type": kind.__name__, **held, "repr": without_address(value)}
+            return {"type": kind.__name__, **module_of("it", value), **held, "repr": without_address(value)}
     if _is_known_whole(value):
         return f"{kind.__name__} {without_address(value)}"
-    return f"{kind.__name__} {digest_of(value)}"
+    shown = f"{kind.__name__} {digest_of(value)}"
+    added = _added_to(value) if depth and kind.__module__.partition(".")[0] in LIBRARIES else {}
+    return {"digest": shown, **{name: as_plain(part, depth - 1) for name, part in added.items()}} if added else shown
 
 
 PLAIN = frozenset(
@@ -376,6 +385,8 @@ def _is_shown(key: Any) -> bool:
     """Whether the type and the repr of a key show all of it."""
     if type(key) is tuple:
         return all(map(_is_shown, key))
+    if isinstance(key, datetime | time) and not _is_known_zone(key.tzinfo):
+        return False
     return (
         type(key) in PLAIN or (isinstance(key, np.generic) and type(key).__module__ == "numpy") or _is_known_whole(key)
     )
@@ -475,11 +486,10 @@ def _pickler() -> Any:
 
 @functools.lru_cache(maxsize=1_024)
 def _has_own_pickle(kind: type) -> bool:
-    """Whether a class that is neither of Python nor of LIBRARIES says how it is pickled."""
-    by = [
-        base for base in kind.__mro__ for name in ("__reduce__", "__reduce_ex__", "__getstate__") if name in vars(base)
-    ]
-    return any(base.__module__.partition(".")[0] not in {*sys.stdlib_module_names, *LIBRARIES} for base in by)
+    """Whether a class of a user, or a base of it, says how it is pickled. It may leave attributes out."""
+    ways = ("__reduce__", "__reduce_ex__", "__getstate__")
+    own = any(name in vars(base) for base in kind.__mro__[:-1] for name in ways)
+    return own and kind.__module__.partition(".")[0] not in OF_PYTHON
 
 
 def without_address(value: Any) -> str:
@@ -507,7 +517,8 @@ def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any
     """
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
-    arguments = error.args[:1] if inside else error.args
+    given = BaseException.args.__get__(error)  # type: ignore[attr-defined]  # whatever its class says
+    arguments = given[:1] if inside else given
     parts: dict[str, Any] = {"arguments": [as_plain(argument, depth) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
         parts["notes"] = as_plain(notes, depth)
@@ -526,7 +537,7 @@ def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any
             parts[words] = before
     return {
         **parts,
-        **({"exceptions": tuple(inside) if isinstance(error.args[1], tuple) else list(inside)} if inside else {}),
+        **({"exceptions": tuple(inside) if isinstance(given[1], tuple) else list(inside)} if inside else {}),
     }
 
 
@@ -560,6 +571,10 @@ def _names_of(value: Any) -> tuple[str, ...]:
 def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
     columns = [map(operator.attrgetter(name), values) for name in _names_of(values[0])]
     return itertools.chain.from_iterable(zip(*columns, strict=True))
+
+
+def _own_complex(value: Any) -> Any:
+    return complex.__pos__(value) if isinstance(value, complex) else value
 
 
 def is_array_like(value: Any) -> bool:
@@ -684,6 +699,8 @@ TEXTS = {"U": "str", "S": "bytes"}
 def leaves_of_number(place: str, number: Any) -> Leaves:
     """Return the nearest float, the rounding error of a large integer or long double, and the sign of −0."""
     rounded = f"rounded off {place}"
+    if isinstance(number, int | float):  # a subclass may say that it is another number
+        number = int.__pos__(number) if isinstance(number, int) else float.__pos__(number)
     if isinstance(number, int) and abs(number) > EXACT:
         try:
             nearest = float(number)
@@ -726,6 +743,10 @@ def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
     return found
 
 
+def _is_known_zone(zone: tzinfo | None) -> bool:
+    return zone is None or type(zone).__module__ in KNOWN_MODULES
+
+
 def _time_leaves(place: str, value: Any) -> Leaves:
     """Return a date in days since 1970, a time in microseconds (NumPy: in its unit), zone, fold and nanoseconds."""
     if str(value) == "NaT":
@@ -744,7 +765,7 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                 number = number * day + seconds * 10**6 + value.microsecond
                 if value.tzinfo is not None:
                     leaves[f"time zone of {place}"] = f"{spelled(value.tzinfo)}, {value.utcoffset()}"
-                    if type(value.tzinfo).__module__ not in KNOWN_MODULES:
+                    if not _is_known_zone(value.tzinfo):
                         leaves[f"rest of the time zone of {place}"] = digest_of(value.tzinfo)
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
@@ -762,7 +783,7 @@ def _text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
     if isinstance(text, JsonNumber):
         return number_leaves(place, text) or {place: float(text)}
     if not isinstance(text, str):
-        text = bytes(text)  # its type says if it was a bytearray
+        text = memoryview(text).tobytes()  # its type says if it was a bytearray
     elif type(text) is not str:
         text = str.__str__(text)  # a subclass may say something else
     leaves = _parsed(place, text) if isinstance(text, str) else {}
@@ -871,7 +892,7 @@ OUTPUT_KINDS = (
     OutputKind(
         _is(complex, np.complexfloating),
         places=lambda place, value: (f"{place}.real", f"{place}.imag"),
-        parts=lambda values: [part for value in values for part in (value.real, value.imag)],
+        parts=lambda values: [part for value in map(_own_complex, values) for part in (value.real, value.imag)],
         forms=lambda values: [type_name(value) for value in values],
     ),
     OutputKind(_is(Fraction, Decimal), _exact_leaves),

@@ -701,6 +701,34 @@ class NoRows(list[int]):
     __len__, __iter__, __repr__ = NoItems.__len__, NoItems.__iter__, NoItems.__repr__  # type: ignore[assignment]
 
 
+class AlwaysOne(float):
+    """A float that says that it is 1."""
+
+    def __float__(self) -> float:
+        return 1.0
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __eq__, __hash__ = object.__eq__, float.__hash__
+
+    def __repr__(self) -> str:
+        return "1.0"
+
+
+class NoBytes(bytes):
+    """Bytes that say that they are others."""
+
+    def __bytes__(self) -> bytes:
+        return b""
+
+
+class NoneWaiting(collections.deque[int]):
+    """A queue that says that it is empty."""
+
+    __len__, __iter__, __repr__ = NoItems.__len__, NoItems.__iter__, NoItems.__repr__  # type: ignore[assignment]
+
+
 class Unit(np.float64):
     """A number of NumPy with an attribute."""
 
@@ -732,6 +760,12 @@ class SilentError(Exception):
 
     def __repr__(self) -> str:
         return "SilentError()"
+
+
+class NoArgumentsError(SilentError):
+    """An exception that says that it has no arguments."""
+
+    args = property(lambda self: ())  # type: ignore[assignment]
 
 
 class Zone(tzinfo):
@@ -835,6 +869,16 @@ DENIED: dict[str, Make] = {
     "attributes that are denied": lambda side, rng: Denying(secret=side),
     "a dict that says it is empty": lambda side, rng: NoItems(a=side),
     "a list that says it is empty": lambda side, rng: NoRows([side]),
+    "a float that says it is another": lambda side, rng: AlwaysOne(side),
+    "bytes that say they are others": lambda side, rng: NoBytes(bytes([side])),
+    "a queue that says it is empty": lambda side, rng: NoneWaiting([side]),
+    "arguments that are denied": lambda side, rng: NoArgumentsError(side),
+    "zone of a key": lambda side, rng: {MOMENT.replace(tzinfo=Zone(side)): 1},
+    "attribute of a frame in an attribute": lambda side, rng: Holder(x=frame_with("secret")(side, rng)),
+    "attribute of a number of NumPy, deep down": lambda side, rng: Holder(
+        a=Holder(b=Holder(c=Holder(d=Holder(e=with_secret(Unit(1), side)))))
+    ),
+    "module of an exception in an attribute": lambda side, rng: Holder(e=(SECOND_ERROR if side else FIRST_ERROR)("no")),
     "attribute of a number of NumPy": lambda side, rng: with_secret(Unit(1), side),
     "subclass of a number of NumPy": choose(np.float64(1), Unit(1)),
     "a pickle that forgets, deep down": lambda side, rng: Holder(

@@ -162,11 +162,12 @@ report names it, and the pass is weak.
 
 Not read: addresses in the text of an exception, and the lines of its traceback; whether an exception was raised or returned;
 of an array or a memoryview whether it may be written, its strides, the metadata of its dtype, and what else its memory holds,
-such as values below a mask of pandas, below a null of Arrow, or zeros that a sparse array stores; the bits of a NaN, also of a
-Decimal; how a table of Arrow is cut into chunks; whether polars knows that a column is sorted; what an open file or a context
-manager would do; whether two parts of an output are one object; the order in which a set gives its items; whether a UUID was
-made safely. What an output only refers to is no part of it: attributes of its class, of a function or of a member of an
-Enum, and what a property looks up elsewhere. Nor is what a class leaves out of its pickle because it cannot be pickled.
+such as values below a mask of pandas, below a null of Arrow, or zeros that a sparse array stores; the bits of a NaN, also of
+a Decimal; how a table of Arrow is cut into chunks; whether polars knows that a column is sorted; what an open file or a
+context manager would do; whether two parts of an output are one object; the order in which a set gives its items; whether a
+UUID was made safely. What an output only refers to is no part of it: attributes of its class, of a function or of a member of
+an Enum, and what a property looks up elsewhere. A subclass of a date is believed in its year, hour and so on. Nor is what a
+class leaves out of its pickle because it cannot be pickled.
 
 Of a number in a text the size is read, and near the ends of the text its digits. Of a float the size, the exponent of its
 lowest bit and the number of its decimals are read, and no other pattern of its bits or digits. With `size`, what the array of a
