@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
-from auditor.bounds.bisection import halved
+from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, PrivacyClaim
 from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE
@@ -170,5 +170,5 @@ def smallest_level(refutes: Callable[[float], Any]) -> float:
         return 1.0
     if refutes(10**low):
         return 10**low
-    _, least = halved(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
+    _, least = narrow_bracket(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
     return float(10**least)

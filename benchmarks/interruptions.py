@@ -20,6 +20,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 KILLS, FULL_DISKS = 100, 20
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 # A variable by which the processes of a trial are found, however they were started.
@@ -59,7 +61,7 @@ KINDS = {
     "program": f"{{command: [{sys.executable}, p.py]}}",
 }
 # Which processes are hit, by a word of their command lines: the auditor itself has none of these.
-VICTIMS = {"worker": b"LokyProcess", "program": b"p.py"}
+VICTIMS = {"worker": "LokyProcess", "program": "p.py"}
 WAYS = [("Python", "worker"), ("program", "program"), *((kind, "auditor") for kind in KINDS)]
 
 
@@ -81,15 +83,11 @@ def _started(file: Path, out: Path, mark: str) -> "subprocess.Popen[bytes]":
 
 def _processes(mark: str) -> list[int]:
     """Return all processes of a trial that are alive."""
-    found, wanted = [], f"{MARK}={mark}".encode()
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                alive = ") Z " not in (folder / "stat").read_text()
-                if alive and wanted in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append(int(folder.name))
-            except OSError:  # it has ended
-                continue
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has ended, or belongs to somebody else
+            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark:
+                found.append(process.pid)
     return sorted(found)
 
 
@@ -122,8 +120,8 @@ def _victims(mark: str, run: int, victim: str) -> list[int]:
         return [run]
     found = []
     for process in _processes(mark):
-        with suppress(OSError):  # it has ended
-            if VICTIMS[victim] in Path(f"/proc/{process}/cmdline").read_bytes():
+        with suppress(psutil.Error):  # it has ended
+            if VICTIMS[victim] in " ".join(psutil.Process(process).cmdline()):
                 found.append(process)
     return found
 

@@ -4,15 +4,16 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
+from auditor.auditing.no_answer import data_arrive, some_pairs
 from auditor.auditing.plan import Plan
+from auditor.auditing.warnings import NO_EFFECT, alike
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL
-from auditor.door import outcome, text_of
 from auditor.errors import duration, how_many
+from auditor.foreign_code import message_of, result_or_error
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
 
@@ -66,7 +67,7 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 trial = draw_twice(drawer, plan.settings.seed, plan.name, batch)
                 changes: object = False
                 if size > 1 and isinstance(drawer, Hosted) and not is_dialogue(pair.left):
-                    changes = outcome(drawer.apply, _changes, pair)
+                    changes = result_or_error(drawer.apply, _changes, pair)
                 return FirstOutputs(plan, pair, left, right, trial, changes is True)
     finally:
         plan.source.close()
@@ -156,4 +157,4 @@ def _outcome(output: object) -> str:
 
 def raised_words(error: BaseException) -> str:
     """Return the kind of an exception and its message."""
-    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else text_of(error)}"
+    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else message_of(error)}"

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, SEPARATORS, JsonNumber, Leaf, number_leaves
-from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
+from auditor.foreign_code import ForeignCode, describe_error, result_or_error
 
 Leaves = dict[str, Leaf]
 
@@ -48,7 +48,7 @@ LARGEST = 8  # bytes of NumPy's largest integers and floats, without long double
 WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
 
 
-class _Reading(Door):
+class _Reading(ForeignCode):
     """The block in which an output is read, which may call the user's code. A MemoryError passes unchanged."""
 
     __slots__ = ()
@@ -245,7 +245,7 @@ def unnamed_attributes(value: Any) -> dict[str, Any]:
         return {name: as_plain(part, LEVELS) for name, part in _added_to(value).items()}
     if _is_known_whole(value):
         return {}
-    found = outcome(attributes_of, value)
+    found = result_or_error(attributes_of, value)
     if isinstance(found, BaseException):
         return {"": UNREADABLE}
     named = _names_of(value) if output_kind(value) is FIELDS else ()
@@ -313,7 +313,7 @@ KNOWN_MODULES = {
 }
 
 
-def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
+def as_plain(value: Any, depth: int) -> Any:
     """Return a value as plain data. An object becomes a dict of its attributes.
 
     What is not read in full, by its type or below ``depth`` levels, has its digest beside its type: it shows that
@@ -324,10 +324,18 @@ def as_plain(value: Any, depth: int) -> Any:  # noqa: PLR0911 - a table of kinds
         return value
     if kind is np.ndarray and value.dtype.kind in "biufcUSMm" and value.size <= MOST_ITEMS:
         return value
+<<<<<<< HEAD
     if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
         if kind in (list, tuple):
             return kind(as_plain(item, depth - 1) for item in value)
         if kind in (set, frozenset):
+=======
+    if depth and not (isinstance(value, Sized) and result_or_error(len, value) not in range(MOST_ITEMS + 1)):
+        if isinstance(value, list | tuple):
+            items = [as_plain(item, depth - 1) for item in value]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, set | frozenset):
+>>>>>>> main
             return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
         if kind is dict and value and all(map(_is_shown, value)):
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
@@ -427,7 +435,7 @@ def digest_of(value: Any) -> str:
     """Return a digest of all that pickle sees of a value, or UNREADABLE if it cannot be pickled."""
     # Without a memo the pickle does not depend on which equal texts are one object. What holds itself needs a memo.
     for fast in (True, False):
-        pickled = outcome(_pickled, value, fast)
+        pickled = result_or_error(_pickled, value, fast)
         if isinstance(pickled, bytes):
             return DIGEST + hashlib.sha256(pickled).hexdigest()[:16]
     return UNREADABLE
@@ -470,6 +478,7 @@ def _pickler() -> Any:
         dispatch_table = Reductions()
 
         def reducer_override(self, value: Any) -> Any:
+<<<<<<< HEAD
             kind: Any = type(value)
             if isinstance(value, BaseException):
                 parts = {name: part for name, part in _exception_parts(value, 0).items() if name != "arguments"}
@@ -479,6 +488,19 @@ def _pickler() -> Any:
                 rest = None if _is_of_python(kind) else value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
                 kept = {n: part if can_be_pickled(part) else type(part) for n, part in _held_by(value).items()}
                 return as_dict({"kind": kind, "rest": rest, "": kept})
+=======
+            """Return how to make a value again, by what it holds and nothing else.
+
+            An exception has a __dict__ only once somebody has looked for it. Long doubles, and fields that are aligned,
+            have bytes between them that mean nothing.
+            """
+            if isinstance(value, BaseException) and not value.__dict__:
+                made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+                return made[:2] if made[2:] == ({},) else made
+            if isinstance(value, np.ndarray | np.generic) and (value.dtype.char in "gG" or value.dtype.names):
+                items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
+                return type(value), (str(value.dtype), value.shape, items)
+>>>>>>> main
             return super().reducer_override(value)
 
     return Pickler
@@ -496,7 +518,7 @@ def without_address(value: Any) -> str:
     """Return the repr of an object. Return the name of its type if the repr shows an address in memory."""
     if inspect.isroutine(value) or isinstance(value, type):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
-    text = outcome(repr, value)
+    text = result_or_error(repr, value)
     return type(value).__name__ if not isinstance(text, str) or " at 0x" in text else text
 
 
@@ -527,7 +549,12 @@ def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any
         for kind in type(error).__mro__[:-2]
         for name, member in vars(kind).items()
         if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
+<<<<<<< HEAD
         if (part := outcome(getattr, error, name)) is not None and name != "args"
+=======
+        if (part := result_or_error(getattr, error, name)) is not None
+        and not (isinstance(part, BaseException) or name == "args")
+>>>>>>> main
         if not (inside and name == "exceptions")
     }
     if fields_of_c:
@@ -600,13 +627,13 @@ def _about(place: str, value: Any) -> Leaves:
         if inside is not value:
             leaves[f"class of {where}"] = type(inside).__name__
         for name in ABOUT:
-            said = outcome(getattr, inside, name, None)
+            said = result_or_error(getattr, inside, name, None)
             if said is None or callable(said) or (isinstance(said, BaseException | dict) and not said):
                 continue
-            items = outcome(list, said) if name == "dtypes" else None
+            items = result_or_error(list, said) if name == "dtypes" else None
             text = str([*map(without_address, items)]) if isinstance(items, list) else without_address(said)
             leaves[f"{'item type' if name == 'type' else name} of {where}"] = text
-    kept = outcome(_emptied, value)
+    kept = result_or_error(_emptied, value)
     if kept is not None and not isinstance(kept, BaseException):
         leaves[f"rest of {place}"] = digest_of(kept)
     return leaves
@@ -614,11 +641,11 @@ def _about(place: str, value: Any) -> Leaves:
 
 def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
     for value in values:
-        inside = outcome(_as_array, value)
+        inside = result_or_error(_as_array, value)
         if isinstance(inside, BaseException):
             raise MechanismError(
-                f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
-                "numbers"
+                f"an output is {type(value).__name__}, which cannot be read as an array: {describe_error(inside)}; return a "
+                "NumPy array, or numbers"
             ) from None
         yield inside
         yield from (np.asarray(getattr(value, name)) for name in _labels(value))
@@ -820,7 +847,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
 
     Raises MechanismError if the repr is an address in memory, since the audit could not see the content of the object.
     """
-    found = outcome(text, value)
+    found = result_or_error(text, value)
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:

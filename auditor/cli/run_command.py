@@ -18,9 +18,10 @@ from rich.console import Console
 
 from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text
-from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
+from auditor.auditing.parallel import run_all, stop_all
 from auditor.auditing.plan import journalled, remembering, with_violation
+from auditor.auditing.remeasure import remeasured
 from auditor.blackbox.store import Store
 from auditor.cli.common import (
     STATUS,
@@ -39,10 +40,10 @@ from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
 from auditor.cli.stored import read_baselines, show_changes, tell_github
 from auditor.config.load import Configuration
-from auditor.config.recordings import code_of, find_recordings, record
+from auditor.config.recordings import find_recordings, record
 from auditor.config.run_identity import identity, inputs
-from auditor.door import Door
 from auditor.errors import AuditorError, InvalidInputError, visible
+from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations, to_junit
 from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
@@ -188,18 +189,11 @@ def _earlier_runs(journal: Store) -> Iterator[RunResult]:
 def replay(options: argparse.Namespace) -> int:
     """Run recorded configurations again."""
     if options.check is not None:
-        if options.run_code:
-            raise InvalidInputError("--check and --run-code do not go together: a report is checked without any code")
-        return check_report(options.check, options.recording)
+        return check_report(options.check, options.recording, runs_code=options.run_code)
     replays = find_recordings(options.recording, runs_code=options.run_code)
     with contextlib.ExitStack() as opened:
         for replay in replays:
             opened.enter_context(contextlib.closing(replay))
-        if (code := code_of(replays)) and not options.run_code:
-            raise InvalidInputError(
-                f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
-                "if you trust this code, add --run-code"
-            )
         for replay in replays:
             folder = options.out / replay.name
             if (folder / RUNS).exists():
@@ -286,7 +280,7 @@ def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -
     targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
     for option, target in targets.items():
         try:
-            with Door(f"what makes --{option}", passes=(OSError,)):
+            with ForeignCode(f"what makes --{option}", passes=(OSError,)):
                 write_to(str(target), forms[option]())
         except BrokenPipeError:
             raise
@@ -320,19 +314,19 @@ def _run_files(
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
-            ended, begun = run_all(plans, lines.show), time.monotonic()
+            found, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []
                 console.print(f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})")
-                for one in itertools.islice(ended, len(configuration.plans)):
-                    lines.end(one.name)
+                for audit in itertools.islice(found, len(configuration.plans)):
+                    lines.end(audit.plan.name)
                     if not console.is_terminal:
-                        audit = one.result()
-                        line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
+                        result = audit.result()
+                        line = f"  {visible(result.name)}: {result.stop_reason}, {result.seconds:.1f} s"
                         console.print(line, markup=False)
-                    audits.append(one)
+                    audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
-                settled = [replace(audit, strict=strict) for audit in judged]
+                settled = [replace(result, strict=strict) for result in judged]
                 now = time.monotonic()
                 yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
                 begun = now

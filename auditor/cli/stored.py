@@ -13,8 +13,8 @@ from auditor.auditing.consistent import read_report
 from auditor.cli.common import STATUS, open_console, write_to
 from auditor.cli.log_guard import on_github, tell_runner
 from auditor.cli.options import AS_EXPECTED
-from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
+from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations_of
 from auditor.report.compare import FALSE_RISE, compare, in_all, shown
 from auditor.report.formats import FORMATS
@@ -34,7 +34,7 @@ def show(options: argparse.Namespace) -> int:
     result = read_report(near / "report.json" if is_meant else options.report)
     asked = [form for form in FORMATS if getattr(options, form.option) is not None]
     for form in asked:
-        with Door(f"what makes {form.noun}"):
+        with ForeignCode(f"what makes {form.noun}"):
             text = form.write(result)
         write_to(getattr(options, form.option), text)
     if not asked:

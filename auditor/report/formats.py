@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.door import Door
 from auditor.errors import AuditorError
+from auditor.foreign_code import ForeignCode
 
 if TYPE_CHECKING:
     from auditor.results.result import RunResult
@@ -53,7 +53,7 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     for form in FORMATS:
         if form.file is not None:
             try:
-                with Door(f"{folder / form.file} is missing: what makes {form.noun}"):
+                with ForeignCode(f"{folder / form.file} is missing: what makes {form.noun}"):
                     text = form.write(written)
                 write_whole(folder / form.file, text)
             except (AuditorError, OSError) as error:

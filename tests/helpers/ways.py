@@ -14,15 +14,15 @@ from typing import Any
 import forms
 import numpy as np
 
-from auditor.auditing.draw import as_drawn
+from auditor.auditing.ledger import as_drawn
 from auditor.blackbox.batches import Batch, Phase, draw_all
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.command import Command, Program
+from auditor.blackbox.encoding import decode, encode, packed
 from auditor.blackbox.host import Hosted, hosted
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Drawer, Sample
-from auditor.blackbox.store import decode, encode, packed
 from auditor.blackbox.workers import Workers, processes, workers_for
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair

@@ -11,7 +11,7 @@ import pytest
 
 from auditor.auditing.consistent import read_report
 from auditor.cli import main, run_command
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 
 MECHANISM = "def noisy(data, size, rng, scale=1.0):\n    return rng.laplace(data, scale, size)\n"
 CONFIGURATION = """

@@ -543,6 +543,31 @@ def test_an_exception_that_was_looked_at_has_the_digest_of_one_that_was_not() ->
     assert rows[0] == rows[1] != rows[2]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value", "other", "between"),
+    [
+        ("g", 1.5, 2.5, slice(10, 16)),
+        ("G", 1.5j, 2.5j, slice(26, 32)),
+        (np.dtype([("a", "i1"), ("b", "f8")], align=True), (1, 1.5), (2, 1.5), slice(1, 8)),
+    ],
+)
+def test_bytes_between_numbers_change_no_digest(dtype: Any, value: Any, other: Any, between: slice) -> None:
+    """A long double has 10 bytes, and is kept in 16."""
+    if np.finfo("g").nmant != 63:
+        pytest.skip("long doubles of this machine are no x87 numbers")
+
+    def array(number: Any, filler: int) -> Any:
+        made: Any = np.array([number] * 3, dtype)
+        made.view("u1").reshape(3, -1)[:, between] = filler
+        return made
+
+    assert array(value, 0).tobytes() != array(value, 255).tobytes()
+    for kind in (lambda array: array, lambda array: array[0]):
+        outputs = [kind(array(value, 0)), kind(array(value, 255)), kind(array(other, 0))]
+        rows = [row_of(types.SimpleNamespace(last=collections.deque([output]))) for output in outputs]
+        assert rows[0] == rows[1] != rows[2]
+
+
 def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
