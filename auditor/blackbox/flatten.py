@@ -217,10 +217,10 @@ def _held_by(value: Any) -> dict[str, Any]:
     held = dict[str, Any]()
     kind: Any = type(value)
     for name, slot in _slots_of(kind):
-        part = outcome(slot.__get__, value)
+        part = result_or_error(slot.__get__, value)
         if not isinstance(part, AttributeError):  # an empty slot
             held[name] = part
-    inside = outcome(object.__getattribute__, value, "__dict__")
+    inside = result_or_error(object.__getattribute__, value, "__dict__")
     held.update({str(name): part for name, part in inside.items()} if isinstance(inside, dict) else {})
     return {n: part for n, part in held.items() if n != "__notes__" or not isinstance(value, BaseException)}
 
@@ -264,7 +264,7 @@ def _added_to(value: Any) -> dict[str, Any]:
         return {}
     if isinstance(value, np.ndarray):
         return {name: part for name, part in own.items() if not name.startswith("_")}
-    fresh = outcome(lambda: vars(value[:0]))
+    fresh = result_or_error(lambda: vars(value[:0]))
     return {name: part for name, part in own.items() if name not in fresh} if isinstance(fresh, dict) else {}
 
 
@@ -324,18 +324,10 @@ def as_plain(value: Any, depth: int) -> Any:
         return value
     if kind is np.ndarray and value.dtype.kind in "biufcUSMm" and value.size <= MOST_ITEMS:
         return value
-<<<<<<< HEAD
-    if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
+    if depth and not (isinstance(value, Sized) and result_or_error(len, value) not in range(MOST_ITEMS + 1)):
         if kind in (list, tuple):
             return kind(as_plain(item, depth - 1) for item in value)
         if kind in (set, frozenset):
-=======
-    if depth and not (isinstance(value, Sized) and result_or_error(len, value) not in range(MOST_ITEMS + 1)):
-        if isinstance(value, list | tuple):
-            items = [as_plain(item, depth - 1) for item in value]
-            return tuple(items) if isinstance(value, tuple) else items
-        if isinstance(value, set | frozenset):
->>>>>>> main
             return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
         if kind is dict and value and all(map(_is_shown, value)):
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
@@ -378,7 +370,7 @@ DIGEST = "digest "
 
 
 def _message(error: BaseException) -> str:
-    text = outcome(str, error)
+    text = result_or_error(str, error)
     return text if isinstance(text, str) else f"{type(error).__name__} that raises {type(text).__name__}"
 
 
@@ -460,7 +452,7 @@ def _pickler() -> Any:
         return dict, (), None, None, iter(parts.items())  # pickle then knows the object when it meets it in a part
 
     def can_be_pickled(part: Any) -> bool:
-        return isinstance(outcome(cloudpickle.dumps, part), bytes)
+        return isinstance(result_or_error(cloudpickle.dumps, part), bytes)
 
     class Reductions:
         """Of the ways to pickle types, those of cloudpickle, and those that Python or a type's own library registered.
@@ -478,29 +470,22 @@ def _pickler() -> Any:
         dispatch_table = Reductions()
 
         def reducer_override(self, value: Any) -> Any:
-<<<<<<< HEAD
+            """Return how to make a value again, by what it holds and nothing else.
+
+            A class may say how it is pickled, and leave something out. Long doubles, and fields that are aligned, have
+            bytes between them that mean nothing.
+            """
             kind: Any = type(value)
             if isinstance(value, BaseException):
                 parts = {name: part for name, part in _exception_parts(value, 0).items() if name != "arguments"}
-                return as_dict({"kind": kind, "args": value.args, **parts, "": _held_by(value)})
-            # A class may say how it is pickled, and leave something out.
+                return as_dict({"kind": kind, "args": _given_to(value), **parts, "": _held_by(value)})
             if not isinstance(value, type) and not _is_known_whole(value) and _has_own_pickle(kind):
                 rest = None if _is_of_python(kind) else value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
                 kept = {n: part if can_be_pickled(part) else type(part) for n, part in _held_by(value).items()}
                 return as_dict({"kind": kind, "rest": rest, "": kept})
-=======
-            """Return how to make a value again, by what it holds and nothing else.
-
-            An exception has a __dict__ only once somebody has looked for it. Long doubles, and fields that are aligned,
-            have bytes between them that mean nothing.
-            """
-            if isinstance(value, BaseException) and not value.__dict__:
-                made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-                return made[:2] if made[2:] == ({},) else made
             if isinstance(value, np.ndarray | np.generic) and (value.dtype.char in "gG" or value.dtype.names):
                 items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
                 return type(value), (str(value.dtype), value.shape, items)
->>>>>>> main
             return super().reducer_override(value)
 
     return Pickler
@@ -533,13 +518,18 @@ def _rest_leaves(place: str, value: Any) -> Leaves:
     return leaves
 
 
+def _given_to(error: BaseException) -> tuple[Any, ...]:
+    """Return the arguments of an exception, whatever its class says of them."""
+    return BaseException.args.__get__(error)  # type: ignore[attr-defined, no-any-return]
+
+
 def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any]:
     """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any.
     The first two are plain data, down to ``depth`` levels of objects in objects.
     """
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
-    given = BaseException.args.__get__(error)  # type: ignore[attr-defined]  # whatever its class says
+    given = _given_to(error)
     arguments = given[:1] if inside else given
     parts: dict[str, Any] = {"arguments": [as_plain(argument, depth) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
@@ -549,12 +539,7 @@ def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any
         for kind in type(error).__mro__[:-2]
         for name, member in vars(kind).items()
         if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
-<<<<<<< HEAD
-        if (part := outcome(getattr, error, name)) is not None and name != "args"
-=======
-        if (part := result_or_error(getattr, error, name)) is not None
-        and not (isinstance(part, BaseException) or name == "args")
->>>>>>> main
+        if (part := result_or_error(getattr, error, name)) is not None and name != "args"
         if not (inside and name == "exceptions")
     }
     if fields_of_c:
