@@ -128,21 +128,22 @@ def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[A
 
 def _scattered(size: int, parts: Sequence[tuple[NDArray[np.intp], Columns]]) -> Columns:
     """Return columns of ``size`` rows. Each part has the numbers of some rows, and the columns of these rows."""
-    found: dict[str, tuple[NDArray[np.float64], NDArray[np.int32], dict[str, int]]] = {}
+    cells: dict[str, tuple[NDArray[np.float64], NDArray[np.int32], dict[str, int]]] = {}
     for rows, columns in parts:
         for column in columns:
-            if column.name not in found:
-                found[column.name] = np.zeros(size), np.zeros(size, np.int32), {ABSENT: 0}
-            numbers, codes, atoms = found[column.name]
+            if column.name not in cells:
+                cells[column.name] = np.zeros(size), np.zeros(size, np.int32), {ABSENT: 0}
+            numbers, codes, atoms = cells[column.name]
             numbers[rows] = column.numbers
             new = [atoms.setdefault(atom, len(atoms)) for atom in column.atoms]
             codes[rows] = NUMBER if column.codes is None else np.array([*new, NUMBER], np.int32)[column.codes]
     return [
-        _as_seen(OutputColumn(name, numbers, codes, tuple(atoms))) for name, (numbers, codes, atoms) in found.items()
+        _in_order_of_rows(OutputColumn(name, numbers, codes, tuple(atoms)))
+        for name, (numbers, codes, atoms) in cells.items()
     ]
 
 
-def _as_seen(column: OutputColumn) -> OutputColumn:
+def _in_order_of_rows(column: OutputColumn) -> OutputColumn:
     """Number the atoms in the order in which outputs show them, and drop atoms that no output has."""
     assert column.codes is not None
     first = np.full(len(column.atoms) + 1, len(column.codes))
@@ -221,15 +222,15 @@ def _own(place: str, value: Any, kind: OutputKind) -> Leaves:
 
 def _of_forms(places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: OutputKind) -> Columns:
     """Return the columns of the parts of values. ``which`` is each value's form, ``places`` the places of each form's parts."""
-    found: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
+    by_place: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, names in zip(by_form, places, strict=True):
         parts = items_in_turn(kind, [values[row] for row in rows.tolist()], len(names))
         for at, inside in enumerate(names):
-            found.setdefault(inside, []).append((rows, parts[at :: len(names)]))
-    require_alike(found, max(map(len, places)))
+            by_place.setdefault(inside, []).append((rows, parts[at :: len(names)]))
+    require_alike(by_place, max(map(len, places)))
     columns = Columns()
-    for inside, pieces in found.items():
+    for inside, pieces in by_place.items():
         rows, parts = np.concatenate([rows for rows, _ in pieces]), [part for _, parts in pieces for part in parts]
         order = np.argsort(rows, kind="stable")
         of_some = _columns(inside, [*map(parts.__getitem__, order.tolist())])
@@ -273,12 +274,12 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
     """Return the columns of distinct texts. Plain numbers are taken apart together, and so are words."""
     plain = dict(zip(texts, map(plain_number, texts), strict=True))
 
-    def columns_of(known: str, group: Sequence[str]) -> Columns:
-        if known == "field":
+    def columns_of(form: str, group: Sequence[str]) -> Columns:
+        if form == "field":
             return _of_parts(place, group)
         types = constant_column(f"type of {place}", "str", len(group))
         length = OutputColumn(f"length of {place}", np.fromiter(map(len, group), np.float64, len(group)))
-        if known == "word":
+        if form == "word":
             codes = np.arange(len(group), dtype=np.int32)
             return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(spell, group))), length]
         numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
@@ -351,14 +352,14 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
         if _has_minus_zero(values):
             minus = (np.signbit(values) & (values == 0)).astype(np.int32)
             columns.append(
-                _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
+                _in_order_of_rows(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
     # Floats hold all integers of NumPy's smaller types exactly.
     elif values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER
-        columns.append(_as_seen(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,))))
+        columns.append(_in_order_of_rows(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,))))
     return columns
 
 

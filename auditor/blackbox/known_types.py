@@ -39,10 +39,9 @@ _OF_PYTHON = frozenset((*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names))
 PLAIN = frozenset(
     (bool, int, float, complex, str, bytes, type(None), Fraction, Decimal, date, datetime, time, timedelta)
 )
-# Types of a module each, whose reprs show all of a value.
-_SPELLED_WHOLE = frozenset(
-    ("ellipsis", "NotImplementedType", "UUID", "PosixPath", "PurePosixPath", "ZoneInfo"),
-)
+# Types of Python, by name, and their modules. Their reprs show all of a value.
+_SPELLED_WHOLE = frozenset(("ellipsis", "NotImplementedType", "UUID", "PosixPath", "PurePosixPath", "ZoneInfo"))
+_OF_SPELLED_WHOLE = frozenset(("builtins", "uuid", "pathlib", "zoneinfo"))
 # The words for the items of NumPy's arrays of text.
 TEXTS = {"U": "str", "S": "bytes"}
 _AUDITOR_FILE = re.compile(r"^auditor_file_[0-9a-f]{16}_")
@@ -143,7 +142,7 @@ def is_spelled_whole(value: Any) -> bool:
         return is_importable(type(value))
     kind = type(value)
     return isinstance(value, range | slice) or (
-        kind.__module__ in ("builtins", "uuid", "pathlib", "zoneinfo") and kind.__name__ in _SPELLED_WHOLE
+        kind.__module__ in _OF_SPELLED_WHOLE and kind.__name__ in _SPELLED_WHOLE
     )
 
 
