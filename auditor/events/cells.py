@@ -143,13 +143,15 @@ class Cells:
         """The values that any entry can have."""
         return {*self.values, *self.atoms.values(), self.otherwise}
 
-    def describe(self, name: str, value: float, threshold: str = "{:.12g}", longest: int = 0) -> str:
-        """Say in words where the cells of ``value`` lie. Thresholds are written in the format ``threshold``.
+    def describe(self, name: str, value: float, threshold: str = "", longest: int = 0) -> str:
+        """Say in words where the cells of ``value`` lie. If given, ``threshold`` is written in place of each threshold.
 
         More than six atoms are cut to the first six, unless all of them take at most ``longest`` characters.
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
+        >>> Cells((-999999999999999.9,), (1.0, 0.0), {}).describe("output", 1.0)
+        'output ≤ -999999999999999.9'
         >>> Cells((), (0.0,), {"int": 0.0, ABSENT: 1.0}).describe("type of output[1]", 1.0)
         'output[1] is of type float (or absent)'
         >>> rule = Cells((), (0.0,), {"raises KeyError": 1.0, ABSENT: -1.0})
@@ -216,10 +218,16 @@ def _sentence_of(name: str, atom: str) -> str:
     return ""
 
 
+def _written(number: float) -> str:
+    """Write a number with 12 digits, or with as many more as it takes to read the same number back."""
+    texts = (f"{number:.{digits}g}" for digits in range(12, 18))
+    return next(text for text in texts if float(text) == number)
+
+
 def _interval(name: str, low: float, high: float, threshold: str) -> str:
+    start, end = threshold or _written(low), threshold or _written(high)
     if math.nextafter(low, high) == high < math.inf:
-        return f"{name} is {threshold.format(high)}"
-    start, end = threshold.format(low), threshold.format(high)
+        return f"{name} is {end}"
     if low == -math.inf:
         return f"{name} is any number" if high == math.inf else f"{name} ≤ {end}"
     return f"{name} > {start}" if high == math.inf else f"{start} < {name} ≤ {end}"

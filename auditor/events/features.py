@@ -321,6 +321,10 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from _differences(varied)
+    # These say "number of the output", which a length is not.
+    numeric = tuple(place for place in numeric if place.startswith("output"))
+    if len(numeric) < 2:
+        return
     yield from (OrderStatistic(numeric, rank) for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}))
     yield WhereLargest(numeric)
     values, counts = np.unique(

@@ -29,10 +29,14 @@ LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_TEXTS = 200
-# Whole numbers with a wide range of values have remainders that are features.
-WIDE = 200
+# Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
+NARROW, WIDE = 64, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
 FEW_MODULI = (2, 3, 5, 7, 10, 16, 100)
+# A minute, an hour, a day and a week, in seconds and in the finer units in which times are counted.
+CLOCK = tuple(span * unit for unit in (1, 10**3, 10**6, 10**9) for span in (60, 3_600, 86_400, 604_800))
+# So many different whole numbers among the first ones show that there are many.
+MANY, FIRST_NUMBERS = 32, 1_000
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _WORD = re.compile(r"[^\W_]+")
 NONE = "none"  # the atom of a text that has no such part
@@ -222,22 +226,22 @@ TEXT_COUNTERS: dict[str, Callable[[str], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextCount:
-    """How often something occurs in a text: a kind of TEXT_COUNTERS, a ``letter``, or a ``word``."""
+    """How often something ``of`` the kinds in TEXT_COUNTERS, a ``letter``, or a ``word`` occurs in a text."""
 
     place: str
-    kind: str = ""
+    of: str = ""
     letter: str = ""
     word: str = ""
 
     @property
     def name(self) -> str:
-        return f"count of {self.kind or repr(self.letter or self.word)} in {self.place}"
+        return f"count of {self.of or repr(self.letter or self.word)} in {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         if self.word:
             return _of_atoms(self.name, column, [float(words.count(self.word)) for words in _words(column.atoms)])
-        count = TEXT_COUNTERS[self.kind] if self.kind else lambda text: float(text.count(self.letter))
+        count = TEXT_COUNTERS[self.of] if self.of else lambda text: float(text.count(self.letter))
         return _of_atoms(self.name, column, [*map(count, _texts(column.atoms))])
 
 
@@ -282,19 +286,24 @@ def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Featu
         column = outputs.column(place)
         if place.startswith("type"):
             continue
-        if column.codes is None or not column.atoms:
-            yield from (Remainder(place, modulus) for modulus in _moduli(column, few))
-        elif len(column.atoms) > CATEGORIES:
+        yield from (Remainder(place, modulus) for modulus in _moduli(column, few))
+        if len(column.atoms) > CATEGORIES:
             yield from _of_one_text(place, column.atoms, few)
 
 
 def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
-    numbers = column.numbers[:FEW_TEXTS]
+    """Return the moduli for the whole numbers in a column, of which there may be other numbers and atoms, too."""
+    numbers = column.numbers[:FIRST_NUMBERS][column.is_finite[:FIRST_NUMBERS]]
     # A float above 2⁶⁴ is whole by its size alone.
-    if not len(numbers) or np.any(numbers != np.rint(numbers)) or not np.all(np.abs(numbers) < 2.0**64):
+    different = np.unique(numbers[(numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**64)])
+    reach = np.ptp(different) if different.size else 0.0
+    if reach < NARROW or len(different) <= min(MANY, len(numbers) / 2):
         return ()
-    is_wide = np.ptp(numbers) >= WIDE and 2 * len(np.unique(numbers)) > min(len(numbers), WIDE)
-    return (FEW_MODULI if few else MODULI) if is_wide else ()
+    return (
+        FEW_MODULI
+        if few or reach < WIDE
+        else (*MODULI, *(span for span in CLOCK if 2 * span <= reach and span not in MODULI))
+    )
 
 
 def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feature]:
@@ -305,7 +314,7 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
-    yield from (TextCount(place, kind=kind) for kind in TEXT_COUNTERS)
+    yield from (TextCount(place, of=kind) for kind in TEXT_COUNTERS)
     if few:
         return
     letters = Counter(itertools.chain.from_iterable(map(set, texts))).most_common(COUNTED)
@@ -338,6 +347,8 @@ READ = 8
 # has two. CODES is a share of outputs.
 _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
+# Of atoms that READ outputs have on average, only few outputs have one that occurs so rarely.
+SEEN_RARELY = 2
 
 
 DIFFERS_BY_CALL = "differs from call to call and was not read as a whole"
@@ -391,8 +402,8 @@ def _place_of(name: str) -> str:
 
 def _is_read(column: OutputColumn) -> bool:
     assert column.codes is not None
-    size = np.count_nonzero(column.codes >= 0)
-    if len(column.atoms) <= CATEGORIES or READ * len(column.atoms) <= size:
+    codes = column.codes[column.codes >= 0]
+    if len(column.atoms) <= CATEGORIES or _are_categories(np.bincount(codes), len(column.codes)):
         return True
     some = column.atoms[:: max(1, len(column.atoms) // 2_000)]
     texts, numbers = _texts(some), _numbers(some)
@@ -403,5 +414,11 @@ def _is_read(column: OutputColumn) -> bool:
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
     if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
-    templates = {*_templates(some)}
-    return len(templates) <= CATEGORIES or READ * len(templates) <= len(some)
+    templates = Counter(_templates(some))
+    return len(templates) <= CATEGORIES or _are_categories(np.array([*templates.values()]), len(some))
+
+
+def _are_categories(times: NDArray[np.int_], size: int) -> bool:
+    """Whether rules can tell things apart that occur so often in ``size`` outputs: hardly any output has one to itself."""
+    rare = times[times <= SEEN_RARELY].sum()
+    return bool(READ * len(times) <= times.sum() and rare <= CODES * size)

@@ -14,8 +14,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from auditor.bounds.intervals import Floats
+from auditor.errors import InvalidInputError
 
 UNIT = 2.0**-53  # the largest relative error of one rounding
+# The mass that may be dropped where integer noise is cut: no δ that anybody states is so small.
+MOST_DROPPED = 1e-150
 
 
 class Tails(NamedTuple):
@@ -488,17 +491,25 @@ def integer_law(kind: str, scale: float, shift: int, opposite: float | None = No
     if opposite is not None:
         right, middle, left = np.r_[pad, pad, weights], np.r_[pad, weights, pad], np.r_[weights, pad, pad]
         rest = (1 - opposite) * middle
-        return _drop_one_sided(
-            AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian")
-        )
-    p, q = np.r_[pad, weights], np.r_[weights, pad]
-    if kind == "gaussian":
-        # The loss (2kΔ − Δ²)/(2σ²) of outputs k.
-        return _drop_one_sided(AtomsLaw(p, q, lattice=shift / scale**2, origin=shift**2 / (2 * scale**2), is_cut=True))
-    return _drop_one_sided(AtomsLaw(p, q, lattice=2 / scale, origin=-shift / scale))
+        law = AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian")
+    else:
+        p, q = np.r_[pad, weights], np.r_[weights, pad]
+        if kind == "gaussian":
+            # The loss (2kΔ − Δ²)/(2σ²) of outputs k.
+            law = AtomsLaw(p, q, lattice=shift / scale**2, origin=shift**2 / (2 * scale**2), is_cut=True)
+        else:
+            law = AtomsLaw(p, q, lattice=2 / scale, origin=-shift / scale)
+    return _drop_one_sided(law, f"integer noise of scale {scale:g} hardly reaches the neighbour, {shift:,} away")
 
 
-def _drop_one_sided(law: AtomsLaw) -> AtomsLaw:
-    """Drop the outputs that only one side has, because the noise was cut where its probabilities are below 1e-300."""
+def _drop_one_sided(law: AtomsLaw, why_not: str) -> AtomsLaw:
+    """Drop the outputs that only one side has, because the noise was cut where its probabilities are below 1e-300.
+
+    Raises InvalidInputError, which begins with ``why_not``, if these outputs have more than MOST_DROPPED of a side.
+    """
     kept = (law.p > 0) & (law.q > 0)
+    if max(law.p[~kept].sum(), law.q[~kept].sum()) > MOST_DROPPED:
+        raise InvalidInputError(
+            f"{why_not}: probabilities below 1e-300 would decide, which are not computed; raise the scale, or lower the sensitivity"
+        )
     return AtomsLaw(law.p[kept], law.q[kept], law.lattice, law.origin, law.is_cut)

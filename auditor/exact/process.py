@@ -11,8 +11,12 @@ ProcessRelation = Literal["add", "remove", "add_remove", "substitute", "zero_out
 MOST_PROCESS_STEPS = 10_000_000
 
 
-def _positive(name: str, value: object, most: float = math.inf) -> None:
-    require_number(name, value, 0, most, low_open=True)
+# Of numbers within these limits no square, product or ratio underflows or overflows.
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-50, 1e50
+
+
+def _positive(name: str, value: object, most: float = LARGEST_NUMBER) -> None:
+    require_number(name, value, SMALLEST_NUMBER, most)
 
 
 def _count(name: str, value: object, least: int, most: int) -> None:

@@ -374,7 +374,9 @@ def _how_ended(results: Sequence[RunResult], since: str) -> str:
     if wrong:
         ended = f"{len(wrong)} of {len(audits)} audits did NOT end as expected, {_few(wrong)}"
     changes = f"{how_many(failed, 'change')} since {since} {'fails' if failed == 1 else 'fail'}"
-    return f"{ended}, and {changes}" if failed else ended
+    ended = f"{ended}, and {changes}" if failed else ended
+    missing = {why for result in results for why in result.missing}
+    return f"{ended}, but {how_many(len(missing), 'file')} could NOT be written" if missing else ended
 
 
 def is_proved(audit: AuditResult) -> bool:
@@ -413,7 +415,9 @@ def run_headline(result: RunResult) -> str:
     if result.failures and result.compared is not None:
         names = [*dict.fromkeys(change.audit for change in result.failures)]
         sentences.append(f"Failed by a change since {result.compared.baseline}: {_few(names)}")
-    elif not surprising:
+    if result.missing:
+        sentences.append(f"Not all files could be written: {'; '.join(result.missing)}")
+    if result.passed:
         sentences.append("This is what was expected")
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
 

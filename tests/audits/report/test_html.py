@@ -328,6 +328,13 @@ def test_infinite_bounds_and_values_can_be_drawn() -> None:
     assert "∞" in changed("broken", bound=bound, illustration=growth, power={"80%": math.inf, "95%": math.inf})
 
 
+def test_the_curve_of_bounds_runs_to_the_right_whichever_round_had_fewer_outputs() -> None:
+    growth = [(400, 0.1), (5429, 0.3), (1474, 0.2)]
+    made = changed("sound", illustration=Illustration((), growth))
+    assert "From 0.1 after 400 outputs to 0.3 after 5,429" in made
+    assert made == changed("sound", illustration=Illustration((), sorted(growth)))
+
+
 def test_outputs_over_many_powers_of_ten_are_told_in_plain_numbers() -> None:
     growth = [(6, 0.0), (1_000, 0.2), (20_000, 0.3), (3_000_000, 0.4)]
     made = changed("sound", illustration=Illustration((), growth))
