@@ -14,8 +14,6 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from auditor.results.views import show_by
-
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
@@ -75,7 +73,8 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
-show_by(text="auditor.report.phrases:in_short", cards="auditor.report.html:to_cards")
+# The functions of a room above the results by which Python and notebooks show them. They are loaded when first used.
+SHOWN_BY = {"text": "auditor.report.phrases:in_short", "cards": "auditor.report.html:to_cards"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ imports adapters and provers: ``entry_points_of`` loads them by the entry points
 import contextlib
 import errno
 import functools
+import os
 import signal
 import sys
 import threading
@@ -61,6 +62,21 @@ def stoppable(*numbers: int) -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)  # the handler is None if it was not set in Python
         if usual:
             _heard.clear()
+
+
+def exits_refused(*, silent_only: bool = False) -> dict[str, Callable[..., Any]]:
+    """Return substitutes for ``os._exit``, ``execv`` and ``execve``, which would end this process unseen: they raise SystemExit.
+
+    In child processes they work as usual. With ``silent_only``, so does ``_exit`` with a status that says that something failed.
+    """
+    own = os.getpid()
+
+    def refuse(name: str, usual: Callable[..., Any], *given: Any) -> Any:
+        if os.getpid() != own or (silent_only and name == "_exit" and given != (0,)):
+            return usual(*given)
+        raise SystemExit(f"os.{name} would end the auditor")
+
+    return {name: functools.partial(refuse, name, getattr(os, name)) for name in ("_exit", "execv", "execve")}
 
 
 def is_stopped() -> bool:

@@ -46,12 +46,13 @@ def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: boo
     return End.WEAK if weak and strict else End.AS_EXPECTED
 
 
-def end_of_run(audits: Iterable[End], *, failed_changes: int) -> End:
-    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails.
+def end_of_run(audits: Iterable[End], *, failed_changes: int, missing_files: int) -> End:
+    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails;
+    at best NO_ANSWER if a file of the run is missing.
 
     A run without audits has no answer.
     """
-    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes)]
+    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes), *[End.NO_ANSWER] * bool(missing_files)]
     return max(ends, key=[*End].index, default=End.NO_ANSWER)
 
 

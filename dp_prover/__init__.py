@@ -10,7 +10,7 @@ from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs
 from auditor.prover import Scope, Status
 from auditor.sessions.dialogues import Dialogues
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates.certified import checked
 from dp_prover.clock import within_seconds
 from dp_prover.numbers.targets import CLAIMS
@@ -57,7 +57,7 @@ def prove(
         source = PythonSource(mechanism, parameters or {})
     domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
     if isinstance(domain, Dialogues):
-        source = replace(source, through=(Played,))
+        source = replace(source, through=(SessionMechanism,))
     return attempt(source.drawer(), claim, domain, seconds)
 
 

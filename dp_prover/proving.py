@@ -352,7 +352,7 @@ class Attempt:
         forms = {"forms": sorted(set(map(form_of, self._data)))} if about.listed else {}
         subject = {"domain": dict(about.domain) | forms, "listed": about.listed}
         analyst = analyst_of(self.mechanism)
-        subject |= {} if analyst is None else {"asked": analyst.written()}
+        subject |= {} if analyst is None else {"asked": analyst.to_data()}
         certificate = written.signed(json.loads(json.dumps({**head, **subject, **content})))
         try:
             check_certificate(certificate, check_time)

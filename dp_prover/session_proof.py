@@ -5,7 +5,7 @@ from dataclasses import replace
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import ApproximateDP, Claim, PureDP
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.scripts import NOTHING, ScriptStep
+from auditor.neighbours.scripts import NO_QUESTION, ScriptStep
 from auditor.prover import Scope
 from auditor.sessions.dialogues import Dialogues
 from dp_prover.errors import NotProvedError
@@ -57,8 +57,8 @@ def _with_script(proof: Proof, pair: Pair, analyst: RandomAnalyst, domain: Dialo
     """Return the pair on which a proof failed, with its script; None if the script is unknown."""
     if proof.outputs is None:
         return None
-    steps: list[ScriptStep] = [step for step in analyst.script(proof.outputs[0][0]) if step.ask is not NOTHING]
-    return domain.asked(pair, tuple(steps)) if steps else None
+    steps: list[ScriptStep] = [step for step in analyst.script(proof.outputs[0][0]) if step.ask is not NO_QUESTION]
+    return domain.with_script(pair, tuple(steps)) if steps else None
 
 
 def _words(analyst: RandomAnalyst) -> str:

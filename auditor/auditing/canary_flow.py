@@ -59,7 +59,7 @@ def audit_one_run(ledger: Ledger) -> Audit:
     if not domain.apart or len(runs) == 1:
         return audit
     counted = [count_right_guesses(*_arrays([run]), len(run.scores)) for run in runs]
-    return audit.warned(*uneven([(each.wins, each.guesses - each.wins) for each in counted]))
+    return audit.warn(*uneven([(each.wins, each.guesses - each.wins) for each in counted]))
 
 
 def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.defaults import BITS
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import ObservedProfile, ObservedRule
-from auditor.interfaces import Domain, Interval, Test
+from auditor.interfaces import Domain, Limits, Test
 from auditor.methods import method_for
 from auditor.neighbours.pair import Pair
 from auditor.results.files import to_json
@@ -98,7 +98,7 @@ class Earlier:
         often = clopper_pearson_limits(before.guesses, before.trials, self.share * ERROR)[0]
         return clopper_pearson_limits(counts.guesses, counts.trials, ERROR)[1] < often
 
-    def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Interval:
+    def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Limits:
         found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
         assert found is not None
         return found

@@ -17,7 +17,7 @@ from auditor.claims import Claim, PrivacyClaim, Probability
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries
 from auditor.interfaces import AnyMethod, Test
-from auditor.methods.probability import ReportedEvent
+from auditor.methods.probability import SelfReportedEvent
 from auditor.neighbours.pair import Pair
 from auditor.results.result import Illustration, Judgement, Turn
 from auditor.verdict import Verdict, judge, smallest_level
@@ -151,7 +151,7 @@ class RateEvidence(CountEvidence):
         claim, counts = self.claim, self.shown.counts
         assert isinstance(claim, Probability)
         rate: Any = self.shown.at(alpha)
-        test = ReportedEvent(claim, rate.alpha)
+        test = SelfReportedEvent(claim, rate.alpha)
         refuted, event = self.refutes(alpha), test.report(counts)
         # If the claim is refuted, show the limit that lies beyond the claim; otherwise show the other limit.
         is_lower = refuted if claim.at_most else not refuted

@@ -9,7 +9,7 @@ from typing import Any
 
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.first_look import first_look
-from auditor.auditing.follow_ups import followed_up
+from auditor.auditing.follow_ups import follow_up
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.pairwise_flow import audit_pairwise
@@ -17,7 +17,7 @@ from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
 from auditor.auditing.query_flow import audit_query
-from auditor.auditing.recount import as_many_as_before
+from auditor.auditing.recount import require_as_many_outputs
 from auditor.blackbox.host import reserve_host
 from auditor.errors import MechanismError, OverdueError, WorkerLostError
 from auditor.foreign_code import ForeignCode, stoppable
@@ -61,15 +61,16 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
             try:
                 with contextlib.closing(plan.source), plan.store.name_the_cause():
                     if plan.settings.prove == "only":
-                        return proof_alone(ledger, proof.result()).closed()
+                        return proof_alone(ledger, proof.result()).close()
                     failure = "" if plan.kind == "query" else first_look(ledger)
                     proof.begin()
                     if failure:
                         reason = f"the mechanism failed on every call: {failure}"
                         audit = Audit.without_answer(ledger, reason, plan.domain.corners()[0])
                     else:
-                        audit = as_many_as_before(FLOWS[plan.kind](ledger))
-                    return replace(followed_up(audit), proof=proof.result()).closed()
+                        audit = FLOWS[plan.kind](ledger)
+                    audit = follow_up(require_as_many_outputs(audit))
+                    return replace(audit, proof=proof.result()).close()
             except WorkerLostError as error:
                 why = str(error)
                 if how.isolate and not plan.settings.execution.lost:
@@ -85,4 +86,4 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                 why = str(error)
                 if not refuse:
                     raise
-            return Audit.without_answer(ledger, why).closed()
+            return Audit.without_answer(ledger, why).close()

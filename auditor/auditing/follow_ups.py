@@ -26,7 +26,7 @@ class FollowUp(NamedTuple):
     takes_time: bool = True
 
 
-def followed_up(audit: Audit) -> Audit:
+def follow_up(audit: Audit) -> Audit:
     """Carry out the steps that apply to an audit, and return it with what they found. Assumptions of its plan come first."""
     audit = replace(audit, caveats=(*map(Caveat, audit.plan.assumptions), *audit.caveats))
     for step in FOLLOW_UPS:
@@ -57,7 +57,7 @@ def _shows_no_loss(audit: Audit) -> bool:
 
 FOLLOW_UPS = (
     FollowUp(
-        lambda audit: audit.warned(*smaller_noise(audit.ledger, audit.pair, audit.sample)),
+        lambda audit: audit.warn(*smaller_noise(audit.ledger, audit.pair, audit.sample)),
         lambda audit: audit.passed,
     ),
     # Shrinking takes too long if outputs crash or hang.
@@ -66,7 +66,7 @@ FOLLOW_UPS = (
         lambda audit: audit.plan.settings.shrink and audit.refuted and not (audit.sample and audit.sample.failures),
     ),
     FollowUp(
-        lambda audit: audit.warned(*nothing_differs(audit.plan, audit.pair, audit.sample)),
+        lambda audit: audit.warn(*nothing_differs(audit.plan, audit.pair, audit.sample)),
         _shows_no_loss,
     ),
     FollowUp(
@@ -80,15 +80,13 @@ FOLLOW_UPS = (
         takes_time=False,
     ),
     FollowUp(
-        lambda audit: audit.warned(*exceptions(audit.plan, audit.pair, audit.sample), applies="if violated"),
+        lambda audit: audit.warn(*exceptions(audit.plan, audit.pair, audit.sample), applies="if violated"),
         lambda audit: audit.sample is not None,
         takes_time=False,
     ),
     # Canaries have runs instead of outputs.
     FollowUp(
-        lambda audit: audit.warned(
-            *few_outputs(audit.plan, audit.ledger.spent, audit.sample), applies="unless violated"
-        ),
+        lambda audit: audit.warn(*few_outputs(audit.plan, audit.ledger.spent, audit.sample), applies="unless violated"),
         lambda audit: isinstance(audit.answer, Evidence) and audit.plan.kind != "canaries",
         takes_time=False,
     ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from auditor.auditing.plan import Listener, Plan, Progress
-from auditor.auditing.tally import Tally, counted
+from auditor.auditing.tally import Tally, count_in_parts
 from auditor.blackbox.audit_store import Mode
 from auditor.blackbox.batches import Batch, Batches, DrawnBatch, Phase
 from auditor.blackbox.repeats import RepeatGuard
@@ -177,7 +177,7 @@ class Ledger:
         Raises MechanismError if outputs of one call are more alike than outputs of different calls. For independent
         outputs this has probability at most FALSE_WARNING.
         """
-        sampler, observe, phase = self.sampler(), functools.partial(counted, test), batches.first.phase
+        sampler, observe, phase = self.sampler(), functools.partial(count_in_parts, test), batches.first.phase
         tally, samples, first = Tally(), list[Sample](), batches[: math.ceil(kept / batches.first.size)]
 
         def goes_on() -> bool:

@@ -4,13 +4,12 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from auditor.auditing.evidence import Evidence
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.pair_search import Look
 from auditor.auditing.plan import Plan
-from auditor.auditing.warnings import Caveat, shown_caveats, weaknesses
+from auditor.auditing.warnings import Case, Caveat, select_caveats, weaknesses
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import round_floats
 from auditor.defaults import CONFIDENCE, VALUES
@@ -81,11 +80,11 @@ class Audit:
         """The smallest level at which the claim is refuted; None for a deterministic query or without an answer."""
         return self.answer.p_value() if isinstance(self.answer, Evidence) else None
 
-    def warned(self, *texts: str, **applies: Any) -> "Audit":
-        """Return the audit with more warnings, which apply as ``Caveat`` says."""
-        return replace(self, caveats=(*self.caveats, *(Caveat(text, **applies) for text in texts)))
+    def warn(self, *texts: str, applies: Case = "always") -> "Audit":
+        """Return the audit with more warnings, and when they apply."""
+        return replace(self, caveats=(*self.caveats, *(Caveat(text, applies) for text in texts)))
 
-    def closed(self) -> "Audit":
+    def close(self) -> "Audit":
         """Return the audit at its end: how it was run is known."""
         plan, settings, ledger = self.plan, self.plan.settings, self.ledger
         tried = Tried(
@@ -102,7 +101,7 @@ class Audit:
         seconds, seed = ledger.elapsed(), settings.seed
         return replace(self, provenance=Provenance(ledger.spent, ledger.reproducible, seed, tried, seconds, drawn_by))
 
-    def taking(self, seconds: float) -> "Audit":
+    def with_seconds(self, seconds: float) -> "Audit":
         """Return the audit at its end, with another time that it took."""
         assert self.provenance is not None
         return replace(self, provenance=replace(self.provenance, seconds=seconds))
@@ -129,7 +128,7 @@ class Audit:
             self.pair,
             self.exact,
             smallest,
-            shown_caveats(self.caveats, weak, violated=violated, proved=is_proved),
+            select_caveats(self.caveats, weak, violated=violated, proved=is_proved),
             self.proof,
             self.earlier,
         )

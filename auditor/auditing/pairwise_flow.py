@@ -26,7 +26,7 @@ from auditor.blackbox.sample import Sample, join_samples
 from auditor.interfaces import Learned
 from auditor.methods.guessing import ProfileTest
 from auditor.neighbours.pair import Pair
-from auditor.sessions.turns import all_raise, turns
+from auditor.sessions.answers import error_if_all_raise, typical_turns
 
 # The most promising rule of a round has most of the round's level. Each other rule has OF_OTHERS of it.
 OF_OTHERS = 0.05
@@ -51,7 +51,7 @@ def audit_pairwise(ledger: Ledger) -> Audit:
         audit = flow.decide()
     except NoAnswerError as none:
         audit = Audit.without_answer(ledger, none.reason, none.pair)
-    return audit if recounted is None else recounted.added_to(audit)
+    return audit if recounted is None else recounted.add_to(audit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _PairwiseFlow:
             found, sample = self._other_pair(found, sample)
         if (failure := _fails(sample)) and (self.rounds.ended or sample.size >= LEAST_SELECTION):
             raise NoAnswerError(always_fails(self.plan, found.pair, failure, self.failing), found.pair)
-        if self.rounds.ended and (raised := all_raise(found.pair, sample)):
+        if self.rounds.ended and (raised := error_if_all_raise(found.pair, sample)):
             raise NoAnswerError(f"every question {raised}: check what `ask` asks of the session", found.pair)
         return found
 
@@ -171,14 +171,16 @@ class _PairwiseFlow:
         counted = [each.counted for each in self.findings]
         audit = Audit(
             ledger,
-            CountEvidence(plan.claim, shown, counted, reason, shown.test.histograms(sample), turns(pair, sample)),
+            CountEvidence(
+                plan.claim, shown, counted, reason, shown.test.histograms(sample), typical_turns(pair, sample)
+            ),
             pair,
             sample,
             functools.partial(shrink, plan, ledger, pair, cheap=best.tally.in_calls, sample=sample),
             self.looks,
         )
         # The last round has most outputs. If batches raised, one accident would look like drift.
-        return audit if last.lost else audit.warned(*drift(last.tables))
+        return audit if last.lost else audit.warn(*drift(last.tables))
 
     def _other_pair(self, found: FoundPair, sample: Sample) -> tuple[FoundPair, Sample]:
         """Return the first of other pairs on which the mechanism answers, or else the pair found, with outputs."""

@@ -37,7 +37,7 @@ def _apart(plan: Plan, listener: Listener) -> Audit:
             raise
         why = f"the audit ended in an error, {describe_error(error)}; please report it, unless the error is of your own code"
     plan.store.end(why)
-    return Audit.without_answer(Ledger(plan, listener), why).closed()
+    return Audit.without_answer(Ledger(plan, listener), why).close()
 
 
 def run_concurrently(
@@ -71,7 +71,7 @@ def run_concurrently(
             i, began = todo.get(), passed(begun=1)
             try:
                 audit = run(plans[i], listener)
-                done.put((i, audit.taking(passed(begun=-1) - began)))
+                done.put((i, audit.with_seconds(passed(begun=-1) - began)))
             except BaseException as error:  # raised below, where results are awaited
                 done.put((i, error))
 

@@ -32,7 +32,7 @@ from auditor.defaults import (
     SettingsKeywords,
 )
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, require_keywords, require_known
-from auditor.events.selection import ANSWERS
+from auditor.events.selection import SESSION_ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
@@ -40,7 +40,7 @@ from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
 from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
@@ -181,7 +181,7 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
+        answers = (SESSION_ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
         return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
     def drawer(self) -> Drawer:
@@ -219,7 +219,9 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 
     Raises InvalidInputError if a program is to be observed.
     """
-    return observing(source.wrapped(Played) if isinstance(neighbours, Dialogues) else source, settings.observe)
+    return observing(
+        source.wrapped(SessionMechanism) if isinstance(neighbours, Dialogues) else source, settings.observe
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from auditor.bounds.utility import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
-from auditor.events.features import LARGEST, varies
+from auditor.events.features import LARGEST_FLOAT, varies
 from auditor.interfaces import AnyMethod, Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
@@ -79,7 +79,7 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # infinity is a shift as well
-        shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST)
+        shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST_FLOAT)
     return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
 

@@ -15,7 +15,7 @@ from auditor.auditing.smallest import shrink
 from auditor.auditing.warnings import drift
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.claims import Probability
-from auditor.methods.probability import ReportedEvent, count_hits
+from auditor.methods.probability import SelfReportedEvent, count_hits
 from auditor.neighbours.domains import DataSets
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs
@@ -34,7 +34,7 @@ def audit_probability(ledger: Ledger) -> Audit:
         while size := rounds.next(refuted=refuted, cheap=best is not None and best.tally.in_calls):
             alone = best.pair if best and refuted else _worst(plan, size, ledger, findings)
             batches = ledger.batches(alone, size.bound, Phase.BOUND, (size.number,))
-            test, method = ReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)
+            test, method = SelfReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)
             tally, _ = ledger.count(batches, test)
             if not tally.batches:
                 break
@@ -50,7 +50,7 @@ def audit_probability(ledger: Ledger) -> Audit:
         RateEvidence(claim, best.counted, [each.counted for each in findings], reason),
         best.pair,
         shrink=functools.partial(shrink, plan, ledger, best.pair, cheap=best.tally.in_calls),
-    ).warned(*drift(findings[-1].tally.tables))
+    ).warn(*drift(findings[-1].tally.tables))
 
 
 def _worst(plan: Plan, size: Round, ledger: Ledger, before: Sequence[Finding]) -> Pair:

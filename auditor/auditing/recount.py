@@ -33,7 +33,7 @@ class Recount:
     words: str
     unsettled: str = ""
 
-    def added_to(self, audit: Audit) -> Audit:
+    def add_to(self, audit: Audit) -> Audit:
         """Return the audit with what became of the earlier violation."""
         return replace(audit, earlier=self.words, unsettled=self.unsettled)
 
@@ -59,7 +59,7 @@ def not_recounted(ledger: Ledger, why: str) -> Audit:
     return replace(audit, earlier=f"{NAMED} was not tried.")
 
 
-def as_many_as_before(audit: Audit) -> Audit:
+def require_as_many_outputs(audit: Audit) -> Audit:
     """Return the audit; no pass, if an earlier violation was sought again in fewer outputs than showed it."""
     plan, ledger = audit.plan, audit.ledger
     is_query = plan.kind == "query"

@@ -35,7 +35,7 @@ from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.shrinking import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
-from auditor.sessions.turns import turns
+from auditor.sessions.answers import typical_turns
 from auditor.verdict import Verdict, judge
 
 # Shares of the outputs of shrinking: SEEING to look at the pair found if no sample of it is given, SCREENING for
@@ -96,7 +96,7 @@ def shrink(plan: Plan, ledger: Ledger, found: Pair, *, cheap: bool, sample: Samp
             tally, _ = ledger.count(ledger.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)
             violated = judge(claim, bound) is Verdict.VIOLATION
-            return Smallest(pair, test.report(tally.counts), bound, turns(pair, sample)) if violated else None
+            return Smallest(pair, test.report(tally.counts), bound, typical_turns(pair, sample)) if violated else None
     return None
 
 
@@ -111,7 +111,7 @@ def find_smallest(audit: Audit) -> Audit:
         if audit.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
             raise
         audit.plan.store.end(str(error))
-        return audit.warned(f"the search for the smallest pair that breaks the claim stopped early: {error}")
+        return audit.warn(f"the search for the smallest pair that breaks the claim stopped early: {error}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Tally:
         return functools.reduce(operator.add, self.spans) if self.spans else None
 
 
-def counted(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
+def count_in_parts(test: Test[Any], sample: Sample) -> tuple[tuple[tuple[int, Any], ...], int, bool]:
     """Count a test in a batch, and the outputs lost because the whole batch raised; return what ``Tally.add`` enters."""
     lost = sample.size if all(side.size == 0 or side.failure() for side in (sample.left, sample.right)) else 0
     parts = sample.parts(sample.calls) if sample.calls > 1 else [sample]

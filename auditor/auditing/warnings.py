@@ -34,15 +34,18 @@ from auditor.verdict import WEAK, Verdict, may_miss, saw_nothing
 MOST = 10_000
 
 
+Case = Literal["always", "if violated", "unless violated"]
+
+
 @dataclass(frozen=True, slots=True)
 class Caveat:
     """A warning about a result of any verdict, of a violation only, or of any other verdict unless the claim is proved."""
 
     text: str
-    applies: Literal["always", "if violated", "unless violated"] = "always"
+    applies: Case = "always"
 
 
-def shown_caveats(
+def select_caveats(
     caveats: Sequence[Caveat], weaknesses: Iterable[str], *, violated: bool, proved: bool
 ) -> tuple[str, ...]:
     """Return the warnings to show with a verdict; ``weaknesses`` are those of a pass, see below.

@@ -34,7 +34,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def implied_mu(epsilon: float, delta: float) -> float:
-    """Return the μ of the Gaussian mechanism that meets (ε, δ) with nothing to spare, for 0 < δ < 1.
+    """Return the μ of the Gaussian mechanism that just meets (ε, δ), for 0 < δ < 1.
 
     It is the root in μ of δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to within 1e-12 (Balle & Wang 2018, Theorem 8; Dong,
     Roth & Su 2022, Corollary 1).
@@ -178,7 +178,7 @@ def tradeoff_curve(claim: claims.PrivacyClaim) -> TradeoffCurve:
 
 
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
-    """Return (ε, δ) at 41 ε (nats) from 0 to twice ``near``, or further, up to ε = 1, while δ is above 0 there."""
+    """Return points (ε, δ) at 41 ε (nats) from 0 to twice ``near``; further, up to ε = 1, while δ stays above 0."""
     reach = max(2.0 * near, 0.01)
     while reach < 1.0 and deltas(np.array([reach]))[0] > 0:
         reach = min(2.0 * reach, 1.0)

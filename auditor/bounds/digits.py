@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 # Numerical libraries differ between processors in the last two or three of a float's 17 digits.
-DIGITS = 10
+SIGNIFICANT_DIGITS = 10
 # A program's parameters are floats, so a bound is within the claim if its relative excess is at most TOLERANCE.
 TOLERANCE = Fraction(1, 10**9)
 
 
-def round_significant(number: float, digits: int = DIGITS) -> float:
+def round_significant(number: float, digits: int = SIGNIFICANT_DIGITS) -> float:
     """Return a number rounded to ``digits`` significant digits. With ten, the relative error is at most 5·10⁻¹⁰.
 
     >>> round_significant(0.1 + 0.2), round_significant(2 / 3, 3), round_significant(float("inf"))

@@ -14,17 +14,16 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from auditor.blackbox.process import keep_memory
 from auditor.cli.log_guard import guarded_log
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.defaults import ONE_THREAD
 from auditor.errors import AuditorError, InvalidInputError, MachineError, fitted, visible
-from auditor.foreign_code import Stopped, describe_error, is_stopped, refused_by_machine, stoppable
+from auditor.foreign_code import Stopped, describe_error, exits_refused, is_stopped, refused_by_machine, stoppable
 
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
@@ -44,22 +43,11 @@ INSTEAD_OF_OPTION = {
 
 
 def command() -> NoReturn:
-    """Run the command line as a program that code of others cannot end in silence, by ``os._exit``, ``execv`` or ``execve``.
-
-    These functions raise SystemExit here, since their exit status would be taken for that of the command. In child
-    processes they work as usual.
-    """
-    own = os.getpid()
-
-    def refuse(name: str, usual: Callable[..., Any], *given: Any) -> Any:
-        if os.getpid() != own:
-            return usual(*given)
-        raise SystemExit(f"os.{name} would end the auditor")
-
+    """Run the command line as a program that foreign code cannot end, since its exit status would be taken for the command's."""
     # NumPy reads these variables when it is imported. Threads of libraries would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
     keep_memory()
-    vars(os).update({name: partial(refuse, name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
+    vars(os).update(exits_refused())
     raise SystemExit(main())  # not sys.exit, which code of others may have replaced
 
 

@@ -96,12 +96,14 @@ def add_ending(parser: argparse.ArgumentParser, folder: str = "reports") -> None
     """Add the options for what a run writes and prints, and for its exit status."""
     out = f"reports go to DIR/<config name>/; by default {folder}"
     parser.add_argument("--out", type=Path, default=Path(folder), metavar="DIR", help=out)
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
+    elsewhere = f"{STANDARD_OUTPUT} is standard output, and all else then goes to standard error"
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help=f"also write the results as JUnit's XML to FILE; {elsewhere}"
+    )
     strict = "end with exit status 1 if a pass is weak, or with --baseline if something could not be compared"
     parser.add_argument("--strict", action="store_true", help=strict)
     parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
-    json = f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error"
-    parser.add_argument("--json", metavar="FILE", help=json)
+    parser.add_argument("--json", metavar="FILE", help=f"also write report.json to FILE; {elsewhere}")
 
 
 def _may_rise(parser: argparse.ArgumentParser) -> None:

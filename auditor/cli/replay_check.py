@@ -80,6 +80,7 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
     yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)
     if len(reported) < len(report.audits):
         yield Recount("the run", ("two audits have one name",))
-    whole = as_read(RunResult(recording.name, recording.confidence, remade, compared=report.compared).to_dict())
+    made = replace(report, name=recording.name, confidence=recording.confidence, audits=remade)
+    whole = as_read(made.to_dict())
     if lines := tuple(not_as_reported({**written, "audits": []}, {**whole, "audits": []})):
         yield Recount("the run", lines)

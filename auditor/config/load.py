@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
+from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
@@ -215,7 +215,7 @@ def _with_object(part: _Part) -> _Part:
         return part
     with part.naming("mechanism"):
         name = audit.mechanism.object
-        adapted = adapt(find(name, part.folders), audit.parameters)
+        adapted = adapt_object(find(name, part.folders), audit.parameters)
         if adapted is None:
             raise InvalidInputError(
                 f"{name} is of no library that has an adapter; write {' and '.join(missing)} into the file"
@@ -259,7 +259,7 @@ def _stated(part: _Part) -> Claim:
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
     with ForeignCode(f"what {name} states"):
-        return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
+        return claim_of(stated, relation if relation in CLAIM_RELATIONS or "relation" in keys else None)
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from auditor.adapters import Adapted, adapt
+from auditor.adapters import Adapted, adapt_object
 from auditor.auditing.check import CHECK_SECONDS, draw_once, raised_words
 from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import find, load, signature_of
@@ -139,7 +139,7 @@ def of_python(name: str, file: Path) -> FirstAudit:
     place, _, attribute = name.rpartition(":")
     name = f"{os.path.relpath(place, file.parent)}:{attribute}" if place.endswith(".py") else name
     thing = find(name, search_path(file))
-    if said := adapt(thing, {}):
+    if said := adapt_object(thing, {}):
         mechanism, kind = f"{{object: {json.dumps(name)}}}", "an object, which says itself what the file leaves out"
         data, missing = _data(0, 10), [key for key in ("claim", "neighbours") if getattr(said, key) is None]
         return FirstAudit(attribute, mechanism, kind, data, missing, adapted=said)

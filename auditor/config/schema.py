@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from auditor.adapters import RELATIONS
+from auditor.adapters import CLAIM_RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
 from auditor.defaults import CONFIDENCE, ExecutionKeywords, SettingsKeywords, settings
@@ -608,7 +608,7 @@ def _claim() -> dict[str, Any]:
     stated = {
         "description": "What a function or an object states: a claim, a claim's keys, or an event or accountant of dp-accounting.",
         "type": "object",
-        "properties": {"from": {"type": "string"}, "relation": {"enum": [*RELATIONS]}},
+        "properties": {"from": {"type": "string"}, "relation": {"enum": [*CLAIM_RELATIONS]}},
         "required": ["from"],
         "additionalProperties": False,
     }

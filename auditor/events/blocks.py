@@ -242,15 +242,15 @@ def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Table:
+class BlockTable:
     """The values of a feature on both sides. They are cut into blocks when ``blocks`` is first read."""
 
     feature: Feature
     left: SortedColumn
     right: SortedColumn
 
-    def __add__(self, other: "Table") -> "Table":
-        return Table(self.feature, self.left + other.left, self.right + other.right)
+    def __add__(self, other: "BlockTable") -> "BlockTable":
+        return BlockTable(self.feature, self.left + other.left, self.right + other.right)
 
     @functools.cached_property
     def both(self) -> SortedColumn:

@@ -150,23 +150,23 @@ def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], co
 # function of the value's rank, the log-ratio has few shapes and few sizes. Both are learned from all weak places
 # together (empirical Bayes), and each weak place is shrunk towards them. A strong place keeps its own estimate.
 
-# MOST_ATOMS is the largest number of atoms of a pooled place. They are ranked after its numbers, by name.
-MOST_ATOMS = 16
-# SIZES is the number of grid points of the prior of sizes, STEPS that of its EM steps. More would change little.
-SIZES, STEPS = 81, 50
-TINY = 1e-12
+# MOST_POOLED_ATOMS is the largest number of atoms of a pooled place. They are ranked after its numbers, by name.
+MOST_POOLED_ATOMS = 16
+# SIZE_GRID_POINTS is the number of grid points of the prior of sizes, STEPS that of its EM steps. More would change little.
+SIZE_GRID_POINTS, STEPS = 81, 50
+LEAST_WEIGHT = 1e-12
 
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
     """Return the places that separate the sides, each with estimates of ln P[left]/P[right] (nats) by the fit half."""
     fit, end = blocks.counts[:2], np.append(blocks.begin[1:], len(blocks.owner))
     # Each column is padded with empty blocks to the same number of blocks.
-    at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_ATOMS)
+    at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_POOLED_ATOMS)
     left, right = np.where(at < end[:, None], fit[:, np.minimum(at, len(blocks.owner) - 1)], 0)
     total = left + right
     share = fit[0].sum() / max(1, fit.sum())
     own = _stands_alone(fit[0], fit[1], share, blocks)
-    weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
+    weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_POOLED_ATOMS)
     ratios = np.zeros(total.shape)
     ratios[weak] = _shrink_to_shared_shapes(left[weak] - share * total[weak], total[weak] * share * (1 - share))
     # The weakest places, which together hold at most 2 % of the evidence, are left out.
@@ -202,7 +202,7 @@ def _shrink_to_shared_shapes(score: Floats, weight: Floats) -> Floats:
     if not len(score):
         return score
     shapes = _shapes(weight)
-    root = np.sqrt(np.maximum(weight, TINY))
+    root = np.sqrt(np.maximum(weight, LEAST_WEIGHT))
     # ``coefficients`` are those of each shape at each place, with unit variance; ``turn`` holds its principal axes.
     coefficients = np.einsum("pcs,pc->ps", shapes, np.where(weight > 0, score / root, 0.0))
     turn = np.linalg.eigh(coefficients.T @ coefficients)[1]
@@ -213,7 +213,7 @@ def _shrink_to_shared_shapes(score: Floats, weight: Floats) -> Floats:
 def _shapes(weight: Floats) -> Floats:
     """Return orthonormal shapes along each place's ranks, of shape (places, cells, 4): step, line, parabola, cubic."""
     up_to = np.cumsum(weight, axis=1)
-    rank = (up_to - weight / 2) / np.maximum(up_to[:, -1:], TINY) * 2 - 1
+    rank = (up_to - weight / 2) / np.maximum(up_to[:, -1:], LEAST_WEIGHT) * 2 - 1
     powers = np.stack([np.ones(rank.shape), np.sign(np.round(rank, 9)), rank, rank**2, rank**3], axis=2)
     basis, size = np.linalg.qr(np.sqrt(weight)[:, :, None] * powers)
     lengths = np.diagonal(size, axis1=1, axis2=2)
@@ -234,9 +234,9 @@ def _shrink(sizes_seen: Floats) -> Floats:
     means = np.zeros(sizes_seen.shape)
     for shape in np.flatnonzero(telling):
         x = sizes_seen[:, shape]
-        sizes = np.linspace(min(0.0, x.min()), max(0.0, x.max()), SIZES)
+        sizes = np.linspace(min(0.0, x.min()), max(0.0, x.max()), SIZE_GRID_POINTS)
         likelihood = np.exp(-((x[:, None] - sizes) ** 2) / 2)
-        prior = np.full(SIZES, 1 / SIZES)
+        prior = np.full(SIZE_GRID_POINTS, 1 / SIZE_GRID_POINTS)
         for _ in range(STEPS):
             prior = prior * (likelihood / (likelihood @ prior)[:, None]).mean(axis=0)
         posterior = likelihood * prior

@@ -112,7 +112,7 @@ class LowestBit:
 
     @property
     def name(self) -> str:
-        return f"{BITS} {self.place}"
+        return f"{LOWEST_BIT_OF} {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the exponent of the lowest set bit of each finite number; atoms and infinities do not change."""
@@ -185,7 +185,7 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
 # A rounded number has at most MOST_DIGITS digits. UNROUNDED stands for the number of decimals of any other number.
 MOST_DIGITS, UNROUNDED = 12, 17.0
 
-BITS = "exponent of the lowest bit of"
+LOWEST_BIT_OF = "exponent of the lowest bit of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ class EvidenceSum:
 
 # With more places, no differences of neighbouring places are tried; the score learned from all places may show them.
 MOST_DIFFERENCES = 32
-# LARGEST is the largest float. It replaces infinite sums.
-LARGEST = float(np.finfo(np.float64).max)
+# LARGEST_FLOAT is the largest float. It replaces infinite sums.
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 def _column(name: str, numbers: Floats, is_number: NDArray[np.bool_]) -> OutputColumn:
@@ -309,7 +309,7 @@ class SumOfAnswers:
         for column in outputs.columns:
             if re.match(r"output(\['output'\])?(\['answers'\])?\[\d+\]", column.name):
                 total += np.where(column.is_finite, column.numbers, 0.0)
-        return OutputColumn(self.name, np.clip(total, -LARGEST, LARGEST) + 0.0)
+        return OutputColumn(self.name, np.clip(total, -LARGEST_FLOAT, LARGEST_FLOAT) + 0.0)
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
@@ -321,6 +321,10 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from _differences(varied)
+    # These say "number of the output", which a length is not.
+    numeric = tuple(place for place in numeric if place.startswith("output"))
+    if len(numeric) < 2:
+        return
     yield from (OrderStatistic(numeric, rank) for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}))
     yield WhereLargest(numeric)
     values, counts = np.unique(

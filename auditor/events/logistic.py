@@ -12,7 +12,7 @@ from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import round_significant
 from auditor.bounds.intervals import Floats
 from auditor.events.curve import Labelled, ridge_for
-from auditor.events.features import LARGEST
+from auditor.events.features import LARGEST_FLOAT
 
 # BENDS are the quantiles of a place's numbers at which its log-ratio may bend. The score is constant beyond the
 # outermost quantiles, so that heavy tails cannot make the score explode.
@@ -90,7 +90,9 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         # than four places, and a straight line if there are more than ten.
         fewer: tuple[float, ...] = (0.01, 0.15, 0.5, 0.85, 0.99) if places <= 10 else (BENDS[0], BENDS[-1])
         levels = BENDS if places <= 4 else fewer
-        finite = np.clip(numbers[np.isfinite(numbers)], -LARGEST / 4, LARGEST / 4)  # no difference overflows
+        finite = np.clip(
+            numbers[np.isfinite(numbers)], -LARGEST_FLOAT / 4, LARGEST_FLOAT / 4
+        )  # no difference overflows
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
         bends = tuple(map(round_significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import FewOutputs, evidence_scores
-from auditor.interfaces import ExactNumber, Feature, Interval, Learned, ManyNumbers, Method, Truth
+from auditor.interfaces import ExactNumber, Feature, Learned, Limits, ManyNumbers, Method, Truth
 
 # ORDERS_TRIED are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
 ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -111,7 +111,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         # More outputs are used than for rules, since a divergence needs the values of the score, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
-            edges, left, right, means = _cells(feature, judge)
+            edges, left, right, means = _cut_into_cells(feature, judge)
             for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
@@ -214,7 +214,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         mu = find_threshold(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
 
-    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+    def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. The limits are for one event, the upper half of the score's cells: bets give no upper limit.
 
         A divergence grows as the two rates of an event move apart. Each rate has two limits that err with error/4 each.
@@ -328,7 +328,7 @@ def closest_refuted_pair(
     return None if times == math.inf else stretch(times)
 
 
-def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
+def _cut_into_cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
     """Cut a score into cells. Return the edges, both sides' counts, and the mean score of each cell.
 
     ``judge`` holds outputs from which the score was not learned.

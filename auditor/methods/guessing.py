@@ -39,17 +39,17 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import ALWAYS_LEFT, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
-from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth
+from auditor.interfaces import ExactNumber, Learned, Limits, ManyNumbers, Method, Truth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# With a prior, ``caution`` is reduced to BOLD standard errors, or to z/CLEARER if this is more. Here z is the number of
-# standard errors of a difference of the size that the prior expects, if all outputs show it.
-BOLD, CLEARER = 1.0, 15.0
+# With a prior, ``caution`` is reduced to BOLD_CAUTION standard errors, or to z/CAUTION_DIVISOR if this is more. Here z is
+# the number of standard errors of a difference of the size that the prior expects, if all outputs show it.
+BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
-UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
+UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
 class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
@@ -73,7 +73,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         ranked = [
             (utility_of_distinguisher(self._share_prior(wins, unlike), self.claim.value), rule)
             for rule, wins, unlike in zip(
-                (careful, rare, bold), (wins_careful, wins_rare, wins_bold), UNLIKE, strict=True
+                (careful, rare, bold), (wins_careful, wins_rare, wins_bold), UNLIKE_BY_KIND, strict=True
             )
             if rule is not None and wins.wins
         ]
@@ -128,7 +128,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        wins_by_kind = zip(_as_wins(evidence), UNLIKE, strict=False)
+        wins_by_kind = zip(_as_wins(evidence), UNLIKE_BY_KIND, strict=False)
         return [self._share_prior(wins, unlike) for wins, unlike in wins_by_kind if wins.guesses]
 
     def _share_prior(self, wins: HeldOutWins, unlike: float) -> Prospect:
@@ -149,7 +149,7 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     __slots__ = ()
     may_abstain: ClassVar[bool] = True
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
         """See Method. If δ > 0, the limits of the rates of wins and of guesses err with probability error/2 each."""
         delta = self.claim.delta
         low, high = clopper_pearson_limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
@@ -164,7 +164,7 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""
         counts = hypothetical_counts(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
-        return self.detectable(ALWAYS, counts, chance)
+        return self.detectable(ALWAYS_LEFT, counts, chance)
 
     def prospect_of(self, held_out: HeldOutWins) -> Prospect:
         """See _DistinguisherMethod. The loss is the log-odds of wins, less ``free``, with half a win and half a loss added."""
@@ -230,7 +230,7 @@ class Guesses(_EpsilonMethod):
         caution = self.caution
         if self.prior:
             clear = math.sqrt(counts.trials / (2 * self.prior))
-            caution = min(caution, max(BOLD, clear / CLEARER))
+            caution = min(caution, max(BOLD_CAUTION, clear / CAUTION_DIVISOR))
         cautious = wilson_lower((counts.wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
         rate = wilson_lower(cautious, guesses * self.planned / counts.trials, z_of(self.alpha))
         if self.claim.delta == 0:
@@ -261,7 +261,7 @@ class Guesses(_EpsilonMethod):
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
         # The fewer guesses, the larger is the share that δ allows for free. So their number is estimated low.
-        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
+        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD_CAUTION))))
         free = self._free(directions, trials, max(fewest, 1e-300))
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
 
@@ -335,7 +335,7 @@ class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. ``share`` has no effect, since the rule never abstains."""
-        return self.detectable(ALWAYS, hypothetical_counts(0.5, 1.0, self.planned), chance)
+        return self.detectable(ALWAYS_LEFT, hypothetical_counts(0.5, 1.0, self.planned), chance)
 
     def prospect_of(self, held_out: HeldOutWins) -> Prospect:
         """See _DistinguisherMethod. The rate of wins is taken to be normal."""
@@ -352,7 +352,7 @@ class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
             short, noise = mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
         return Prospect(mu_from_rate(rate), error, short, noise)
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
         low, high = clopper_pearson_limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
 
@@ -445,7 +445,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
     def foreseen(self, share: float, chance: float) -> float:
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
-    def interval(self, counts: ProfileCounts, error: float) -> Interval:
+    def interval(self, counts: ProfileCounts, error: float) -> Limits:
         """See Method. The limits are of the largest excess, and hold for all points together."""
         methods, share = self._methods(), error / len(counts.points)
         limits = [method.interval(of_event, share) for method, of_event in zip(methods, counts.points, strict=True)]

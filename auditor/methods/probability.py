@@ -18,7 +18,7 @@ from auditor.bounds.power import detectable_probability
 from auditor.claims import Probability
 from auditor.errors import MechanismError
 from auditor.events.observed import Hits, ObservedReport
-from auditor.interfaces import Interval, Learned, Method
+from auditor.interfaces import Learned, Limits, Method
 
 
 def count_hits(sample: Sample) -> int:
@@ -32,7 +32,7 @@ def count_hits(sample: Sample) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedEvent:
+class SelfReportedEvent:
     """The event that the mechanism reports. Hits and misses are counted on the left, which is the only side."""
 
     claim: Probability
@@ -59,34 +59,34 @@ class ReportedEvent:
         return ()
 
 
-class Rate(Method[Probability, ReportedEvent, ScoreCounts]):
+class Rate(Method[Probability, SelfReportedEvent, ScoreCounts]):
     """Bounds the probability of the reported event by the Clopper-Pearson limit that can refute the claim."""
 
     __slots__ = ()
 
-    def learn(self, sample: Sample) -> Learned[ReportedEvent]:
+    def learn(self, sample: Sample) -> Learned[SelfReportedEvent]:
         """See Method. Nothing is learned; the sample is used to forecast the limit."""
         hits = count_hits(sample)
         trials, planned = np.array([float(sample.size)]), np.array([float(self.planned)])
         breaking = (hits if self.claim.at_most else sample.size - hits) / np.maximum(trials, 1)
         rate = wilson_lower(wilson_lower(breaking, trials, self.caution), planned, z_of(self.alpha)).item()
-        return Learned(ReportedEvent(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
+        return Learned(SelfReportedEvent(self.claim, self.alpha), rate if self.claim.at_most else 1 - rate)
 
-    def bound(self, test: ReportedEvent, counts: ScoreCounts) -> float:
+    def bound(self, test: SelfReportedEvent, counts: ScoreCounts) -> float:
         """Return the lower limit of the probability (the upper for ``at_least``). It errs with probability alpha."""
         return self.proved(test, counts).value
 
-    def proved(self, test: ReportedEvent, counts: ScoreCounts) -> Bound:
-        return ReportedEvent(self.claim, self.alpha).limit(counts, lower=self.claim.at_most)
+    def proved(self, test: SelfReportedEvent, counts: ScoreCounts) -> Bound:
+        return SelfReportedEvent(self.claim, self.alpha).limit(counts, lower=self.claim.at_most)
 
-    def detectable(self, test: ReportedEvent, counts: ScoreCounts, chance: float) -> float:
+    def detectable(self, test: SelfReportedEvent, counts: ScoreCounts, chance: float) -> float:
         return detectable_probability(self.claim, counts.trials, self.alpha, chance)
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, since the hits are binomial."""
         return detectable_probability(self.claim, self.planned, self.alpha, chance)
 
-    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+    def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. For a claim that the probability is large, the sign is turned, so that more is worse."""
         low, high = clopper_pearson_limits(counts.left[0], counts.trials, error)
         return (low, high) if self.claim.at_most else (-high, -low)

@@ -26,14 +26,14 @@ MOST_CORNERS = 400
 # The largest number of simplest pairs: enough for a hundred values, each alone and next to an equal one.
 MOST_SIMPLE = 256
 # The largest number of numbers in one data set. The corners alone are several hundred data sets.
-MOST_NUMBERS = 1_000_000
+MOST_CELLS_OF_DATA = 1_000_000
 
 
 def require_memory(name: str, given: str, numbers: int) -> None:
     """Raise InvalidInputError if data sets have too many ``numbers``; ``given`` is the size of the setting ``name``."""
-    if numbers > MOST_NUMBERS:
+    if numbers > MOST_CELLS_OF_DATA:
         raise InvalidInputError(
-            f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_NUMBERS:,} are allowed: a search "
+            f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_CELLS_OF_DATA:,} are allowed: a search "
             "holds hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
         )
 

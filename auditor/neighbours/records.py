@@ -22,8 +22,8 @@ from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
 from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
 # The sizes of the corners: small sizes, near which most mechanisms change their behaviour, and powers of ten.
-SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
-CONTAINERS = ("array", "list")
+CORNER_SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+RECORD_CONTAINERS = ("array", "list")
 NEEDED = (
     "a records domain needs either record: {low, high}, or record: {choices}, or columns: [{low, high}, {choices}, ...], "
     "and not both"
@@ -155,7 +155,7 @@ class Records(Table):
         low, high = self._size.low, self._size.high
         self._set_relation(self.relation, self.distance)
         require_memory("size", f"goes to {high:,}", int(high) * len(self._columns))
-        require_known("container is", [self.container], CONTAINERS)
+        require_known("container is", [self.container], RECORD_CONTAINERS)
         self._corners = self._list_corners()
         if not self._corners:
             raise InvalidInputError(
@@ -223,13 +223,13 @@ class Records(Table):
     def _list_corners(self) -> list[Pair]:
         # The data sets are patterns of records at the ends of the range, changed at the first, middle and last place.
         low, high = int(self._size.low), int(self._size.high)
-        sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
+        sizes = sorted({n for n in (*CORNER_SIZES, low + 1, high - 1, low, high) if n in self._size})
         moves = self._corner_moves()
         # Small sizes of all patterns come first. The pairs of the largest size are always kept.
         largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
         smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
         # The size below each is tried as well, since a mechanism may cap or test the size at a round number.
-        marks = [n for n in SIZES if n in self._size]
+        marks = [n for n in CORNER_SIZES if n in self._size]
         near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
         first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
         if not self._grows and high > 0:

@@ -16,7 +16,7 @@ from auditor.neighbours.search import Evaluate
 # So shrinking ends, since there is a finite number of pairs with a given number of characters.
 
 # The number of candidates evaluated together, and of the simplest corners. It does not depend on the number of workers.
-GROUP = 8
+CANDIDATES_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, s
     The descent is greedy. It may have missed rare events on simple pairs, so in the end it looks once more at the
     simplest corners, with more outputs for each.
     """
-    left, each, at_last = screening.outputs, screening.each, screening.last_look // GROUP
-    first = sorted(domain.corners(), key=complexity)[:GROUP]
+    left, each, at_last = screening.outputs, screening.each, screening.last_look // CANDIDATES_AT_ONCE
+    first = sorted(domain.corners(), key=complexity)[:CANDIDATES_AT_ONCE]
     path: list[Pair] = []
     tried: set[str] = set()
     proposals = simpler(found, domain, first)
     while True:
         fresh = (pair for pair in proposals if pair.key() not in tried)
-        group = list(itertools.islice(fresh, min(GROUP, left // each)))
+        group = list(itertools.islice(fresh, min(CANDIDATES_AT_ONCE, left // each)))
         if not group and at_last > each:
             smallest = path[-1] if path else found
             group = [pair for pair in first if complexity(pair) < complexity(smallest)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
-from auditor.neighbours.domains import MOST_NUMBERS, retried
+from auditor.neighbours.domains import MOST_CELLS_OF_DATA, retried
 from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import NO_ROW, Lazy, Pair, Relation, Row, Slot, aligned, in_both, relation_named, same
 
@@ -71,8 +71,10 @@ class Table(Domain):
 
     def _set_relation(self, relation: str, distance: int) -> None:
         self._relation = relation_named(relation)
-        if not 1 <= distance <= MOST_NUMBERS:
-            raise InvalidInputError(f"distance is {distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
+        if not 1 <= distance <= MOST_CELLS_OF_DATA:
+            raise InvalidInputError(
+                f"distance is {distance}; it must be at least 1, and at most {MOST_CELLS_OF_DATA:,}"
+            )
 
     def corners(self) -> list[Pair]:
         return list(self._corners)

@@ -40,7 +40,7 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     """Write report.json and the files next to it. The folder is made if it is missing.
 
     The files show the numbers of report.json, with the same digits. Returns the path of report.json, and a message for
-    each file that could not be made. A failure of a plot, or of an extension's form, costs that file only.
+    each file that could not be made, or not be read back. A failure of a plot, or of an extension's form, costs that file only.
     """
     from auditor.results.files import to_json, write_whole
     from auditor.results.reader import parsed_report
@@ -48,8 +48,12 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.json"
     write_whole(report, to_json(result.to_dict()))
-    written = replace(parsed_report(report)[0], seconds=result.seconds)
     failed = list[str]()
+    try:
+        written = replace(parsed_report(report)[0], seconds=result.seconds)
+    except AuditorError as error:  # a defect, which must not take the verdicts from all other files
+        failed.append(f"{error}; please report it")
+        written = result
     for form in FORMATS:
         if form.file is not None:
             try:

@@ -414,7 +414,8 @@ class Comparison:
 class RunResult:
     """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read.
 
-    ``compared`` says what changed since a baseline; None if the run has none.
+    ``compared`` says what changed since a baseline; None if the run has none. ``missing`` names the files of the run that could
+    not be written, each with the reason.
     """
 
     name: str
@@ -423,6 +424,7 @@ class RunResult:
     seconds: float | None = None
     auditor: str = __version__  # the version that made it
     compared: Comparison | None = None
+    missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
@@ -434,12 +436,13 @@ class RunResult:
 
     @property
     def end(self) -> End:
-        """What the end of the run means: the worst end of its audits, or a change since the baseline that fails it."""
-        return end_of_run([audit.end for audit in self.audits], failed_changes=len(self.failures))
+        """What the end of the run means: the worst end of its audits, a change since the baseline, or a missing file."""
+        ends = [audit.end for audit in self.audits]
+        return end_of_run(ends, failed_changes=len(self.failures), missing_files=len(self.missing))
 
     @property
     def passed(self) -> bool:
-        """Whether every audit ended as expected, and nothing got worse since the baseline."""
+        """Whether every audit ended as expected, nothing got worse since the baseline, and every file was written."""
         return self.end is End.AS_EXPECTED
 
     @property
@@ -469,6 +472,7 @@ class RunResult:
                 "shared": "Holm's step-down",
             },
             **({} if self.compared is None else {"compared": asdict(self.compared)}),
+            **({"missing": [*self.missing]} if self.missing else {}),
             "audits": [audit.to_dict() for audit in self.audits],
         }
 

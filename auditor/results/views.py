@@ -1,28 +1,16 @@
-"""How Python and notebooks show results: by functions of a room above, which ``show_by`` names, so that none is known here."""
+"""How Python and notebooks show results: by functions of a room above, which the package names (``auditor.SHOWN_BY``)."""
 
 from pkgutil import resolve_name
 from typing import Any
 
-_FUNCTIONS: dict[str, str] = {}
-
-
-def show_by(*, text: str, cards: str) -> None:
-    """Name the functions that show results, as "module:function".
-
-    Args:
-        text: of the function that returns a result in a few sentences.
-        cards: of the function that returns a list of results as HTML.
-
-    A module is loaded when a result is first shown.
-    """
-    _FUNCTIONS.update(text=text, cards=cards)
+from auditor import SHOWN_BY
 
 
 def as_text(result: Any) -> str:
     """Return a result in a few sentences."""
-    return str(resolve_name(_FUNCTIONS["text"])(result))
+    return str(resolve_name(SHOWN_BY["text"])(result))
 
 
 def as_cards(results: Any) -> str:
     """Return results as HTML."""
-    return str(resolve_name(_FUNCTIONS["cards"])(results))
+    return str(resolve_name(SHOWN_BY["cards"])(results))

@@ -6,7 +6,7 @@ from typing import Any
 
 from auditor.blackbox.mechanism import PythonSource
 from auditor.errors import MechanismError
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates import certificate as written
 from dp_prover.domains.data_sets import made_again
 from dp_prover.domains.domains_as_data import largest_change
@@ -25,7 +25,7 @@ def retraced(proof: Any) -> str | None:
     try:
         source = PythonSource(proof["mechanism"], proof["parameters"], ("",))
         if "asked" in proof:
-            played = replace(source, through=(Played,)).drawer()
+            played = replace(source, through=(SessionMechanism,)).drawer()
             mechanism = with_analyst(played, lambda session: RandomAnalyst.read(session, proof["asked"]))
         else:
             mechanism = source.drawer()

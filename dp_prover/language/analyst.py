@@ -10,7 +10,7 @@ are those of s: P_A(B) = Σ_s P_s(B ∩ A(s)) ≤ e^ε Σ_s P'_s(B ∩ A(s)) = e
 a shorter transcript is a prefix of a full one. The argument needs δ = 0 and finitely many questions: with δ, each script could
 lose it on another event.
 
-The auditor's own ``transcript`` writes the transcript, from objects that stand for sessions and forward each question to the
+The auditor's own ``play_script`` writes the transcript, from objects that stand for sessions and forward each question to the
 evaluator.
 """
 
@@ -24,10 +24,10 @@ from typing import Any
 from auditor.blackbox.mechanism import Mechanism
 from auditor.interfaces import Values
 from auditor.neighbours.records import RecordValues
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, Meter, Script, ScriptStep, meter_of
-from auditor.sessions.dialogues import Dialogues, PartsAsked
-from auditor.sessions.played import Played
-from auditor.sessions.transcript import SAID, transcript
+from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, Meter, Script, ScriptedData, ScriptStep, read_meter
+from auditor.sessions.dialogues import Dialogues, PartQuestions
+from auditor.sessions.session_mechanism import SessionMechanism
+from auditor.sessions.transcript import BUDGET_FIELDS, play_script
 from dp_prover.errors import NotProvedError
 from dp_prover.language.evaluator import Evaluator, evaluate, locating_errors
 from dp_prover.language.objects import MadeObject, MethodOfMade, attribute_of_instance, has_attribute
@@ -48,7 +48,7 @@ class RandomAnalyst:
     A call returns the indices of these steps, and the transcript.
     """
 
-    session: Played
+    session: SessionMechanism
     rounds: tuple[tuple[ScriptStep, ...], ...]
     meter: Meter | None = None
 
@@ -60,7 +60,7 @@ class RandomAnalyst:
     @property
     def waits(self) -> bool:
         """Whether a round may pass without a question."""
-        return any(step.ask is NOTHING for steps in self.rounds for step in steps)
+        return any(step.ask is NO_QUESTION for steps in self.rounds for step in steps)
 
     def script(self, choices: Sequence[int]) -> Script:
         """Return the script of these choices."""
@@ -68,25 +68,25 @@ class RandomAnalyst:
 
     def __call__(self, dataset: Any, *, rng: Any, **parameters: Any) -> Any:
         choices = [int(rng.integers(len(steps))) if len(steps) > 1 else 0 for steps in self.rounds]
-        return [choices, self.session(Asked(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
+        return [choices, self.session(ScriptedData(dataset, self.script(choices), self.meter), rng=rng, **parameters)]
 
-    def written(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
         rounds = [[_written(step) for step in steps] for steps in self.rounds]
-        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.written()}
+        return {"rounds": rounds, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
-    def read(cls, session: Played, written: Mapping[str, Any]) -> "RandomAnalyst":
+    def read(cls, session: SessionMechanism, written: Mapping[str, Any]) -> "RandomAnalyst":
         """Restore the analyst of a certificate."""
         rounds = tuple(
-            tuple(ScriptStep(step.get("ask", NOTHING), session=step.get("session", 1)) for step in steps)
+            tuple(ScriptStep(step.get("ask", NO_QUESTION), session=step.get("session", 1)) for step in steps)
             for steps in written["rounds"]
         )
-        return cls(session, rounds, None if written["meter"] is None else meter_of(written["meter"]))
+        return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
 
 
 def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.written().items() if value is not NOTHING}
+    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
 
 
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
@@ -96,18 +96,18 @@ def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:
     return inner if isinstance(inner, RandomAnalyst) else None
 
 
-def with_analyst(mechanism: Mechanism, make: Callable[[Played], RandomAnalyst]) -> Mechanism:
+def with_analyst(mechanism: Mechanism, make: Callable[[SessionMechanism], RandomAnalyst]) -> Mechanism:
     """Combine a session mechanism with an analyst. Raises NotProvedError if the mechanism is more than a session."""
     function = mechanism.function
     partial = isinstance(function, functools.partial)
     inner = function.func if partial else function  # type: ignore[attr-defined]
-    if not isinstance(inner, Played):
+    if not isinstance(inner, SessionMechanism):
         raise NotProvedError("the audit observes what a session does besides answering; leave out `observe`")
     analyst = make(inner)
     return replace(mechanism, function=functools.partial(analyst, **function.keywords) if partial else analyst)  # type: ignore[attr-defined]
 
 
-def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalyst:
+def analyst_for(session: SessionMechanism, domain: Dialogues, waits: bool) -> RandomAnalyst:
     """Return the analyst of a domain. ``waits`` says that a round may pass without a question.
 
     Raises NotProvedError if there are infinitely many scripts, or too many.
@@ -121,7 +121,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
     else:
         questions = _questions(domain.questions)
         steps = [ScriptStep(question, session=at) for at in range(1, domain.sessions + 1) for question in questions]
-        steps += [ScriptStep(NOTHING, session=at) for at in range(1, domain.sessions + 1)] * waits
+        steps += [ScriptStep(NO_QUESTION, session=at) for at in range(1, domain.sessions + 1)] * waits
         rounds = (tuple(steps),) * domain.rounds
     scripts = math.prod(map(len, rounds))
     if scripts > MOST_SCRIPTS:
@@ -137,7 +137,7 @@ def analyst_for(session: Played, domain: Dialogues, waits: bool) -> RandomAnalys
 def _questions(questions: Values) -> Sequence[Any]:
     if isinstance(questions, RecordValues) and questions.range is None:
         return questions.marks
-    if isinstance(questions, PartsAsked):
+    if isinstance(questions, PartQuestions):
         each = [_questions(part) for _, part in questions.parts]
         if math.prod(map(len, each)) > MOST_SCRIPTS:
             raise NotProvedError("there are too many questions; give fewer values for each part")
@@ -149,7 +149,7 @@ def _questions(questions: Values) -> Sequence[Any]:
 
 
 def _require_plain_question(question: Any) -> None:
-    if question is NOTHING or type(question) in PLAIN_QUESTIONS:
+    if question is NO_QUESTION or type(question) in PLAIN_QUESTIONS:
         return
     if question == LAST_ANSWER:
         raise NotProvedError("a question contains the last answer, but a proof needs a list of all questions")
@@ -170,7 +170,7 @@ def interview(
     """Evaluate a session with its analyst, and return the output."""
     choices = [_choice(evaluator, len(steps)) for steps in analyst.rounds]
     interview = _Interview(evaluator, analyst, dataset, keywords)
-    answers = transcript(interview.opened, Asked(None, analyst.script(choices), analyst.meter))
+    answers = play_script(interview.opened, ScriptedData(None, analyst.script(choices), analyst.meter))
     interview.require_whole()
     return [choices, answers]
 
@@ -247,7 +247,7 @@ class _Interview:
         return value
 
     def _followed(self, call: Callable[[], Any], may_raise: bool = False) -> Any:
-        """Evaluate a call. ``transcript`` treats exceptions as answers, so one that ends the attempt is kept for later."""
+        """Evaluate a call. ``play_script`` treats exceptions as answers, so one that ends the attempt is kept for later."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -293,7 +293,7 @@ class _Interview:
 
 
 class _Standing:
-    """Represents a session in ``transcript``."""
+    """Represents a session in ``play_script``."""
 
     def __init__(self, interview: _Interview, session: Any, asker: Any) -> None:
         self._interview, self._session, self._asker = interview, session, asker
@@ -302,7 +302,7 @@ class _Standing:
         return self._interview.answer(self._asker, question)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in SAID or not self._interview.has(self._session, name):
+        if name not in BUDGET_FIELDS or not self._interview.has(self._session, name):
             raise AttributeError(name)
         return self._interview.read(self._session, name)
 

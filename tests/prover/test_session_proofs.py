@@ -20,7 +20,7 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.report.phrases import proof_words
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover import attempt, session_proof
 from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.certificates.retrace import retraced
@@ -122,7 +122,9 @@ def test_a_session_that_says_what_it_spent_may_also_be_asked_nothing() -> None:
     session = hostile_sessions.ReadingChanges
     proof = proof_of(session, ["a"], TWO, rounds=3)
     assert not proof.holds
-    steps = analyst.analyst_for(Played(session, "s"), auditor.Dialogues(TWO, ["a"], rounds=3), waits=True).rounds
+    steps = analyst.analyst_for(
+        SessionMechanism(session, "s"), auditor.Dialogues(TWO, ["a"], rounds=3), waits=True
+    ).rounds
     assert [len(some) for some in steps] == [2, 2, 2]
 
 
@@ -331,7 +333,9 @@ def test_the_checker_refuses_delta_for_several_scripts(monkeypatch: pytest.Monke
 
 def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys: Any) -> None:
     proof = attempt(
-        PythonSource("mechanisms.sessions:Charged", {"epsilon": 0.5, "budget": 1.0}, through=(Played,)).drawer(),
+        PythonSource(
+            "mechanisms.sessions:Charged", {"epsilon": 0.5, "budget": 1.0}, through=(SessionMechanism,)
+        ).drawer(),
         auditor.PureDP(1.0),
         auditor.Dialogues(ONE, ["all", "large"], rounds=2),
         60,

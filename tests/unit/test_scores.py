@@ -15,7 +15,7 @@ from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.one_run import GuessTally
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import SPARED, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
+from auditor.scores import SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -76,7 +76,7 @@ def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores
         inside, given = np.array(coins), np.array(scores, float)
         wins.append(count_right_guesses_with_ties(given[inside], given[~inside], guesses).wins)
     for least in range(1, guesses + 1):
-        assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED) + 1e-12
+        assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED_SHARE) + 1e-12
 
 
 def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:

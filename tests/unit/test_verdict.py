@@ -141,7 +141,7 @@ def ended(name: str, p_value: float | None) -> Audit:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
     plan = Plan(name, PythonSource("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
-    return Audit(Ledger(plan, lambda progress: None), found).closed().taking(3.0)
+    return Audit(Ledger(plan, lambda progress: None), found).close().with_seconds(3.0)
 
 
 def test_the_seconds_of_audits_side_by_side_sum_to_the_time_they_took() -> None:

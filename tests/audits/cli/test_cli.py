@@ -94,7 +94,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
 ) -> None:
     """An uncaught exception would end with Python's own status, 1, which says that a violation was found."""
     with monkeypatch.context() as patched:
-        patched.setattr("auditor.auditing.flow.carry_out", lambda *_, **__: 1 / 0)
+        patched.setattr("auditor.auditing.parallel.carry_out", lambda *_, **__: 1 / 0)
         assert folder.run(config(SOUND)) == 3
     [entry] = folder.report()["audits"]
     assert entry["verdict"] == "inconclusive"

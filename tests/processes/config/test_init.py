@@ -181,7 +181,7 @@ def test_an_object_of_a_library_says_claim_and_data_sets_itself(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     thing = importlib.import_module("thing")
-    monkeypatch.setattr("auditor.adapters.found", lambda group: {"thing": thing})
+    monkeypatch.setattr("auditor.adapters.entry_points_of", lambda group: {"thing": thing})
     assert main(["init", "thing:count"]) == 0
     text = Path("audit.yaml").read_text(encoding="utf-8")
     [audit] = read_yaml(text, "audit.yaml").data["audits"]

@@ -12,7 +12,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import hidden_kinds
 import numpy as np
+import pandas
 import polars
 import pytest
 from hypothesis import example, given
@@ -21,6 +23,7 @@ from hypothesis.extra import numpy as arrays
 
 from auditor.blackbox.canonical import from_batch, from_list, row_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
+from auditor.blackbox.seal import seal, unseal
 from auditor.errors import MechanismError
 
 Row = dict[str, float | str]
@@ -644,3 +647,20 @@ class Lying(list[float]):
 def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
     with pytest.raises(MechanismError, match="Lying, whose length differs from its number of items"):
         read(Lying([0.5]))
+
+
+@pytest.mark.parametrize("name", hidden_kinds.DENIED)
+def test_what_python_or_a_class_denies_is_read(name: str) -> None:
+    """Two outputs that differ have different rows, both where they were made and elsewhere."""
+    make, rng = hidden_kinds.DENIED[name], np.random.default_rng(0)
+    left, right = [rows(from_list([unseal(seal([make(side, rng)]))])) for side in (0, 1)]
+    assert left != right
+    assert rows(from_list([[make(0, rng)]])) == left
+    assert "cannot be read" not in str((left, right))
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_a_frame_is_no_batch(library: Any) -> None:
+    """A frame has as many rows as its length says, but its items are columns: of a square frame there are as many."""
+    with pytest.raises(MechanismError, match="whose items are columns"):
+        from_batch(library.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), 2)

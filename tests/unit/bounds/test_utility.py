@@ -1,4 +1,4 @@
-"""What looks promise: the chance to refute a claim, by evidence and prior."""
+"""The utility of pairs: the probability of refuting a claim, by evidence and prior."""
 
 import math
 
@@ -25,7 +25,7 @@ from auditor.methods.guessing import Guesses
 WIDE = Prior(1.0, 0.2)
 
 
-def promised(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Prospect:
+def prospect_of(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Prospect:
     claim = ApproximateDP(1.0, delta) if delta else PureDP(1.0)
     return Guesses(claim, 0.001, 100_000).prospect_of(HeldOutWins(wins, guesses, trials, 1))
 
@@ -36,15 +36,15 @@ def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
 
 
 def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is_half_known_a_large_one() -> None:
-    on_the_claim = promised(round(10_000 * math.e / (1 + math.e)), 10_000, 10_000)
-    rare = promised(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
+    on_the_claim = prospect_of(round(10_000 * math.e / (1 + math.e)), 10_000, 10_000)
+    rare = prospect_of(6, 6, 4_000)._replace(unlike=UNLIKE_IF_RARE)
     assert chance(on_the_claim) < 0.02
     assert chance(rare) > 0.1
     assert np.argmax(utilities(*judge_prospects([on_the_claim, rare], WIDE, 1.0), 1.0)) == 1
 
 
 def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -> None:
-    prospect = promised(1, 1, 50_000)
+    prospect = prospect_of(1, 1, 50_000)
     assert prospect.short == math.inf
     assert chance(prospect) == 0
 
@@ -52,11 +52,11 @@ def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -
 @pytest.mark.parametrize(("wins", "allowed"), [(100, True), (300, False)])
 def test_what_delta_allows_is_no_evidence(wins: int, allowed: bool) -> None:
     """Of 20,000 outputs δ = .01 gives 100 on one side for free."""
-    assert (chance(promised(wins, wins, 20_000, 0.01)) < 0.5) == allowed
+    assert (chance(prospect_of(wins, wins, 20_000, 0.01)) < 0.5) == allowed
 
 
-def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out() -> None:
-    """The losses of 300 sound looks are spread by their errors only, and the prior takes the luck of the best away."""
+def test_the_best_of_many_lucky_samples_has_less_utility_than_one_that_stands_out() -> None:
+    """The losses of 300 sound pilot samples are spread by their errors only, and the prior takes the luck of the best away."""
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
@@ -66,8 +66,8 @@ def test_the_best_of_many_lucky_looks_promises_less_than_a_look_that_stands_out(
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
-def test_the_prior_is_fitted_beyond_the_errors_of_the_looks(centre: float, spread: float) -> None:
-    """Of 4,000 looks the median errs by .01, and the spread by .02 or so; six standard errors."""
+def test_the_prior_is_fitted_beyond_the_errors_of_the_samples(centre: float, spread: float) -> None:
+    """Of 4,000 pilot samples the median errs by .01, and the spread by .02 or so; six standard errors."""
     rng = np.random.default_rng(2)
     losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
     prior = fit_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
@@ -76,7 +76,7 @@ def test_the_prior_is_fitted_beyond_the_errors_of_the_looks(centre: float, sprea
 
 
 def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts() -> None:
-    weak, strong = promised(60, 100, 200), promised(100, 100, 200)
+    weak, strong = prospect_of(60, 100, 200), prospect_of(100, 100, 200)
     nothing, both, alone = Outlook.of([[], [weak, strong], [weak]], 1.0).utilities()
     assert nothing == -math.inf
     assert both > alone
@@ -99,7 +99,7 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
         ((0, 0, 9_000, 1), (9, 9, 900, 1), (0, 0, 9_900, 1, 1, 9_000)),
     ],
 )
-def test_a_rule_that_later_looks_do_not_show_was_luck(
+def test_a_rule_that_later_samples_do_not_show_was_luck(
     known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
 ) -> None:
     assert HeldOutWins(*known).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
@@ -109,8 +109,8 @@ def test_the_best_of_many_places_is_likelier_luck() -> None:
     """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
-    looks = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
-    alone, best_of_eight = judge_prospects(looks, Prior(1.0, 0.05), 1.0)[0]
+    pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    alone, best_of_eight = judge_prospects(pilots, Prior(1.0, 0.05), 1.0)[0]
     assert best_of_eight < alone / 3
 
 
@@ -118,7 +118,7 @@ def test_the_best_of_many_places_is_likelier_luck() -> None:
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, delta: float) -> None:
     """By the binomial chance of what was seen, summed up over the prior on a fine grid; the shares are those assumed."""
-    prospect = promised(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
+    prospect = prospect_of(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
     grid = np.linspace(-30, 30, 60_001)
     log_odds = grid + prospect.free
     likelihood = np.exp(-wins * np.logaddexp(0, -log_odds) - (guesses - wins) * np.logaddexp(0, log_odds))
@@ -152,23 +152,23 @@ def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
 
 
 def test_more_evidence_of_a_loss_promises_more() -> None:
-    found = [chance(promised(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
+    found = [chance(prospect_of(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
     assert found == sorted(found)
     assert found[0] < 0.5 < found[-1]
 
 
-def test_looks_at_one_pair_add_up() -> None:
+def test_samples_of_one_pair_add_up() -> None:
     assert HeldOutWins(1, 2, 10, 1).pool(HeldOutWins(3, 3, 20, 2)) == HeldOutWins(4, 5, 30, 2, largest=20)
     assert HeldOutWins(1, 2, 10, 1, 3).pool(HeldOutWins(3, 3, 20, 2, 5)) == HeldOutWins(4, 5, 30, 2, 5, 20)
 
 
 def test_a_rule_that_never_lost_may_have_any_odds() -> None:
     """Of 2 wins and no loss the normal approximation would make .05 of what is .2: it takes 2 wins for odds of 5 at most."""
-    assert chance(promised(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
+    assert chance(prospect_of(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
 def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
     """Of 100,000 outputs 10,000 are guessed, and won as often as a mechanism wins at most that just keeps the claim."""
     wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
-    assert chance(promised(wins, 10_000, 100_000, delta)) < 0.1
+    assert chance(prospect_of(wins, 10_000, 100_000, delta)) < 0.1

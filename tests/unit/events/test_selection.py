@@ -19,7 +19,7 @@ from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import EvidenceSum, Place, WhereLargest, Whole
-from auditor.events.selection import ALWAYS, FewOutputs, frequent_rules
+from auditor.events.selection import ALWAYS_LEFT, FewOutputs, frequent_rules
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -94,7 +94,7 @@ def test_a_rule_is_clear_of_the_claim_if_its_rate_proves_it(claim: PureDP | Appr
     for at in np.flatnonzero(np.abs(clear) > near):
         hits, misses, half = int(wins[at]) * times, int(losses[at]) * times, method.planned // 2
         counts = GuessCounts(Counts(hits, half, misses, half), Counts(0, half, 0, half), one_tailed=True)
-        assert (method.bound(ALWAYS, counts) > claim.epsilon) == (clear[at] > 0)
+        assert (method.bound(ALWAYS_LEFT, counts) > claim.epsilon) == (clear[at] > 0)
 
 
 def test_the_bold_rule_is_the_surest_to_refute_until_a_violation_is_forecast() -> None:

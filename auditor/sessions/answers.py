@@ -1,4 +1,4 @@
-"""Show a pair with a script as a dialogue: each question, with the typical answer on either side."""
+"""What sessions answered in a sample: the typical answer to each question on either side, or the common error."""
 
 import re
 
@@ -7,37 +7,40 @@ import numpy as np
 from auditor.blackbox.outputs import ABSENT, NUMBER, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.scripts import is_dialogue, steps_in_words
+from auditor.neighbours.scripts import describe_steps, is_dialogue
 from auditor.results.result import Turn
 from auditor.sessions.transcript import NOT_ASKED, PAST_METER
 
-# ANSWER matches the names of columns about answers. NO_ANSWER are the atoms in them that are not answers.
-ANSWER = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")
-NO_ANSWER = {ABSENT, "exception", "str", repr(NOT_ASKED), repr(PAST_METER)}
+# ANSWER_COLUMN matches the names of columns about answers. NOT_ANSWERS are the atoms in them that are no answers.
+ANSWER_COLUMN = re.compile(r"(type of |message of )?output(\['answers'\])?\[\d+\]")
+NOT_ANSWERS = {ABSENT, "exception", "str", repr(NOT_ASKED), repr(PAST_METER)}
 
 
-def turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
+def typical_turns(pair: Pair, sample: Sample) -> tuple[Turn, ...]:
     """Return the turns of the dialogue on a pair, with the typical answers in a sample. Return () without a script."""
     if not is_dialogue(pair.left):
         return ()
-    asked = enumerate(steps_in_words(pair.left["ask"]))
-    return tuple(Turn(question, _typical(sample.left, at), _typical(sample.right, at)) for at, question in asked)
+    questions = enumerate(describe_steps(pair.left["ask"]))
+    return tuple(
+        Turn(question, _typical_answer(sample.left, at), _typical_answer(sample.right, at))
+        for at, question in questions
+    )
 
 
-def all_raise(pair: Pair, sample: Sample) -> str:
+def error_if_all_raise(pair: Pair, sample: Sample) -> str:
     """Return an exception in words if all questions on both sides raise. Return "" if any question is answered."""
     kinds, texts = set[str](), set[str]()
     for outputs in (sample.left, sample.right) if is_dialogue(pair.left) else ():
-        for column in filter(lambda column: ANSWER.fullmatch(column.name), outputs.columns):
+        for column in filter(lambda column: ANSWER_COLUMN.fullmatch(column.name), outputs.columns):
             if column.codes is None or (column.codes == NUMBER).any():
                 return ""
-            found = {column.atoms[code] for code in np.unique(column.codes).tolist()}
-            (texts if column.name.startswith("message") else kinds).update(found - NO_ANSWER)
+            atoms = {column.atoms[code] for code in np.unique(column.codes).tolist()}
+            (texts if column.name.startswith("message") else kinds).update(atoms - NOT_ANSWERS)
     all_raised = bool(kinds) and all(kind.startswith("raises ") for kind in kinds)
     return f"{min(kinds)}: {min(texts)}" if all_raised else ""
 
 
-def _typical(outputs: Outputs, at: int) -> str:
+def _typical_answer(outputs: Outputs, at: int) -> str:
     """Return the commonest answer to a question with its share, or the median if there are many numbers."""
     names = {column.name for column in outputs.columns}
     place = next((name for name in (f"output['answers'][{at}]", f"output[{at}]") if name in names), None)

@@ -27,12 +27,12 @@ from auditor.exact import (
     mu_interval,
     renyi_interval,
 )
-from auditor.exact.described import process_from_dict
+from auditor.exact.process_mapping import process_from_dict
 
 REFUSED: list[tuple[Any, str]] = [
     (
         lambda: Gaussian(0.0),
-        r"scale is 0\.0; it must be a finite number of at least 0|scale is 0\.0; it must be a finite number above 0",
+        r"scale is 0\.0; it must be a finite number of at least 1e-50 and at most 1e\+50",
     ),
     (lambda: Laplace(math.nan), "scale is nan"),
     (lambda: DiscreteGaussian(-1.0), "scale is -1.0"),

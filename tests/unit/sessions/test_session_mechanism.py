@@ -10,13 +10,13 @@ from auditor.blackbox.canonical import row_of
 from auditor.blackbox.command import Program
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.foreign_code import Stopped
-from auditor.neighbours.scripts import Asked, Meter, Script, script_of
-from auditor.sessions.played import Played
-from auditor.sessions.transcript import NOT_ASKED, PAST_METER, transcript
+from auditor.neighbours.scripts import Meter, Script, ScriptedData, read_script
+from auditor.sessions.session_mechanism import SessionMechanism
+from auditor.sessions.transcript import NOT_ASKED, PAST_METER, play_script
 
 
 def said_to(session: Any, script: Script, meter: Meter | None = None) -> Any:
-    return transcript(session, Asked(None, script, meter))
+    return play_script(session, ScriptedData(None, script, meter))
 
 
 class Echo:
@@ -39,7 +39,7 @@ class Echo:
 
 
 def test_answers_refusals_and_the_budget_are_written_down() -> None:
-    said = said_to(Echo, script_of([1, "no", {"ask": 3, "if": "answered"}, {"ask": 4, "if": "refused"}]))
+    said = said_to(Echo, read_script([1, "no", {"ask": 3, "if": "answered"}, {"ask": 4, "if": "refused"}]))
     answers = said["answers"]
     assert answers[0] == 1
     assert isinstance(answers[1], ValueError)
@@ -51,7 +51,7 @@ def test_answers_refusals_and_the_budget_are_written_down() -> None:
 
 
 def test_a_session_that_says_nothing_of_a_budget_gives_a_list() -> None:
-    assert said_to(lambda: str, script_of([1, 2])) == ["1", "2"]
+    assert said_to(lambda: str, read_script([1, 2])) == ["1", "2"]
 
 
 def test_sessions_stand_side_by_side_and_are_opened_when_asked() -> None:
@@ -61,7 +61,9 @@ def test_sessions_stand_side_by_side_and_are_opened_when_asked() -> None:
         opened.append(Echo())
         return opened[-1]
 
-    said = said_to(session, script_of([{"ask": 1}, {"ask": 2, "session": 2}, {"ask": 3}, {"ask": 4, "if": "refused"}]))
+    said = said_to(
+        session, read_script([{"ask": 1}, {"ask": 2, "session": 2}, {"ask": 3}, {"ask": 4, "if": "refused"}])
+    )
     assert said["spent"] == [1, 1, 2, 2]
     assert len(opened) == 2
 
@@ -71,22 +73,22 @@ def test_an_object_with_a_method_ask_is_a_session() -> None:
         def ask(self, question: Any) -> Any:
             return [question]
 
-    assert said_to(Asks, script_of([1])) == [[1]]
+    assert said_to(Asks, read_script([1])) == [[1]]
 
 
 def test_what_cannot_be_asked_is_an_error_and_no_output() -> None:
     with pytest.raises(MechanismError, match=r"a session is float, which cannot be called and has no method `ask`"):
-        said_to(lambda: 3.0, script_of([1]))
+        said_to(lambda: 3.0, read_script([1]))
 
 
 def test_an_end_of_the_process_is_an_answer_and_a_stop_is_not() -> None:
     def ends(question: Any) -> Any:
         raise {"end": SystemExit, "interrupt": KeyboardInterrupt, "stop": Stopped}[question]
 
-    answers = said_to(lambda: ends, script_of(["end", "interrupt"]))
+    answers = said_to(lambda: ends, read_script(["end", "interrupt"]))
     assert [type(answer) for answer in answers] == [SystemExit, KeyboardInterrupt]
     with pytest.raises(Stopped):
-        said_to(lambda: ends, script_of(["stop"]))
+        said_to(lambda: ends, read_script(["stop"]))
 
 
 def grown(dataset: list[int], rng: np.random.Generator, *, step: int = 1) -> Any:
@@ -100,8 +102,8 @@ def grown(dataset: list[int], rng: np.random.Generator, *, step: int = 1) -> Any
 
 
 def test_each_session_has_its_own_copy_of_the_data() -> None:
-    asked = Asked([0], script_of([{"ask": 1}, {"ask": 1, "session": 2}, {"ask": 1}]))
-    mechanism = Mechanism.from_callable(Played(grown, "grown"), {"step": 2}, "grown")
+    asked = ScriptedData([0], read_script([{"ask": 1}, {"ask": 1, "session": 2}, {"ask": 1}]))
+    mechanism = Mechanism.from_callable(SessionMechanism(grown, "grown"), {"step": 2}, "grown")
     for _ in range(2):
         assert mechanism.function(asked, rng=np.random.default_rng(0)) == [2, 2, 3]
     assert asked["data"] == [0]
@@ -113,25 +115,25 @@ def test_a_factory_for_many_outputs_at_once_is_refused() -> None:
         return None
 
     with pytest.raises(MechanismError, match="a session answers one analyst"):
-        Mechanism.from_callable(Played(many, "many"), {}, "many")
+        Mechanism.from_callable(SessionMechanism(many, "many"), {}, "many")
 
 
 def test_a_wrong_parameter_is_named_with_the_signature_of_the_factory() -> None:
     with pytest.raises(MechanismError, match=r"\(dataset: list\[int\], rng: .*, \*, step: int = 1\)"):
-        Mechanism.from_callable(Played(grown, "grown"), {"steps": 2}, "grown")
+        Mechanism.from_callable(SessionMechanism(grown, "grown"), {"steps": 2}, "grown")
 
 
 def test_a_source_is_played_in_whatever_process_loads_it_and_a_program_plays_itself() -> None:
-    source = PythonSource("grown", function=grown).wrapped(Played)
-    assert source.load() == Played(grown, "grown")
+    source = PythonSource("grown", function=grown).wrapped(SessionMechanism)
+    assert source.load() == SessionMechanism(grown, "grown")
     program = Program(Command(["python"]), {})
-    assert program.wrapped(Played) is program
+    assert program.wrapped(SessionMechanism) is program
 
 
 def test_a_script_as_it_stands_in_a_report_is_played_as_well() -> None:
     pair = Dialogues(Value([0, 1]), ["a"], 2).corners()[0]
     written = dict(pair.left)
-    assert Played(lambda dataset: lambda question: (dataset, question), "x")(written) == [(0, "a"), (0, "a")]
+    assert SessionMechanism(lambda dataset: lambda question: (dataset, question), "x")(written) == [(0, "a"), (0, "a")]
 
 
 class Costly:
@@ -151,13 +153,13 @@ class Costly:
 
 
 def test_a_meter_ends_a_dialogue_before_it_is_passed() -> None:
-    script = script_of([0.4, 0.6, 0.1, 0.1])
+    script = read_script([0.4, 0.6, 0.1, 0.1])
     assert said_to(Costly, script, Meter(1.0)) == {
         "answers": [0.4, 0.6, PAST_METER, PAST_METER],
         "spent": [0.4, 1.0, PAST_METER, PAST_METER],
     }
     assert said_to(lambda: Costly(keeps_count=False), script, Meter(1.0))["answers"] == [0.4, 0.6, 0.1, 0.1]
-    assert said_to(Costly, script_of([2.0]), Meter(1.0)) == [PAST_METER]
+    assert said_to(Costly, read_script([2.0]), Meter(1.0)) == [PAST_METER]
 
 
 def test_a_meter_of_a_part_of_questions_is_known_before_they_are_asked() -> None:
@@ -166,7 +168,7 @@ def test_a_meter_of_a_part_of_questions_is_known_before_they_are_asked() -> None
     def session() -> Any:
         return lambda question: asked.append(question) or question["epsilon"]
 
-    script = script_of([{"ask": {"epsilon": e}} for e in (0.4, 0.6, 0.1)])
+    script = read_script([{"ask": {"epsilon": e}} for e in (0.4, 0.6, 0.1)])
     assert said_to(session, script, Meter(1.0, "epsilon")) == [0.4, 0.6, PAST_METER]
     assert len(asked) == 2
 
@@ -180,4 +182,4 @@ def test_a_meter_of_a_part_of_questions_is_known_before_they_are_asked() -> None
 
 
 def test_rounding_does_not_pass_a_meter() -> None:
-    assert said_to(Costly, script_of([0.1] * 10), Meter(1.0))["answers"] == [0.1] * 10
+    assert said_to(Costly, read_script([0.1] * 10), Meter(1.0))["answers"] == [0.1] * 10

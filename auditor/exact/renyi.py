@@ -9,33 +9,43 @@ import math
 
 import numpy as np
 
-from auditor.exact.compose import cells_between, loss_reached
-from auditor.exact.laws import UNIT, AtomsLaw, Floats, GaussianLaw, Law, OppositeLaw, Sampled, Symmetrized, tail_error
+from auditor.bounds.intervals import Floats
+from auditor.exact.compose import cell_masses, loss_quantile
+from auditor.exact.laws import (
+    UNIT,
+    AtomsLaw,
+    GaussianLaw,
+    Law,
+    OppositeLaw,
+    SampledLaw,
+    SymmetrizedLaw,
+    tail_error,
+)
 
-CELLS, MOST_TERMS = 3_000, 100_000
+CELLS_PER_LAW, MOST_TERMS = 3_000, 100_000
 
 
-def renyi_of(law: Law, order: float) -> tuple[float, float]:
+def enclose_renyi(law: Law, order: float) -> tuple[float, float]:
     """Return an interval (nats) that holds D_order(P‖Q) of a law, for order > 1; both ends may be infinite."""
     if isinstance(law, GaussianLaw):
         value = order * law.mu**2 / 2
         return value * (1 - 4 * UNIT), value * (1 + 4 * UNIT)
     if law.infinite > 0:
         return math.inf, math.inf
-    rho = _rho(law.law) if isinstance(law, Sampled) else None
-    is_gaussian = isinstance(law, Sampled) and isinstance(law.law, GaussianLaw)
+    rho = _zcdp_limit(law.law) if isinstance(law, SampledLaw) else None
+    is_gaussian = isinstance(law, SampledLaw) and isinstance(law.law, GaussianLaw)
     if is_gaussian and order == int(order) and order <= MOST_TERMS:
-        return _divided(*_moment(law, int(order)), order)
-    low, high = _by_cells(law, order)
+        return _per_order(*_log_moment(law, int(order)), order)
+    low, high = _enclose_by_cells(law, order)
     if rho is not None and order <= MOST_TERMS:
-        below, above = _between_integers(law, order)
+        below, above = _interpolate_orders(law, order)
         low, high = max(low, below if is_gaussian else 0.0), min(high, above)
-    if (limit := _rho(law)) is not None:
+    if (limit := _zcdp_limit(law)) is not None:
         high = min(high, order * limit * (1 + 1e-12))
     return low, max(low, high)
 
 
-def _rho(law: Law) -> float | None:
+def _zcdp_limit(law: Law) -> float | None:
     """Return ρ such that D_α ≤ αρ for all α, which Gaussian noise attains; None if none is known.
 
     Discrete Gaussian noise has no larger divergences (Canonne, Kamath & Steinke 2020, Proposition 5).
@@ -49,16 +59,16 @@ def _rho(law: Law) -> float | None:
     return None
 
 
-def _divided(low: float, high: float, order: float) -> tuple[float, float]:
+def _per_order(low: float, high: float, order: float) -> tuple[float, float]:
     return max(0.0, low) / (order - 1), high / (order - 1)
 
 
-def _moment(law: Law, order: int) -> tuple[float, float]:
+def _log_moment(law: Law, order: int) -> tuple[float, float]:
     """Return ln Σ_k C(α, k) (1 − q)^(α − k) q^k e^(k(k − 1)ρ) with its error (Mironov, Talwar & Zhang 2019, Section 3.3)."""
     from scipy.special import gammaln, logsumexp
 
-    assert isinstance(law, Sampled)
-    rho = _rho(law.law)
+    assert isinstance(law, SampledLaw)
+    rho = _zcdp_limit(law.law)
     assert rho is not None
     if order < 2:
         return 0.0, 0.0
@@ -79,24 +89,25 @@ def _moment(law: Law, order: int) -> tuple[float, float]:
     return value - error, value + error
 
 
-def _between_integers(law: Law, order: float) -> tuple[float, float]:
-    """Return limits on D from the integer orders around: the logarithm of the moment is convex in the order."""
+def _interpolate_orders(law: Law, order: float) -> tuple[float, float]:
+    """Return limits on D from the neighbouring integer orders: the logarithm of the moment is convex in the order."""
     below = math.floor(order)
-    logs = {n: (0.0, 0.0) if n < 2 else _moment(law, n) for n in (below - 1, below, below + 1, below + 2)}
+    logs = {n: (0.0, 0.0) if n < 2 else _log_moment(law, n) for n in (below - 1, below, below + 1, below + 2)}
     high = logs[below][1] + (order - below) * (logs[below + 1][1] - logs[below][1])
     from_left = logs[below][0] + (order - below) * (logs[below][0] - logs[below - 1][1])
     from_right = logs[below + 1][0] - (below + 1 - order) * (logs[below + 2][1] - logs[below + 1][0])
-    return _divided(max(from_left, from_right), high, order)
+    return _per_order(max(from_left, from_right), high, order)
 
 
-def _by_cells(law: Law, order: float) -> tuple[float, float]:
+def _enclose_by_cells(law: Law, order: float) -> tuple[float, float]:
+    """Return limits on D from the masses of cells: a lower one by merging, an upper one by the chords of cells."""
     from scipy.special import logsumexp
 
-    edges = _edges(law)
+    edges = _cover_losses(law)
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + float(np.abs(edges).max()))
-    p, p_error = cells_between(tails.p_above, tails.p_below, law.roundings)
-    q, q_error = cells_between(tails.q_above, tails.q_below, law.roundings)
+    p, p_error = cell_masses(tails.p_above, tails.p_below, law.roundings)
+    q, q_error = cell_masses(tails.q_above, tails.q_below, law.roundings)
     p_ends = np.array([tails.p_below[0], tails.p_above[-1]])
     q_ends = np.array([tails.q_below[0], tails.q_above[-1]])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,20 +128,20 @@ def _by_cells(law: Law, order: float) -> tuple[float, float]:
             logs, places = np.r_[logs, _log_tail_moment(law, order, float(edges[-1]))], np.r_[places, 0.0]
         exponents = logs + (order - 1) * places
     high = float(logsumexp(exponents[logs > -math.inf])) + (order - 1) * blur + UNIT * 64
-    return _divided(low, high, order)
+    return _per_order(low, high, order)
 
 
-def _edges(law: Law) -> Floats:
+def _cover_losses(law: Law) -> Floats:
     """Return losses that cover the law, finer near its anchor."""
-    low, high = loss_reached(law, -1, 1e-290), loss_reached(law, +1, 1e-290)
+    low, high = loss_quantile(law, -1, 1e-290), loss_quantile(law, +1, 1e-290)
     if isinstance(law, AtomsLaw):
         low, high = max(low, -1e4), min(high, 1e4)
-    around = np.geomspace(1e-10, 1.0, CELLS)
+    around = np.geomspace(1e-10, 1.0, CELLS_PER_LAW)
     edges = np.r_[
         law.anchor,
         law.anchor - (law.anchor - low) * around,
         law.anchor + (high - law.anchor) * around,
-        np.linspace(low, high, CELLS),
+        np.linspace(low, high, CELLS_PER_LAW),
     ]
     edges = np.unique(edges)
     return edges if len(edges) > 1 else np.r_[edges, edges + 1e-9]
@@ -144,17 +155,17 @@ def _log_tail_moment(law: Law, order: float, loss: float) -> float:
         # Under the tilted law, L/μ is normal with mean (α − 1/2)μ.
         growth = order * (order - 1) * law.mu**2 / 2
         return growth + float(log_ndtr((order - 0.5) * law.mu - loss / law.mu)) + 1e-12 * (1 + growth)
-    if isinstance(law, Sampled) and isinstance(law.law, GaussianLaw):
+    if isinstance(law, SampledLaw) and isinstance(law.law, GaussianLaw):
         # (1 − q + q e^l)^α is at most (q e^l)^α (1 + (1 − q)/(q e^l))^α, where l is the loss without sampling.
         inner = loss + math.log(-math.expm1(math.log1p(-law.rate) - loss) / law.rate)
         more = math.log1p((1 - law.rate) / law.rate * math.exp(-inner))
         return order * (math.log(law.rate) + more) + _log_tail_moment(law.law, order, inner - law.blur)
-    if isinstance(law, Symmetrized) and loss > 0:
+    if isinstance(law, SymmetrizedLaw) and loss > 0:
         return _log_tail_moment(law.law, order, loss)
     if isinstance(law, OppositeLaw) and law.kind == "gaussian" and law.rate < 1:
         # For x > 0, Q lies between (1 − q)N₀ and N₀, so P/Q ≤ (1 − q + q e^l)/(1 − q).
         x = float(law.cut(np.array([loss]))[0])
         inner = law.reach * x - law.reach**2 / 2 - law.blur
-        sampled = Sampled(GaussianLaw(law.reach), law.rate)
-        return _log_tail_moment(sampled, order, sampled.mixed(inner)) - order * math.log1p(-law.rate)
+        sampled = SampledLaw(GaussianLaw(law.reach), law.rate)
+        return _log_tail_moment(sampled, order, sampled.sampled_loss(inner)) - order * math.log1p(-law.rate)
     return math.inf

@@ -1,4 +1,4 @@
-"""Sessions as mechanisms: a script is played against a session, and the transcript is the output."""
+"""A session as a mechanism: a script is played against it, and the transcript is the output."""
 
 import copy
 import inspect
@@ -8,12 +8,12 @@ from typing import Any
 
 from auditor.blackbox.mechanism import signature_of
 from auditor.errors import MechanismError
-from auditor.neighbours.scripts import Asked
-from auditor.sessions.transcript import transcript
+from auditor.neighbours.scripts import ScriptedData
+from auditor.sessions.transcript import play_script
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SessionMechanism:
     """A session mechanism as an ordinary mechanism, on a data set with a script.
 
     ``factory`` is f(dataset, rng, **parameters) and returns a session. A question is put by ``session(question)``, or
@@ -39,10 +39,10 @@ class Played:
         """The exact privacy loss on a data set with a script, if the factory states it."""
         return getattr(self.factory, "__truth__", None)
 
-    def __call__(self, dataset: Any, **given: Any) -> Any:
+    def __call__(self, dataset: Any, **parameters: Any) -> Any:
         """Return the transcript. Raises what the factory raises. An exception in a session is an answer.
 
         Raises MechanismError if the session that the factory returns cannot be asked.
         """
-        asked = dataset if isinstance(dataset, Asked) else Asked.of(dataset["data"], dataset)
-        return transcript(lambda: self.factory(copy.deepcopy(dataset["data"]), **given), asked)
+        scripted = dataset if isinstance(dataset, ScriptedData) else ScriptedData.of(dataset["data"], dataset)
+        return play_script(lambda: self.factory(copy.deepcopy(dataset["data"]), **parameters), scripted)
