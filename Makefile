@@ -61,6 +61,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config dp_prover/contracts.toml
 	$(PYTEST) -x $(TESTS)
@@ -72,7 +73,7 @@ bench: $(READY)
 studies: $(READY)
 	$(BIN)/python -m studies
 
-# A site in build/site, which opens from the disk; to search in it, serve it: python -m http.server -d build/site
+# A site in build/site, with a page of each report; it opens from the disk; to search in it, serve it: python -m http.server -d build/site
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 

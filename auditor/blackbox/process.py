@@ -79,8 +79,10 @@ class Process:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
-        with contextlib.suppress(OSError):  # with a large pipe the process can go on while its last answer is read
-            fcntl.fcntl(self._out, fcntl.F_SETPIPE_SZ, CHUNK)
+        # With a large pipe the process can go on while its last answer is read. Only Linux can resize a pipe, up to a limit.
+        if (resize := getattr(fcntl, "F_SETPIPE_SZ", None)) is not None:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._out, resize, CHUNK)
         for stream in (self._in, self._err):
             os.set_blocking(stream, False)
         _LIVE.add(self)
@@ -265,7 +267,7 @@ _LENDING = threading.Lock()
 
 
 @contextlib.contextmanager
-def lent(
+def borrow_process(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
     """Lend an idle process of the key: one that meets the first wish, or else the second, ..., or else a new process.

@@ -30,8 +30,8 @@ from auditor.blackbox.process import (
     print_nowhere,
 )
 from auditor.defaults import ONE_THREAD
-from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
+from auditor.foreign_code import Stopped
 
 # A function and its arguments.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -186,7 +186,9 @@ class Processes(Threads):
                         # A worker that is idle for five minutes ends.
                         self._executor = ProcessPoolExecutor(self.size, timeout=300, env=ONE_THREAD, initializer=_begin)
                     except OSError as error:
-                        raise MachineError(f"workers cannot share memory (/dev/shm): {error.strerror}") from None
+                        raise MachineError(
+                            f"workers cannot share memory (on Linux in /dev/shm): {error.strerror}"
+                        ) from None
                 executor = self._executor
             try:
                 with deaf_to_interrupts():  # it may start workers, now or later by a thread that begins here

@@ -1,5 +1,6 @@
 """Mechanisms that misbehave in ways that have fooled audits: no false alarm, and no silent pass."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,14 @@ def test_one_rare_output_does_not_give_away_its_batch() -> None:
 
 
 def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
-    with pytest.raises(MechanismError, match=r"an array of numbers .* for one batch and an array of str"):
-        for seed in range(20):
+    """Of 60 seeds 31 raised, so that of 40 none does with probability 1e-9; either form may come first."""
+    forms = r"an array of (numbers|str) .* for one batch and an array of (numbers|str)"
+    with pytest.raises(MechanismError, match=forms) as raised:
+        for seed in range(40):
             auditor.audit(rarely_a_text, PURE, [(0, 1)], samples=2000, seed=seed, workers=1)
+    match = re.search(forms, str(raised.value))
+    assert match is not None
+    assert {*match.groups()} == {"numbers", "str"}
 
 
 shared = np.random.default_rng(5)

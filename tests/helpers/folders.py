@@ -23,6 +23,7 @@ STARTS = {
     "auditor.blackbox.process.Process.send": "a process; it belongs to tests/processes",
     "auditor.blackbox.workers.Processes.submit": "a worker process; it belongs to tests/processes",
     "auditor.auditing.flow.carry_out": "a whole audit; it belongs to tests/audits",
+    "auditor.auditing.parallel.carry_out": "a whole audit; it belongs to tests/audits",
 }
 CHECKED = Execution.__post_init__
 # Lines of plots take two thirds of the time of a short run.

@@ -138,6 +138,10 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tm
     assert done.returncode == 0, done.stderr
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 20
+    tracked = [report.relative_to(PROJECT).parent for report in (PROJECT / "reports").rglob("report.json")]
+    assert [report for report in tracked if not (tmp_path / report / "report.html").is_file()] == []
+    summary = (tmp_path / "reports" / "classics" / "summary.html").read_text(encoding="utf-8")
+    assert 'href="report.html">The report with its plots' in summary
     loaded = r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?(?:https?:)?//|<link[^>]*\shref=[\"']?(?:https?:)?//|@import"
     assert [page.name for page in pages if re.search(loaded, page.read_text(encoding="utf-8"))] == []
 

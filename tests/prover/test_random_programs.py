@@ -1,6 +1,6 @@
 """Random small programs: whatever is proved of them is at least their exact ε, which enumeration gives.
 
-`benchmarks/random_proofs.py` compares thousands, chunk by chunk. `test_measured.py` looks at its figures.
+`benchmarks/random_proofs.py` compares thousands, chunk by chunk.
 """
 
 import math

@@ -70,6 +70,24 @@ def test_the_versions_of_python_are_those_that_are_tested() -> None:
     assert project["requires-python"] == f">={named[0]}"
 
 
+def test_what_readme_says_of_systems_is_what_the_workflow_does() -> None:
+    """mypy knows which names of the standard library macOS lacks; the job runs what depends on the system."""
+    jobs = yaml.safe_load((PROJECT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    runs_on = {name: job["runs-on"].partition("-")[0] for name, job in jobs.items()}
+    assert {runs_on[name] for name in runs_on if name != "macos"} == {"ubuntu"}
+    assert runs_on["macos"] == "macos"
+    assert any("mypy --platform darwin" in step.get("run", "") for step in jobs["lint"]["steps"])
+    readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
+    assert "is tested on Linux. macOS should work" in readme
+
+
+def test_reports_keep_what_a_page_is_made_from_and_no_page() -> None:
+    ignored = (PROJECT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "reports/**/*.html" in ignored
+    for report in (PROJECT / "reports").rglob("report.json"):
+        assert report.with_name("summary.md").is_file()
+
+
 def test_methods_says_what_the_smallest_pair_costs() -> None:
     text = " ".join((PROJECT / "docs" / "methods.md").read_text(encoding="utf-8").split())
     assert (

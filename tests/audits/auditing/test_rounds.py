@@ -12,14 +12,12 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import draw, planned
-from auditor.auditing.draw import Draw
-from auditor.auditing.draw import counted as counting
+from auditor.auditing import ledger, planned
 from auditor.auditing.flow import carry_out
-from auditor.auditing.outcome import Ended, settle
-from auditor.auditing.pairwise_flow import Counted, _Known
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit, settle
 from auditor.auditing.plan import Plan, Settings
-from auditor.auditing.rounds import Rounds, largest_share
+from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
@@ -47,24 +45,39 @@ def plan_of(mechanism: Any = noisy, claim: Any = None, alpha: float = 1e-3, **se
 
 
 def rounds_of(plan: Plan) -> Rounds:
-    return Rounds(plan, Draw(plan, lambda progress: None))
+    return Rounds(plan, Ledger(plan, lambda progress: None))
 
 
 # --- What may err ---
 
 
-def bound(plan: Plan, now: Round, wins: int, level: float) -> float:
-    """Return the bound of a round in which so many of all guesses were right."""
-    counts = GuessCounts(Counts(wins, now.bound, 0, 0), Counts(now.bound - wins, now.bound, 0, 0))
-    unused: Any = None
-    method = plan.method(now.bound)
-    return Counted(now.number, unused, method, unused, counts, now.share, unused, unused).bound(level)
+def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, level: float) -> float:
+    """Return the bound of a round of so many outputs, of which a rule guessed some, and was right in ``wins`` of them."""
+    method = replace(plan, alpha=level).method(outputs, share=share)
+    counts = GuessCounts(Counts(wins, guesses, 0, 0), Counts(guesses - wins, guesses, 0, 0))
+    any_test: Any = None  # a bound on a pure loss depends on the counts alone
+    return float(method.bound(any_test, counts))
 
 
-def above(plan: Plan, now: Round, value: float, level: float) -> int:
-    """Return the fewest right guesses of a round whose bound exceeds a value."""
-    numbers = range(now.bound + 1)
-    return bisect.bisect_left(numbers, True, key=lambda wins: bound(plan, now, wins, level) > value)
+def fewest_wins(plan: Plan, planned_round: Round, value: float, level: float) -> int:
+    """Return the fewest right guesses of a round without abstentions whose bound exceeds a value."""
+
+    def exceeds(wins: int) -> bool:
+        return bound_of(plan, planned_round.bound, planned_round.share, wins, planned_round.bound, level) > value
+
+    return bisect.bisect_left(range(planned_round.bound + 1), True, key=exceeds)
+
+
+def test_the_bound_of_an_audit_is_that_of_its_counts_at_the_share_of_its_round() -> None:
+    """So what is enumerated below is what an audit reports."""
+    plan = plan_of(samples=6_400, seed=3)
+    result = carry_out(plan).result()
+    rule = result.event
+    assert result.bound and rule and rule.opposite
+    wins = rule.counts.left[0] + rule.opposite.counts.right[0]
+    guesses = wins + rule.counts.right[0] + rule.opposite.counts.left[0]
+    outputs, share = rounds_for(6_400)[result.judgement.round].bound, result.judgement.share
+    assert result.bound.value == bound_of(plan, outputs, share, wins, guesses, plan.alpha)
 
 
 def error(plan: Plan, truth: float, level: float) -> float:
@@ -73,18 +86,18 @@ def error(plan: Plan, truth: float, level: float) -> float:
 
     def from_here(rounds: Rounds, *, refuted: bool) -> float:
         rounds = replace(rounds, done=[*rounds.done])
-        now = rounds.next(refuted=refuted, cheap=True)
-        if now is None:
+        planned_round = rounds.next(refuted=refuted, cheap=True)
+        if planned_round is None:
             return 0.0
-        errs = above(plan, now, truth, level)
-        refutes = 0 if refuted else min(errs, above(plan, now, plan.claim.value, plan.alpha))
-        *_, not_refuted, right = binom.cdf([refutes - 1, errs - 1], now.bound, rate)
-        found = 1 - right
+        errs = fewest_wins(plan, planned_round, truth, level)
+        refutes = 0 if refuted else min(errs, fewest_wins(plan, planned_round, plan.claim.value, plan.alpha))
+        *_, not_refuted, right = binom.cdf([refutes - 1, errs - 1], planned_round.bound, rate)
+        chance = 1 - right
         if right > not_refuted:
-            found += (right - not_refuted) * from_here(rounds, refuted=True)
+            chance += (right - not_refuted) * from_here(rounds, refuted=True)
         if not_refuted > 0:
-            found += not_refuted * from_here(rounds, refuted=False)
-        return float(found)
+            chance += not_refuted * from_here(rounds, refuted=False)
+        return float(chance)
 
     return from_here(rounds_of(plan), refuted=False)
 
@@ -101,6 +114,13 @@ def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
         assert 0.02 * level < error(plan, truth, level) <= level
 
 
+def most_of_the_level(plan: Plan, number: int, *, is_last: bool) -> float:
+    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
+    planned_rounds = rounds_for(plan.settings.samples, plan.settings.search)
+    before = sum(planned_round.share for planned_round in planned_rounds[:number])
+    return planned_rounds[number].share if number < len(planned_rounds) and not is_last else 1 - before
+
+
 @pytest.mark.parametrize("options", [{}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
 @pytest.mark.parametrize("samples", [100, 1_000, 30_000, ENDLESS])
 @pytest.mark.parametrize("refuted_from", [0, 1, 3, 99])
@@ -110,18 +130,18 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 ) -> None:
     plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
-    monkeypatch.setattr(Draw, "elapsed", lambda draw: took[0])
+    monkeypatch.setattr(Ledger, "elapsed", lambda _: took[0])
     while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
         if now.number == ended_at:  # as where most outputs fail
             now = rounds.ending_with(100)
         assert now == rounds.done[-1]
-        assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
-        rounds.draw.spend(Phase.BOUND, now.bound)
+        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
+        rounds.ledger.spend(Phase.BOUND, now.bound)
         took[0] += 1e-5 * now.bound
     assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
     assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    assert rounds.draw.spent.bound <= sum(one.bound for one in rounds_for(samples))
+    assert rounds.ledger.spent.bound <= sum(one.bound for one in rounds_for(samples))
 
 
 # --- What a round learns from ---
@@ -130,33 +150,31 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_counts_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    learned, counted = list[set[float]](), list[set[float]]()
-    learn, count = _Known.learn, _Known.count
+    """Every output is another number, so its way can be followed: into `Method.learn`, and into the count of a frozen test."""
+    plan = plan_of(samples=10_000, batch=500, seed=3, planted=0)
+    method = type(plan.method(10_000))
+    learn, counted = method.learn, ledger.counted
+    rounds = list[tuple[set[float], set[float]]]()
 
     def values(sample: Sample) -> set[float]:
         return {value for side in (sample.left, sample.right) for value in side.column("output").numbers}
 
-    def spied_learn(known: _Known, found: Any, sample: Sample, now: Round) -> Any:
-        learned.append(values(sample))
-        return learn(known, found, sample, now)
+    def spied_learn(self: Any, sample: Sample) -> Any:
+        rounds.append((values(sample), set()))
+        return learn(self, sample)
 
-    def spied_count(known: _Known, *given: Any, **more: Any) -> Any:
-        counted.append(set())
-        return count(known, *given, **more)
+    def spied_counted(test: Any, sample: Sample) -> Any:
+        rounds[-1][1].update(values(sample))
+        return counted(test, sample)
 
-    def spied_counting(test: Any, sample: Sample) -> Any:
-        counted[-1] |= values(sample)
-        return counting(test, sample)
-
-    monkeypatch.setattr(_Known, "learn", spied_learn)
-    monkeypatch.setattr(_Known, "count", spied_count)
-    monkeypatch.setattr(draw, "counted", spied_counting)
-    plan = plan_of(samples=10_000, batch=500, seed=3)
+    monkeypatch.setattr(method, "learn", spied_learn)
+    monkeypatch.setattr(ledger, "counted", spied_counted)
     carry_out(plan)
-    assert [len(one) for one in counted] == [one.bound for one in rounds_for(10_000)]
-    for number, (from_these, these) in enumerate(zip(learned, counted, strict=True)):
-        assert not these & set().union(*learned[: number + 1], *counted[:number])
-        assert from_these >= set().union(*counted[:number])
+    assert [len(fresh) for _, fresh in rounds] == [planned_round.bound for planned_round in rounds_for(10_000)]
+    for number, (training, fresh) in enumerate(rounds):
+        earlier = set().union(*(counts for _, counts in rounds[:number]))
+        assert training >= earlier
+        assert not fresh & earlier.union(*(samples for samples, _ in rounds[: number + 1]))
 
 
 # --- What is told of the rounds ---
@@ -177,7 +195,7 @@ def is_positive(dataset: float, size: int, rng: Rng) -> Any:
     return rng.laplace(dataset, 1.0, size) > 0
 
 
-def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
+def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Audit:
     mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
     return carry_out(planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch))
 
@@ -260,7 +278,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in ("auditing.draw", "blackbox.batches"):
+    for module in ("auditing.ledger", "blackbox.batches"):
         monkeypatch.setattr(f"auditor.{module}.time", made)
     return made
 
@@ -357,7 +375,7 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
     assert first is not None
     assert 100 <= first.bound < ENDLESS
     assert clock.now > 0
-    assert rounds.draw.spent.total == 0
+    assert rounds.ledger.spent.total == 0
 
 
 @pytest.mark.parametrize("seconds", [0.5, 2])

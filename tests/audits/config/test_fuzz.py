@@ -49,7 +49,7 @@ JUNK: st.SearchStrategy[Any] = st.one_of(
 )
 
 
-def made_from(schema: dict[str, Any], key: str = "") -> st.SearchStrategy[Any]:  # noqa: PLR0911
+def made_from(schema: dict[str, Any], key: str = "") -> st.SearchStrategy[Any]:
     """Draw what a schema allows below a key."""
     if key in NAMES:
         return st.sampled_from(NAMES[key])

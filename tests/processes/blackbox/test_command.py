@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from process_table import processes
 
 import auditor
 from auditor.blackbox import command
@@ -48,15 +49,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def running(folder: Path) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes().decode("utf-8", "replace")
-        except OSError:
-            continue  # it has ended meanwhile
-        if str(folder) in line and entry.parent.name != str(os.getpid()):
-            found.append(line)
-    return found
+    return [command for number, _, command in processes() if str(folder) in command and number != os.getpid()]
 
 
 def gone(folder: Path, seconds: float = 5.0) -> bool:

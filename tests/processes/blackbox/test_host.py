@@ -24,6 +24,7 @@ from misbehaving import (
     raising,
     shares_a_state,
 )
+from process_table import processes
 from test_command import gone
 
 import auditor
@@ -31,7 +32,7 @@ from auditor.auditing.check import draw_once
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.host import Hosted, held, isolated
+from auditor.blackbox.host import Hosted, isolated, reserve_host
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessEnded, close_idle
 from auditor.blackbox.sample import Sample
@@ -42,26 +43,20 @@ from auditor.neighbours.pair import Pair
 from auditor.verdict import Verdict
 
 PAIR = Pair(0, 1)
+HOST = "auditor.blackbox.host"
 # Each number of workers and each backend once.
 EVERYWHERE = [("loky", 2), ("threading", 1)]
 
 
 def hosts() -> list[int]:
     """Return the processes that were started by this one, or its workers, to run mechanisms."""
-    parents, found = {}, []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            parents[int(entry.name)] = int(parent)
-            if state != "Z" and b"auditor.blackbox.host" in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue  # it has ended meanwhile
+    listed = list(processes())
+    parents = {number: parent for number, parent, _ in listed}
 
     def descends(process: int) -> bool:
         return process == os.getpid() or (process in parents and descends(parents[process]))
 
-    return [process for process in found if descends(process)]
+    return [number for number, _, command in listed if HOST in command and descends(number)]
 
 
 def drawn(sample: Sample) -> list[Any]:
@@ -131,7 +126,7 @@ def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bo
     """In another process its generator would begin anew, as it does here where nothing holds the one it had."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
-    with held(source) if holds else contextlib.nullcontext():
+    with reserve_host(source) if holds else contextlib.nullcontext():
         drawer = isolated(source, None)
         first = drawer.draw(PAIR, labels, rng)
         other = isolated(PythonSource("m", function=laplace_one), None)
@@ -171,7 +166,7 @@ def test_a_batch_whose_process_ends_is_this_failure() -> None:
 def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
     before = hosts()
     result = auditor.audit(
         function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.2, batch=100
@@ -185,7 +180,7 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
 def test_what_a_mechanism_started_ends_with_its_process(
     backend: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
 
     def leaves_a_child(value: float, rng: np.random.Generator) -> None:
         subprocess.Popen([sys.executable, "-S", "-c", "while True: pass", str(tmp_path)])
@@ -203,7 +198,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 
 
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
     source = PythonSource("m", function=crashes)
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
     left = draw_once(plan).left
