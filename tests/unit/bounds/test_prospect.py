@@ -1,4 +1,4 @@
-"""What looks promise: the chance to refute a claim, by evidence and prior."""
+"""What pilot samples promise: the probability of refuting a claim, from evidence and prior."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The page begins with a sentence in words of the data; the same pairs as tables."""
+"""The page begins with a sentence about the data; the same pairs as tables."""
 
 import html
 import io
