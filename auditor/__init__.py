@@ -73,6 +73,9 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
+# The functions of a room above the results by which Python and notebooks show them. They are loaded when first used.
+SHOWN_BY = {"text": "auditor.report.phrases:in_short", "cards": "auditor.report.html:to_cards"}
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:

@@ -1,10 +1,10 @@
-"""Adapters make mechanisms, claims and neighbours from objects of libraries, by what the objects say of themselves.
+"""Adapters make mechanisms, claims and neighbours of library objects from what the objects say about themselves.
 
 An adapter is a module, or an object, that an entry point of the group ``auditor.adapters`` names. It has
 
-- ``adapt(thing, parameters) -> Adapted | None``: None if the object is of another library; ``parameters`` are keywords
-  from the user, for what the object does not say;
-- optionally ``claim_of(stated, relation) -> Claim | None``, for other forms of claims: None for an unknown form.
+- ``adapt(thing, parameters) -> Adapted | None``: None for an object of another library; ``parameters`` are keywords
+  from the user, for what the object does not state;
+- optionally ``claim_of(stated, relation) -> Claim | None``, for further forms of claims: None for an unknown form.
 
 The first adapter that knows an object makes its mechanism.
 """
@@ -12,17 +12,18 @@ The first adapter that knows an object makes its mechanism.
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from auditor.claims import Claim, claim_from_dict
-from auditor.door import Door, found
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import ForeignCode, entry_points_of
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Relation, relation_named
 
-GROUP = "auditor.adapters"
-# The relations on which a claim may depend.
-RELATIONS = (Relation.ADD_REMOVE, Relation.SUBSTITUTE)
+T = TypeVar("T")
+ADAPTER_GROUP = "auditor.adapters"
+# A claim may depend on these relations.
+CLAIM_RELATIONS = (Relation.ADD_REMOVE, Relation.SUBSTITUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +42,26 @@ class Adapted:
     wanting: str = ""
 
 
-def adapt(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
+def adapt_object(thing: object, parameters: Mapping[str, Any]) -> Adapted | None:
     """Return the result of the first adapter that knows an object. Return None if no adapter knows it.
 
     Raises InvalidInputError as the adapter does, and if the adapter fails.
     """
-    adapted: Adapted | None = _asked("adapt", Adapted, thing, parameters)
-    return adapted
+    return _ask_adapters("adapt", Adapted, thing, parameters)
 
 
 def mechanism_of(thing: object, parameters: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return the mechanism alone. Raises InvalidInputError as ``adapt``, and if the object has no adapter and cannot be called."""
-    adapted = adapt(thing, parameters)
+    """Return the mechanism alone.
+
+    Raises InvalidInputError as ``adapt_object``, and if the object has no adapter and cannot be called.
+    """
+    adapted = adapt_object(thing, parameters)
     if adapted is not None:
         return adapted.mechanism
     if not callable(thing):
-        raise InvalidInputError(f"{_named(thing)} cannot be called, and has no adapter; write a function that calls it")
+        raise InvalidInputError(
+            f"{_describe_type(thing)} cannot be called, and has no adapter; write a function that calls it"
+        )
     return functools.partial(thing, **parameters) if parameters else thing
 
 
@@ -80,7 +85,7 @@ def claim_of(stated: Any, relation: str | None = None) -> Claim:
         return stated
     if isinstance(stated, Mapping):
         return claim_from_dict(stated)
-    claim: Claim | None = _asked("claim_of", Claim, stated, relation)
+    claim = _ask_adapters("claim_of", Claim, stated, relation)
     if claim is None:
         raise InvalidInputError(
             f"claim is {stated!r}; it must be a claim, such as PureDP(1.0), or an event or accountant of dp-accounting"
@@ -88,23 +93,23 @@ def claim_of(stated: Any, relation: str | None = None) -> Claim:
     return claim
 
 
-def _asked(function: str, kind: type, *arguments: Any) -> Any:
+def _ask_adapters(function: str, kind: type[T], *arguments: Any) -> T | None:
     """Return the first answer of an adapter that is not None."""
-    for name, adapter in found(GROUP).items():
+    for name, adapter in entry_points_of(ADAPTER_GROUP).items():
         if function == "claim_of" and not hasattr(adapter, function):
             continue
-        what = f"the adapter {name}, on {_named(arguments[0])},"
-        with Door(what, "call the mechanism in a function of your own, with a claim and neighbours"):
+        what = f"the adapter {name}, on {_describe_type(arguments[0])},"
+        with ForeignCode(what, "call the mechanism in a function of your own, with a claim and neighbours"):
             answer = getattr(adapter, function)(*arguments)
         if isinstance(answer, kind):
             return answer
         if answer is not None:
             raise InvalidInputError(
-                f"{function} of the adapter {name} returned {answer!r} for {_named(arguments[0])}; it must return "
+                f"{function} of the adapter {name} returned {answer!r} for {_describe_type(arguments[0])}; it must return "
                 f"{kind.__name__} or None"
             )
     return None
 
 
-def _named(thing: object) -> str:
+def _describe_type(thing: object) -> str:
     return f"{type(thing).__name__} of {type(thing).__module__}"

@@ -1,6 +1,6 @@
-"""Claims: a claim is a sentence about every pair of neighbouring data sets, with numbers in nats.
+"""Claims: a claim is a statement about every pair of neighbouring data sets, with numbers in nats.
 
-This module says what claims promise, and :mod:`auditor.methods` how they are tested. A new claim needs
+This module says what claims guarantee, and :mod:`auditor.methods` how they are tested. A new claim needs
 ``register_claim`` and an entry in ``METHODS`` for its exact type. Claims about queries need no entry.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from auditor.errors import InvalidInputError, require_known, require_number
 
-# Metadata of a field are the range of the number, as in a JSON schema, and this key if a larger number promises more.
+# The metadata of a field are the range of the number, as in a JSON schema, and this key if a larger number guarantees more.
 STRONGER_IF_LARGER = "stronger_if_larger"
 # The range of a loss (nats), or of a number that determines a loss. Above 500, e^ε is near the largest float.
 LOSS = {"minimum": 0, "maximum": 500}
@@ -54,15 +54,17 @@ class Claim(ABC):
         return (1 + share) * self.value or share
 
     def implies(self, other: "Claim") -> bool:
-        """Whether this claim is of the same type as another, and promises at least as much, number by number.
+        """Whether this claim is of the same type as another, and guarantees at least as much, number by number.
 
         >>> PureDP(0.5).implies(PureDP(1.0)), RenyiDP(2, 1).implies(RenyiDP(4, 1)), PureDP(0).implies(GaussianDP(1))
         (True, False, False)
         """
         if type(self) is not type(other):
             return False
-        both = ((getattr(self, f.name), getattr(other, f.name), f.metadata) for f in fields(self))
-        return all(m >= o if limits.get(STRONGER_IF_LARGER) else m <= o for m, o, limits in both)
+        numbers = ((getattr(self, f.name), getattr(other, f.name), f.metadata) for f in fields(self))
+        return all(
+            own >= others if limits.get(STRONGER_IF_LARGER) else own <= others for own, others, limits in numbers
+        )
 
     @classmethod
     def forms(cls) -> tuple[frozenset[str], ...]:
@@ -175,7 +177,7 @@ class ApproximateDP(PrivacyClaim):
     quantity: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     epsilon: float = field(metadata=LOSS)
-    delta: float = field(metadata={"minimum": 0, "exclusiveMaximum": 1})  # at δ = 1 it would promise nothing
+    delta: float = field(metadata={"minimum": 0, "exclusiveMaximum": 1})  # at δ = 1 it would guarantee nothing
 
     def total_variation(self) -> float:
         """Return δ + (1 − δ) tanh(ε/2): with probability δ the data are revealed (Kairouz, Oh & Viswanath 2015)."""

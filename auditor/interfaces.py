@@ -25,7 +25,7 @@ from auditor.errors import InvalidInputError, short
 if TYPE_CHECKING:
     from auditor.blackbox.outputs import OutputColumn, Outputs
     from auditor.blackbox.sample import Drawer, Sample
-    from auditor.bounds.prospect import Prospect
+    from auditor.bounds.utility import Prospect
     from auditor.events.histogram import Histogram
     from auditor.events.observed import Observed
     from auditor.neighbours.pair import Pair
@@ -37,7 +37,7 @@ CLOSELY = 6
 
 # A function that wraps a mechanism, and gets the mechanism and its name.
 Wrapper = Callable[[Callable[..., Any], str], Callable[..., Any]]
-Interval = tuple[float, float]
+Limits = tuple[float, float]
 # Evidence as plain numbers, one tuple for each kind of event, so that it can be pickled and stored.
 ManyNumbers = tuple[tuple[float, ...], ...]
 C = TypeVar("C")
@@ -308,7 +308,7 @@ class Method(ABC, Generic[K, T, C]):
         return ()
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """Return the joint evidence of two looks at one pair."""
+        """Return the joint evidence of two pilot samples on one pair."""
         return one or other
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
@@ -360,7 +360,7 @@ class Method(ABC, Generic[K, T, C]):
         """
         return ()
 
-    def interval(self, counts: C, error: float) -> Interval | None:
+    def interval(self, counts: C, error: float) -> Limits | None:
         """Return limits of the true loss on the event, in units of the claim's quantity. A larger loss is worse.
 
         Each limit is wrong with probability at most ``error``. Return None if counts give no upper limit.

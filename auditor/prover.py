@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 
 from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import Claim
-from auditor.door import found
+from auditor.foreign_code import entry_points_of
 from auditor.interfaces import Domain
 
 GROUP = "auditor.provers"
@@ -68,4 +68,4 @@ class Prover(Protocol):
 
 def prover() -> Prover | None:
     """Return the first prover that is installed, or None. Raises InvalidInputError if it cannot be loaded."""
-    return cast("Prover | None", next(iter(found(GROUP).values()), None))
+    return cast("Prover | None", next(iter(entry_points_of(GROUP).values()), None))

@@ -1,4 +1,4 @@
-"""Bounds from scores that exist already, such as an attack's scores of records in the training data and of others."""
+"""Bounds from scores that exist already, such as the scores that an attack gives to members of the training data and others."""
 
 import csv
 import hashlib
@@ -13,21 +13,21 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor.bounds.bisection import halved
+from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessLooks, RightGuesses, numbers_of_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, read_guess_numbers
 from auditor.claims import ApproximateDP, GaussianDP
 from auditor.defaults import CONFIDENCE
 from auditor.errors import InvalidInputError, did_you_mean, require_known, require_number
-from auditor.strangers import read_bytes, read_json, read_text
+from auditor.untrusted_files import read_bytes, read_json, read_text
 
 # The most bytes of a file of scores.
-MOST_BYTES = 1 << 28
+MOST_SCORE_BYTES = 1 << 28
 
 _Origin = Literal["independent-runs", "one-run", "one-run-apart"]
 
-ASSUMED: dict[_Origin, tuple[str, ...]] = {
+ASSUMPTIONS: dict[_Origin, tuple[str, ...]] = {
     "independent-runs": (
         "each score comes from a run of its own; all runs inside are alike, and all runs outside are alike",
         "the score function was fixed before these runs",
@@ -42,8 +42,8 @@ ASSUMED: dict[_Origin, tuple[str, ...]] = {
     ),
 }
 EPSILONS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-# The share of alpha for ties, and the share of the rest for coins that ask for more scores of a side than there are.
-SPARED = 0.01
+# The share of alpha spared for ties, and the share of the rest for coins that need more scores of a side than there are.
+SPARED_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class ScoreBounds:
         if math.isinf(self.mu) or self.delta == 0:
             return math.inf
 
-        def enough(epsilon: float) -> bool:
+        def suffices(epsilon: float) -> bool:
             return gaussian_delta(self.mu, epsilon) <= self.delta
 
         most = self.mu * (self.mu / 2 + 40)
-        return 0.0 if enough(0.0) else halved(enough, 0.0, most, lambda low, high: high - low < 1e-9)[0]
+        return 0.0 if suffices(0.0) else narrow_bracket(suffices, 0.0, most, lambda low, high: high - low < 1e-9)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, and ``epsilon_if_gaussian``."""
@@ -85,20 +85,23 @@ class ScoreBounds:
 
     def __str__(self) -> str:
         """Return the bounds in lines, each rounded down."""
-        points = ", ".join(f"{_down(delta, 4)} at ε = {epsilon:g}" for epsilon, delta in self.profile if delta > 0)
-        seen = ", ".join(f"{wins:,} of {guesses:,}" for guesses, wins in self.guesses)
+        points = ", ".join(
+            f"{_round_down(delta, 4)} at ε = {epsilon:g}" for epsilon, delta in self.profile if delta > 0
+        )
+        right = ", ".join(f"{wins:,} of {guesses:,}" for guesses, wins in self.guesses)
+        if_gaussian = _round_down(self.epsilon_if_gaussian)
         return "\n".join(
             [
-                f"ε ≥ {_down(self.epsilon)} at δ = {self.delta:g}, with {100 * self.confidence:g} % confidence",
-                f"μ ≥ {_down(self.mu)}; for Gaussian noise, this is ε ≥ {_down(self.epsilon_if_gaussian)} at δ = {self.delta:g}",
+                f"ε ≥ {_round_down(self.epsilon)} at δ = {self.delta:g}, with {100 * self.confidence:g} % confidence",
+                f"μ ≥ {_round_down(self.mu)}; for Gaussian noise, this is ε ≥ {if_gaussian} at δ = {self.delta:g}",
                 f"δ ≥ {points or '0 at every ε'}",
-                f"right guesses, of the surest on {self.canaries:,} canaries: {seen}",
+                f"right guesses, of the surest on {self.canaries:,} canaries: {right}",
                 *(f"assumed: {sentence}" for sentence in self.assumed),
             ]
         )
 
 
-def _down(value: float, digits: int = 3) -> str:
+def _round_down(value: float, digits: int = 3) -> str:
     return "∞" if math.isinf(value) else f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
 
 
@@ -138,21 +141,23 @@ def audit_scores(
     require_number("delta", delta, 0, 1)
     if not 0 < confidence < 1:
         raise InvalidInputError(f"confidence is {confidence!r}; it must lie strictly between 0 and 1")
-    sides = _numbers("inside", inside), _numbers("outside", outside)
-    alpha = (1 - SPARED) * (1 - confidence)
+    sides = _require_scores("inside", inside), _require_scores("outside", outside)
+    alpha = (1 - SPARED_SHARE) * (1 - confidence)
     if origin == "independent-runs":
-        sides, alpha = _by_coins(*sides, alpha), (1 - SPARED) * alpha
+        sides, alpha = _draw_sides_by_coins(*sides, alpha), (1 - SPARED_SHARE) * alpha
     else:
         from scipy.stats import binomtest
 
-        known_in, known_out = map(len, sides)
-        if binomtest(known_in, known_in + known_out).pvalue < 1e-6:
+        number_in, number_out = map(len, sides)
+        if binomtest(number_in, number_in + number_out).pvalue < 1e-6:
             raise InvalidInputError(
-                f"{known_in:,} canaries are inside and {known_out:,} outside; in one run, a fair coin for each canary must decide "
-                'this. Scores of separate runs have the origin "independent-runs"'
+                f"{number_in:,} canaries are inside and {number_out:,} outside; in one run, a fair coin for each canary must "
+                'decide this. Scores of separate runs have the origin "independent-runs"'
             )
-    numbers = numbers_of_guesses(guesses, sum(map(len, sides)))
-    looks = GuessLooks(tuple(right_guesses(*sides, number) for number in numbers), apart=origin != "one-run")
+    numbers = read_guess_numbers(guesses, sum(map(len, sides)))
+    looks = OneRunGuesses(
+        tuple(count_right_guesses_with_ties(*sides, number) for number in numbers), apart=origin != "one-run"
+    )
     return ScoreBounds(
         origin,
         looks.bound(ApproximateDP(0, delta), alpha),
@@ -160,21 +165,22 @@ def audit_scores(
         looks.bound(GaussianDP(0), alpha),
         tuple((epsilon, looks.delta(epsilon, alpha)) for epsilon in EPSILONS),
         confidence,
-        looks.seen[0].canaries,
-        tuple((one.guesses, one.wins) for one in looks.seen),
-        ASSUMED[origin],
+        looks.tallies[0].canaries,
+        tuple((tally.guesses, tally.wins) for tally in looks.tallies),
+        ASSUMPTIONS[origin],
     )
 
 
-def _numbers(name: str, given: ArrayLike) -> Floats:
+def _require_scores(name: str, given: ArrayLike) -> Floats:
+    """Return scores as floats of shape (scores,). Raises InvalidInputError unless there are some, all numbers and none NaN."""
     kind = "something"
     try:
-        found = np.asarray(given)
+        array = np.asarray(given)
         # NumPy would turn dates into numbers, and drop the imaginary part of complex numbers.
-        if found.dtype.kind not in "biufO":
-            kind = f"something of type {found.dtype}"
+        if array.dtype.kind not in "biufO":
+            kind = f"something of type {array.dtype}"
             raise TypeError
-        scores = np.asarray(found, np.float64).ravel()
+        scores = np.asarray(array, np.float64).ravel()
     except (TypeError, ValueError, OverflowError, RecursionError):
         raise InvalidInputError(f"{name} holds {kind} that is not a number; it must be a list of scores") from None
     if not len(scores) or np.isnan(scores).any():
@@ -186,34 +192,37 @@ def _numbers(name: str, given: ArrayLike) -> Floats:
     return scores
 
 
-def _by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return random scores of both sides, as many of each as fair coins say. The scores of a side run out with
-    probability at most 1 % of alpha. The scores seed the random choice, so that a second try gives the same choice.
+def _draw_sides_by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """Return random scores of both sides, as many of each as fair coins say.
+
+    The scores of a side run out with probability at most 1 % of alpha. The scores seed the random choice, so a second try
+    gives the same choice.
     """
     from scipy.stats import binom
 
     def may_run_out(trials: int) -> bool:
-        return sum(float(binom.sf(len(side), trials, 0.5)) for side in (inside, outside)) > SPARED * alpha
+        return sum(float(binom.sf(len(side), trials, 0.5)) for side in (inside, outside)) > SPARED_SHARE * alpha
 
-    trials, _ = halved(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
+    trials, _ = narrow_bracket(may_run_out, 0, len(inside) + len(outside), lambda low, high: False)
     rng = np.random.default_rng(list(hashlib.sha256(inside.tobytes() + outside.tobytes()).digest()))
     left = int(np.clip(rng.binomial(trials, 0.5), trials - len(outside), len(inside)))
     return rng.permutation(inside)[:left], rng.permutation(outside)[: trials - left]
 
 
-def right_guesses(inside: Floats, outside: Floats, guesses: int) -> RightGuesses:
-    """Count right guesses. The highest scores are guessed "in". The same number of lowest scores, or one fewer, are guessed "out".
+def count_right_guesses_with_ties(inside: Floats, outside: Floats, guesses: int) -> GuessTally:
+    """Count right guesses: "in" for the highest scores, and "out" for as many of the lowest, or one fewer.
 
-    Among equal scores, a random choice decides which are guessed on. The count returned is a number that this random choice
-    reaches with probability at least 1 − SPARED. A random choice raises an alarm at least as often as this count does. If a
-    random choice raises false alarms with probability at most α, this count does so with probability at most α/(1 − SPARED).
+    Ties are broken at random. The count returned is one that random tie-breaking reaches with probability at least
+    1 − SPARED_SHARE. So if random tie-breaking refutes a true claim with probability at most α (type I error), this count
+    does so with probability at most α/(1 − SPARED_SHARE).
     """
-    wins = _right_at_least(outside, inside, guesses // 2) + _right_at_least(-inside, -outside, guesses - guesses // 2)
-    return RightGuesses(len(inside) + len(outside), guesses, wins)
+    low = guesses // 2
+    wins = _count_right_among_lowest(outside, inside, low) + _count_right_among_lowest(-inside, -outside, guesses - low)
+    return GuessTally(len(inside) + len(outside), guesses, wins)
 
 
-def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
-    """Count ``right`` scores among the ``number`` lowest. With ties, a random choice has fewer with chance SPARED/2."""
+def _count_right_among_lowest(right: Floats, wrong: Floats, number: int) -> int:
+    """Count ``right`` scores among the ``number`` lowest; random tie-breaking has fewer with probability SPARED_SHARE/2."""
     from scipy.stats import hypergeom
 
     if not number:
@@ -222,7 +231,7 @@ def _right_at_least(right: Floats, wrong: Floats, number: int) -> int:
     below, equal = int((right < cut).sum()), int((right == cut).sum())
     others = int((wrong == cut).sum())
     drawn = number - below - int((wrong < cut).sum())
-    return below + int(hypergeom.ppf(SPARED / 2, equal + others, equal, drawn))
+    return below + int(hypergeom.ppf(SPARED_SHARE / 2, equal + others, equal, drawn))
 
 
 def read_scores(place: str) -> Floats:
@@ -234,19 +243,19 @@ def read_scores(place: str) -> Floats:
     if not path.exists() and ":" in place:
         name, _, column = place.rpartition(":")
         path = Path(name)
-    read = {".npy": _from_npy, ".csv": _from_csv, ".json": _from_json, ".parquet": _from_parquet}.get(path.suffix)
+    read = {".npy": _read_npy, ".csv": _read_csv, ".json": _read_json, ".parquet": _read_parquet}.get(path.suffix)
     if read is None:
         raise InvalidInputError(f"{path} must end in .npy, .csv, .json or .parquet")
     try:
-        return _numbers(place, read(path, column))
+        return _require_scores(place, read(path, column))
     except InvalidInputError:
         raise
     except Exception as error:  # libraries raise errors of many kinds for files that they cannot read
         raise InvalidInputError(f"{path}: {str(error) or type(error).__name__}") from None
 
 
-def _from_npy(path: Path, column: str) -> Any:
-    read_bytes(path, MOST_BYTES)  # raises if it is not a file, or too large
+def _read_npy(path: Path, column: str) -> Any:
+    read_bytes(path, MOST_SCORE_BYTES)  # raises if it is not a file, or too large
     # NumPy cannot map a file into memory that is shorter than its header says.
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -254,13 +263,13 @@ def _from_npy(path: Path, column: str) -> Any:
         raise ValueError(f"it is no whole file of numbers as numpy.save writes it ({error})") from None
 
 
-def _from_json(path: Path, column: str) -> Any:
-    found = read_json(path, MOST_BYTES, "a file of scores")
-    return found[_chosen(list(found), column)] if isinstance(found, dict) else found
+def _read_json(path: Path, column: str) -> Any:
+    data = read_json(path, MOST_SCORE_BYTES, "a file of scores")
+    return data[_choose_column(list(data), column)] if isinstance(data, dict) else data
 
 
-def _from_csv(path: Path, column: str) -> Any:
-    lines = csv.reader(io.StringIO(read_text(path, MOST_BYTES), newline=""))
+def _read_csv(path: Path, column: str) -> Any:
+    lines = csv.reader(io.StringIO(read_text(path, MOST_SCORE_BYTES), newline=""))
     try:
         rows: Iterator[list[str]] = (row for row in lines if row)
         first = next(rows, None)
@@ -271,13 +280,13 @@ def _from_csv(path: Path, column: str) -> Any:
             names, rows = [str(i) for i in range(len(first))], itertools.chain([first], rows)
         except ValueError:  # the first row is a heading
             names = first
-        place = names.index(_chosen(names, column))
-        return np.fromiter((_cell(row, len(names), place, lines.line_num) for row in rows), float)
+        place = names.index(_choose_column(names, column))
+        return np.fromiter((_parse_cell(row, len(names), place, lines.line_num) for row in rows), float)
     except csv.Error as error:
         raise ValueError(f"line {lines.line_num} is not CSV: {error}") from None
 
 
-def _cell(row: list[str], width: int, place: int, line: int) -> float:
+def _parse_cell(row: list[str], width: int, place: int, line: int) -> float:
     if len(row) != width:
         raise ValueError(f"line {line} has {len(row)} fields, but the first line has {width}")
     try:
@@ -286,24 +295,24 @@ def _cell(row: list[str], width: int, place: int, line: int) -> float:
         raise ValueError(f"line {line}: {error}") from None
 
 
-def _from_parquet(path: Path, column: str) -> Any:
+def _read_parquet(path: Path, column: str) -> Any:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise InvalidInputError("Parquet needs pyarrow; pip install dp-auditor[scores]") from None
-    file = pq.ParquetFile(io.BytesIO(read_bytes(path, MOST_BYTES)))
-    name = _chosen(file.schema_arrow.names, column)
+    file = pq.ParquetFile(io.BytesIO(read_bytes(path, MOST_SCORE_BYTES)))
+    name = _choose_column(file.schema_arrow.names, column)
     kind, rows = file.schema_arrow.field(name).type, file.metadata.num_rows
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         raise ValueError(f'the column "{name}" holds {kind}, and scores are numbers')
-    if rows > MOST_BYTES // 8:  # a few bytes can stand for any number of equal rows
-        raise ValueError(f"it has {rows:,} rows, and {MOST_BYTES // 8:,} are the limit")
+    if rows > MOST_SCORE_BYTES // 8:  # a few bytes can stand for any number of equal rows
+        raise ValueError(f"it has {rows:,} rows, and {MOST_SCORE_BYTES // 8:,} are the limit")
     return file.read([name]).column(0).to_numpy()
 
 
-def _chosen(names: Sequence[str], column: str) -> str:
-    """Return the name of the column to read."""
+def _choose_column(names: Sequence[str], column: str) -> str:
+    """Return the name of the column to read. Raises ValueError if there is none, or no unique one."""
     if column not in names and (column or len(names) != 1):
         wanted = f'it has no column "{column}"' if column else "it has several columns; write FILE:COLUMN"
         raise ValueError(f"{wanted}; {did_you_mean(column, names)}")

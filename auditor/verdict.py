@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
-from auditor.bounds.bisection import halved
+from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, PrivacyClaim
 from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE
@@ -46,12 +46,13 @@ def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: boo
     return End.WEAK if weak and strict else End.AS_EXPECTED
 
 
-def end_of_run(audits: Iterable[End], *, failed_changes: int) -> End:
-    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails.
+def end_of_run(audits: Iterable[End], *, failed_changes: int, missing_files: int) -> End:
+    """Return what the end of a run means: the worst end of its audits; UNEXPECTED if a change since the baseline fails;
+    at best NO_ANSWER if a file of the run is missing.
 
     A run without audits has no answer.
     """
-    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes)]
+    ends = [*audits, *[End.UNEXPECTED] * bool(failed_changes), *[End.NO_ANSWER] * bool(missing_files)]
     return max(ends, key=[*End].index, default=End.NO_ANSWER)
 
 
@@ -170,5 +171,5 @@ def smallest_level(refutes: Callable[[float], Any]) -> float:
         return 1.0
     if refutes(10**low):
         return 10**low
-    _, least = halved(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
+    _, least = narrow_bracket(lambda power: bool(refutes(10**power)), low, high, lambda low, high: high - low <= 1e-4)
     return float(10**least)

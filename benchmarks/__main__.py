@@ -1,9 +1,12 @@
 """Run every benchmark, or the ones named: ``python -m benchmarks [NAME ...]``. Results go to benchmarks/results/.
 
+If ``measure`` takes any number of arguments, they follow the name: ``python -m benchmarks same_reports OUT``.
+
 A long benchmark yields its figures after each step. They are written each time, so an interrupted run can be resumed from them.
 """
 
 import importlib
+import inspect
 import json
 import os
 import pkgutil
@@ -21,12 +24,18 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> None:
     known = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not (m.name.startswith("_") or m.ispkg))
-    for name in names or known:
+    asked = list(names or known)
+    while asked:
+        name = asked.pop(0)
         if name not in known:
             sys.exit(f'no benchmark is called "{name}"; there are {", ".join(known)}')
-        measured = importlib.import_module(f"benchmarks.{name}").measure()
+        measure = importlib.import_module(f"benchmarks.{name}").measure
+        takes_any = any(each.kind is each.VAR_POSITIONAL for each in inspect.signature(measure).parameters.values())
+        arguments, asked = (asked, []) if names and takes_any else ([], asked)
+        measured = measure(*arguments)
         for figures in measured if isinstance(measured, Iterator) else [measured]:
-            _write(name, figures)
+            if figures is not None:
+                _write(name, figures)
 
 
 def _write(name: str, figures: Any) -> None:

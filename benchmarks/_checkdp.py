@@ -13,7 +13,7 @@ import numpy as np
 
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Arrays, Pair, Relation
-from dp_prover.domains_as_data import Vectors, moved, vectors_of
+from dp_prover.domains.domains_as_data import Vectors, moved, vectors_of
 
 Queries = Sequence[Any]
 LOW, HIGH = -20, 20

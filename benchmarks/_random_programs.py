@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks import _random_templates as templates
-from dp_prover.outside import entry_of
+from dp_prover.language.outside import entry_of
 
 Function = Callable[[Any, np.random.Generator], Any]
 FAMILIES = ("finite", "geometric", "continuous")

@@ -165,6 +165,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         ({int}, [{float}], {'k': {bool}})   ({str}, {bool}, None)   [{arr}, {mask}]   {list}[1:]   {tup}[:1]
         [{tup}, ({int},)]   {'x': {arr}, 'y': {list}}   np.tile({arr}, 2)   np.array([])   np.zeros((0,)).sum() + {int}
         np.concatenate([{arr}, {arr}])   'up'.encode()   b'up'   np.array(['up', 'on'])   ...   np.sort({list})
+        np.argsort({arr}, kind='stable')   {arr}.argsort(kind='stable')[1:]
+        np.argsort({mat}, axis=1, stable=True)   np.argsort({arr})
         np.cumsum({list})   {int}, {bool}   np.median({mat}, axis=0)   np.any({mat} > 1, axis=0)
         np.all({mat} > 0, axis=1)   np.argmin({mat}, axis=0)   np.array([[{int}], [{int}, 1]])   {float} + 0.0
         -{float}   np.round({float}) + 0.0   {npi}.round(1)   np.float64({int}) / {const}   x.dtype.char

@@ -24,8 +24,9 @@ from joblib import Parallel, delayed
 
 import auditor
 from auditor import auditing
-from auditor.auditing.flow import carry_out, remeasured
+from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import settle
+from auditor.auditing.remeasure import remeasured
 from auditor.bounds.conversions import gaussian_delta
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
 from auditor.claims import Unclaimed

@@ -25,9 +25,16 @@ from scipy.sparse import csr_matrix, vstack
 from scipy.special import ndtr
 
 import auditor
-from auditor.bounds.conversions import Tradeoff, gaussian_delta, tradeoff
+from auditor.bounds.conversions import TradeoffCurve, gaussian_delta, tradeoff_curve
 from auditor.bounds.intervals import Floats, clopper_pearson_upper
-from auditor.bounds.one_run import GuessLooks, RightGuesses, p_value_apart, refutes_any, surest_guesses, usual_guesses
+from auditor.bounds.one_run import (
+    GuessTally,
+    OneRunGuesses,
+    count_right_guesses,
+    default_guess_numbers,
+    p_value_independent,
+    refutes_any_mechanism,
+)
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim, PureDP
 
 ALPHA, DELTA, RUNS = 0.05, 1e-5, 20_000
@@ -95,13 +102,13 @@ def deltas(mu: float, rate: float, epsilons: Floats) -> tuple[Floats, Floats]:
     return np.maximum(0.0, over), np.maximum(0.0, under)
 
 
-def curve_of(mu: float, rate: float) -> Tradeoff:
+def curve_of(mu: float, rate: float) -> TradeoffCurve:
     """Return the trade-off curve of a fair coin between the two; both directions have weight one half."""
     if rate == 1:
-        return tradeoff(GaussianDP(mu))
+        return tradeoff_curve(GaussianDP(mu))
     epsilons = np.linspace(0.0, mu * (mu / 2 + 7), 1200)
     both = sum(deltas(mu, rate, epsilons)) / 2
-    return Tradeoff.of(epsilons[both > 1e-15], np.asarray(both[both > 1e-15]))
+    return TradeoffCurve.of(epsilons[both > 1e-15], np.asarray(both[both > 1e-15]))
 
 
 def epsilon_of(mu: float, rate: float) -> float:
@@ -112,7 +119,7 @@ def epsilon_of(mu: float, rate: float) -> float:
     return float(brentq(lambda e: deltas(mu, rate, np.array([e]))[0][0] - DELTA, 0.0, most, xtol=1e-9))
 
 
-def bound(seen: RightGuesses, rate: float, refutes: Callable[[Tradeoff, RightGuesses], bool]) -> float:
+def bound(seen: GuessTally, rate: float, refutes: Callable[[TradeoffCurve, GuessTally], bool]) -> float:
     """Return the lower bound on ε for the family."""
     low, high = 0.005, 8.0
     if not refutes(curve_of(low, rate), seen):
@@ -123,18 +130,18 @@ def bound(seen: RightGuesses, rate: float, refutes: Callable[[Tradeoff, RightGue
     return epsilon_of(low, rate)
 
 
-def _apart(curve: Tradeoff, seen: RightGuesses) -> bool:
-    return p_value_apart(curve, seen) <= ALPHA
+def _apart(curve: TradeoffCurve, seen: GuessTally) -> bool:
+    return p_value_independent(curve, seen) <= ALPHA
 
 
-def _any(curve: Tradeoff, seen: RightGuesses) -> bool:
-    return refutes_any(curve, seen, ALPHA)
+def _any(curve: TradeoffCurve, seen: GuessTally) -> bool:
+    return refutes_any_mechanism(curve, seen, ALPHA)
 
 
-def expected(curve: Tradeoff, canaries: int, guesses: int) -> RightGuesses:
+def expected(curve: TradeoffCurve, canaries: int, guesses: int) -> GuessTally:
     """Return the guesses with the family's expected number of mistakes, rounded."""
-    mistakes = canaries * float(curve.mistakes(np.array([guesses / canaries]))[0])
-    return RightGuesses(canaries, guesses, guesses - round(mistakes))
+    mistakes = canaries * float(curve.least_wrong_rate(np.array([guesses / canaries]))[0])
+    return GuessTally(canaries, guesses, guesses - round(mistakes))
 
 
 def sixty() -> dict[str, Any]:
@@ -146,7 +153,7 @@ def sixty() -> dict[str, Any]:
             numbers = [round(canaries * share) for share in (0.02, 0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.6, 0.75, 1.0)]
             chosen = max(bound(expected(curve, canaries, k), rate, _apart) for k in numbers)
             for share, (mistakes, peer) in zip(SHARES, row, strict=True):
-                seen = RightGuesses(canaries, round(share * canaries), round(share * canaries) - mistakes)
+                seen = GuessTally(canaries, round(share * canaries), round(share * canaries) - mistakes)
                 same, whatever = bound(seen, rate, _apart), bound(seen, rate, _any)
                 rows.append([name, canaries, seen.guesses, mistakes, truth, peer, same, chosen, whatever])
     numbers_of = np.array([row[4:] for row in rows], float)
@@ -232,7 +239,7 @@ def same_scores() -> dict[str, Any]:
 # Validity ------------------------------------------------------------------------------------------------------------
 
 
-def worst_case(seen: RightGuesses, lines: list[tuple[float, float]]) -> Floats:
+def worst_case(seen: GuessTally, lines: list[tuple[float, float]]) -> Floats:
     """Return the distribution of correct guesses that maximises the probability of at least ``seen.wins``.
 
     tests/unit/bounds/test_one_run.py computes it as well.
@@ -258,7 +265,7 @@ def _critical(claim: PrivacyClaim, canaries: int, guesses: int, looks: int, apar
     low, high = 0, guesses + 1
     while high - low > 1:
         middle = (low + high) // 2
-        refuted = GuessLooks((RightGuesses(canaries, guesses, middle),), apart).refute(claim, ALPHA / looks)
+        refuted = OneRunGuesses((GuessTally(canaries, guesses, middle),), apart).refute(claim, ALPHA / looks)
         low, high = (low, middle) if refuted else (middle, high)
     return high
 
@@ -270,13 +277,13 @@ def _rate(alarms: int) -> dict[str, Any]:
 def _of_scores(claim: PrivacyClaim, draw: Callable[[np.random.Generator, Floats], Floats], apart: bool) -> int:
     """Count false alarms in RUNS runs on 400 canaries, with the default numbers of guesses."""
     rng, canaries = np.random.default_rng(1), 400
-    numbers = usual_guesses(canaries)
+    numbers = default_guess_numbers(canaries)
     needed = {guesses: _critical(claim, canaries, guesses, len(numbers), apart) for guesses in numbers}
     alarms = 0
     for _ in range(RUNS):
         inside = rng.random(canaries) < 0.5
         scores = draw(rng, inside.astype(float))
-        alarms += any(surest_guesses(scores, inside, k).wins >= needed[k] for k in numbers)
+        alarms += any(count_right_guesses(scores, inside, k).wins >= needed[k] for k in numbers)
     return alarms
 
 
@@ -304,7 +311,7 @@ def _lucky(rng: np.random.Generator, inside: Floats) -> Floats:
 
 def _worst(claim: PrivacyClaim, lines: list[tuple[float, float]]) -> int:
     """Count false alarms in RUNS runs of the least favourable mechanism within the claim: 40 guesses on 60 canaries."""
-    seen = RightGuesses(60, 40, _critical(claim, 60, 40, 1, apart=False))
+    seen = GuessTally(60, 40, _critical(claim, 60, 40, 1, apart=False))
     wins = np.random.default_rng(2).choice(41, RUNS, p=worst_case(seen, lines))
     return int((wins >= seen.wins).sum())
 

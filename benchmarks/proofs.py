@@ -15,7 +15,7 @@ from auditor.config.load import load_configuration
 from benchmarks import _checkdp as programs
 from benchmarks._checkdp import AllMove, OneMoves
 from dp_prover import attempt, prove
-from dp_prover.checker import check_certificate
+from dp_prover.certificates.checker.check import check_certificate
 
 QUERIES, EPSILON = 5, 1.0
 LARGER = (6, 7, 8)

@@ -31,10 +31,12 @@ from benchmarks._random_programs import (
     load,
     program,
 )
-from dp_prover import Proof, attributes, evaluator, expressions, generator, prove
-from dp_prover.checker import check_certificate
-from dp_prover.domains_as_data import listing_of
-from dp_prover.outside import LISTED
+from dp_prover import Proof, prove
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.domains.domains_as_data import listing_of
+from dp_prover.language import evaluator, expressions
+from dp_prover.language.outside import LISTED
+from dp_prover.models import attributes, generator
 
 PROGRAMS, CHUNK = 10_000, 250
 LEAST = 3  # how often each construct occurs in a whole run

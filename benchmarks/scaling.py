@@ -17,12 +17,15 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.auditing.draw import Draw, Tally, counted
+from auditor.auditing.ledger import Ledger
 from auditor.auditing.plan import Plan
+from auditor.auditing.tally import Tally, count_in_parts
+from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Batch, DrawnBatch, Phase, draw_all
+from auditor.blackbox.encoding import encode
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import A_SECOND, Execution
-from auditor.blackbox.store import AuditStore, Mode, Store, encode
+from auditor.blackbox.store import Store
 from auditor.blackbox.workers import close_all
 from auditor.methods import method_for
 from auditor.neighbours.domains import Pairs
@@ -144,8 +147,8 @@ def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) 
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test
     batches = [Batch(PAIR, BATCH, Phase.BOUND, (i,)) for i in range(2000)]
-    drawn, _, took = draw_all(source, 0, "", functools.partial(counted, test), batches)
-    drawing, tally = Draw(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
+    drawn, _, took = draw_all(source, 0, "", functools.partial(count_in_parts, test), batches)
+    drawing, tally = Ledger(Plan("paper", source, CLAIM, Pairs([(0.0, 1.0)]), 1e-3), lambda progress: None), Tally()
 
     def merge() -> None:
         for batch, one in zip(batches, drawn, strict=True):

@@ -1,4 +1,4 @@
-"""Proofs of privacy for ordinary Python, over the reals, from the function that is sampled."""
+"""Proofs of differential privacy for ordinary Python functions, over the reals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,13 +10,13 @@ from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs
 from auditor.prover import Scope, Status
 from auditor.sessions.dialogues import Dialogues
-from auditor.sessions.played import Played
-from dp_prover.certified import checked
+from auditor.sessions.session_mechanism import SessionMechanism
+from dp_prover.certificates.certified import checked
 from dp_prover.clock import within_seconds
+from dp_prover.numbers.targets import CLAIMS
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
 from dp_prover.session_proof import prove_session
-from dp_prover.targets import CLAIMS
 
 __all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
 
@@ -34,12 +34,12 @@ def prove(
     """Try to prove a claim of a Python mechanism, over the reals.
 
     Args:
-        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". For Dialogues, it returns a
+        mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". Under Dialogues it returns a
             session.
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
-        parameters: passed on to the mechanism as keywords.
-        seconds: of the processor's time, after which the attempt ends.
+        parameters: keyword arguments of the mechanism.
+        seconds: the attempt's budget of processor time.
 
     Raises MechanismError when the mechanism cannot be called.
 
@@ -57,12 +57,12 @@ def prove(
         source = PythonSource(mechanism, parameters or {})
     domain = Pairs(list(neighbours)) if isinstance(neighbours, Sequence) else neighbours
     if isinstance(domain, Dialogues):
-        source = replace(source, through=(Played,))
+        source = replace(source, through=(SessionMechanism,))
     return attempt(source.drawer(), claim, domain, seconds)
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
-    """Try for at most some seconds of the processor's time; see :func:`prove`."""
+    """Try within a budget of processor seconds; see :func:`prove`."""
     with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)

@@ -1,4 +1,4 @@
-"""The deadline of an attempt, which every long loop looks at. It is in the processor's time, so that other work costs no proof."""
+"""The deadline of an attempt, which every long loop checks. It counts processor time, so that other load costs no proof."""
 
 import math
 import time
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from dp_prover.lazy import NotProvedError
+from dp_prover.errors import NotProvedError
 
 _DEADLINE: ContextVar[float] = ContextVar("the end of the attempt (time.thread_time)", default=math.inf)
 
 
 @contextmanager
 def within_seconds(seconds: float) -> Iterator[None]:
-    """Let what runs inside end with NotProvedError after some seconds of this thread."""
+    """Give the body a budget in this thread's processor seconds; ``check_time`` raises NotProvedError once it is spent."""
     token = _DEADLINE.set(time.thread_time() + seconds)
     try:
         yield
@@ -22,7 +22,7 @@ def within_seconds(seconds: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the time that is left."""
+    """Return the seconds left."""
     return _DEADLINE.get() - time.thread_time()
 
 

@@ -1,4 +1,4 @@
-"""What a proof says: proved or not, for which data sets, up to what, and why not."""
+"""The result of an attempt: what is proved, for which data sets, or why not."""
 
 import math
 from collections.abc import Mapping
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from auditor.bounds.digits import TOLERANCE, shown_above
+from auditor.bounds.digits import TOLERANCE, format_rounded_up
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.prover import Scope, Status
 
 
 def status_of(scope: str, reason: str | None) -> Status:
-    """Return how an attempt ended. Only a proof for the whole domain is ``proved``."""
+    """Return the status of an attempt. Only a proof for the whole domain is ``proved``."""
     if reason is not None:
         return Status.NOT_PROVED
     return Status.PROVED if scope == Scope.DOMAIN else Status.PROVED_FOR_PAIRS
@@ -21,12 +21,11 @@ def status_of(scope: str, reason: str | None) -> Status:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The end of an attempt at a proof.
+    """The result of an attempt at a proof.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None if there is none. ``reason`` says why
-    the claim is not proved. ``pair`` and ``event`` are those on which the proof failed. ``outputs`` are two outputs of that
-    event. They differ in the numbers with noise. ``asked`` says for which scripts of a session. ``certificate`` can be checked
-    without the mechanism.
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None without one. ``reason`` says why the
+    claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
+    in the noisy numbers. ``asked`` describes the scripts of a session. ``certificate`` can be checked without the mechanism.
     """
 
     mechanism: str
@@ -44,7 +43,7 @@ class Proof:
 
     @property
     def status(self) -> Status:
-        """How the attempt ended: "proved", "proved_for_pairs" or "not_proved"."""
+        """The status: "proved", "proved_for_pairs" or "not_proved"."""
         return status_of(self.scope, self.reason)
 
     @property
@@ -54,11 +53,11 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim is proved, for the domain or for pairs of it."""
+        """Whether the claim is proved, for the domain or for listed pairs."""
         return self.reason is None
 
     def __bool__(self) -> NoReturn:
-        """Raise TypeError. Otherwise ``assert prove(...)`` would pass without a proof."""
+        """Raise TypeError, since otherwise ``assert prove(...)`` would pass without a proof."""
         raise TypeError(
             f'a proof is neither true nor false; this status is "{self.status}"; write `assert proof.proved`'
         )
@@ -82,15 +81,15 @@ class Proof:
         pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"
         scripts = "" if self.asked is None else f", {self.asked}"
-        return f"{self.claim.symbol} ≤ {shown_above(self.bound)}, over the reals, {about}{scripts}"
+        return f"{self.claim.symbol} ≤ {format_rounded_up(self.bound)}, over the reals, {about}{scripts}"
 
 
 def rounded_up(bound: Fraction) -> float:
-    """Return the smallest float that is at least a number."""
+    """Round up to the next float."""
     value = float(bound)
     return value if Fraction(value) >= bound else math.nextafter(value, math.inf)
 
 
 def within(bound: Fraction, claimed: float) -> bool:
-    """Whether a bound is at most what is claimed, up to the rounding of parameters."""
+    """Whether a bound is at most the claimed value, up to the rounding of parameters."""
     return bound <= Fraction(claimed) * (1 + TOLERANCE)

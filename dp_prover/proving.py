@@ -1,4 +1,4 @@
-"""An attempt at a proof: first for all data sets at once, then for the data sets of a domain one by one."""
+"""An attempt at a proof: first for all data sets at once, on symbols, then data set by data set."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,45 +9,43 @@ from typing import Any, get_args
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from auditor.bounds.digits import shown_above
+from auditor.bounds.digits import format_rounded_up
 from auditor.claims import ApproximateDP, Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, plain
 from auditor.prover import Scope
-from dp_prover import certificate as written
-from dp_prover.alignment import NOTHING, Aligned, Aligner, Failure
-from dp_prover.analyst import analyst_of
-from dp_prover.checker import check_certificate
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.clock import check_time, seconds_left
-from dp_prover.confirm import Noting, compared_numbers, confirmed
-from dp_prover.data_sets import form_of, written_data
-from dp_prover.directed import confirm_each
-from dp_prover.domains_as_data import Listing, Vectors, listing_of, moved_by, some_pairs, vectors_of
-from dp_prover.explain import DATA, event_of, outputs_of, pair_inside
-from dp_prover.gaussian import Moved, least_shift
-from dp_prover.lazy import NotProvedError
-from dp_prover.logarithms import log_above
-from dp_prover.masses import OutputLaw, delta_above, joined, largest_ratios, law_of
-from dp_prover.moves import Box, Hull
-from dp_prover.pairing import Matched, NotMatchedError, Pairing
-from dp_prover.path_cells import Cell
+from dp_prover.confirmation.confirm import RecordingGenerator, compared_numbers, confirmed
+from dp_prover.confirmation.directed import confirm_each
+from dp_prover.domains.data_sets import form_of, written_data
+from dp_prover.domains.domains_as_data import Listing, Vectors, largest_change, listing_of, some_pairs, vectors_of
+from dp_prover.errors import NotProvedError
+from dp_prover.interfaces import Names, Path, Trace
+from dp_prover.language.analyst import analyst_of
+from dp_prover.language.trace import bounds_of, numbers, symbols, trace
+from dp_prover.models.values import LARGEST_INTEGER
+from dp_prover.numbers.logarithms import log_above
+from dp_prover.numbers.moves import Box, Hull
+from dp_prover.numbers.targets import CLAIMS, from_epsilon, from_mu_squared, goal
 from dp_prover.proof import Proof, within
-from dp_prover.run import Names, Path
-from dp_prover.targets import CLAIMS, from_epsilon, from_mu_squared, goal
-from dp_prover.trace import Trace, bounds_of, numbers, symbols, trace
-from dp_prover.values import LARGEST_INTEGER
+from dp_prover.rules.alignment import NOTHING, Aligned, Aligner, Failure
+from dp_prover.rules.explain import DATA, event_of, outputs_of, pair_inside
+from dp_prover.rules.gaussian import Moved, least_shift
+from dp_prover.rules.masses import OutputLaw, delta_above, join_parts, largest_ratios, law_of
+from dp_prover.rules.pairing import Matched, NotMatchedError, Pairing
+from dp_prover.rules.path_cells import Cell
 
-RANDOM, MOST_COMPARED = (
-    12,
-    24,
-)  # runs of the function itself: on random data, and on numbers that its code compares with
+# Runs of the mechanism: on corners and random pairs, and on numbers that its code compares with.
+RANDOM, MOST_COMPARED = 12, 24
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Pairs of data sets that one proof covers: the traces of both sides, and the differences of their data.
+    """Pairs of data sets that share one argument: the traces of both sides, and the set of their differences.
 
-    ``sides`` are the numbers of the data sets in a certificate, and ``part`` the set of differences.
+    ``sides`` are the certificate's indices of the data sets, ``part`` that of the set of differences.
     """
 
     left: int
@@ -60,7 +58,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of an attempt: the domain as data, and the number of pairs if they are listed."""
+    """What an attempt is about: the domain as data, and the number of listed pairs."""
 
     scope: Scope
     domain: Mapping[str, Any]
@@ -69,7 +67,7 @@ class Subject:
 
 
 class _FailedError(Exception):
-    """Traces without a proof: in words why, and where it showed, as an event or as the path to it."""
+    """No rule proves the claim on these traces: the reason, and where it shows, as an event or a path."""
 
     def __init__(
         self,
@@ -88,28 +86,28 @@ class _FailedError(Exception):
 
 @dataclass(slots=True)
 class Attempt:
-    """A proof in the making. ``pure`` says that only a proof of pure ε will do, whatever the claim."""
+    """An attempt at a proof. ``pure`` demands a proof of pure ε, whatever the claim."""
 
     mechanism: Mechanism
     claim: Claim
     domain: Domain
     pure: bool = False
     names: Names = field(default_factory=Names)
-    _data: list[Any] = field(default_factory=list)  # the data set of each trace; empty for symbols
+    _data: list[Any] = field(default_factory=list)  # the data set of each trace, as JSON; empty for symbols
 
     def prove(self) -> Proof:
-        """Return a proof, or why there is none."""
+        """Return a proof, or the reason why there is none."""
         if not isinstance(self.claim, CLAIMS):
             return self._none(f"there is no rule for claims of the kind {type(self.claim).__name__}")
         if {"raise", "call"} & set(np.geterr().values()):
-            return self._none("NumPy is set to raise where it computes NaN or infinity; leave out np.seterr")
+            return self._none("NumPy is set to raise on NaN or infinity; leave out np.seterr")
         if not self.mechanism.takes_rng:
             return self._none("the mechanism takes no generator, so its randomness cannot be followed")
         vectors = vectors_of(self.domain)
         first: Proof | None = None
         if vectors is not None:
             first = self._tried(lambda: self._all_at_once(vectors))
-            # Numbers in place of symbols help where data could not be followed, or are compared as they are.
+            # Concrete data help where symbolic data cannot be followed, or are compared without noise.
             if first.proved or seconds_left() < 0 or (first.pair is not None and DATA not in str(first.reason)):
                 return first
         second = self._tried(lambda: self._one_by_one(listing_of(self.domain)))
@@ -130,12 +128,12 @@ class Attempt:
     # Traces ----------------------------------------------------------------------------------------------------------
 
     def _symbolic(self, vectors: Vectors) -> Trace:
-        self.names = Names(bounds_of(vectors.low, vectors.high), moved_by(vectors.relation))
+        self.names = Names(bounds_of(vectors.low, vectors.high), largest_change(vectors.relation))
         dataset = symbols(self.names.bounds, vectors.integer)
-        some = some_pairs(self.domain)
-        _require_vectors(vectors, [pair.dataset(side) for pair in some for side in get_args(Side)])
-        found = trace(self.mechanism, dataset, self.names)
-        pairs = [*some[-RANDOM // 2 :], *some[: RANDOM // 2]]
+        examples = some_pairs(self.domain)
+        _require_vectors(vectors, [pair.dataset(side) for pair in examples for side in get_args(Side)])
+        traced = trace(self.mechanism, dataset, self.names)
+        pairs = [*examples[-RANDOM // 2 :], *examples[: RANDOM // 2]]
         tried = [[float(value) for value in side] for pair in pairs for side in (pair.left, pair.right)]
         constants = sorted(self.names.compared, key=abs)
         tried += compared_numbers(constants, vectors.low, vectors.high, vectors.integer)[:MOST_COMPARED]
@@ -143,38 +141,38 @@ class Attempt:
         def real(data: Mapping[str, float]) -> Any:
             return np.array([*data.values()]).astype(np.int64 if vectors.integer else np.float64)
 
-        known = set[int]()
+        confirmed_paths = set[int]()
         for seed, values in enumerate(tried):
             check_time()
             data = {f"x{at}": value for at, value in enumerate(values)}
-            place = confirmed(self.mechanism, real(data), dataset, data, found, Noting(seed))
-            known |= set() if place is None else {place}
-        confirm_each(self.mechanism, dataset, found, real, vectors.integer, known)
-        return found
+            place = confirmed(self.mechanism, real(data), dataset, data, traced, RecordingGenerator(seed))
+            confirmed_paths |= set() if place is None else {place}
+        confirm_each(self.mechanism, dataset, traced, real, vectors.integer, confirmed_paths)
+        return traced
 
     def _numeric(self, pair: Pair, side: Side) -> Trace:
         dataset = numbers(pair.dataset(side))
-        found = trace(self.mechanism, dataset, self.names)
+        traced = trace(self.mechanism, dataset, self.names)
         real = pair.dataset(side)
         check_time()
-        place = confirmed(self.mechanism, real, dataset, {}, found, Noting(len(self.names.laws)))
-        confirm_each(self.mechanism, dataset, found, lambda _: real, False, set() if place is None else {place})
-        return found
+        place = confirmed(self.mechanism, real, dataset, {}, traced, RecordingGenerator(len(self.names.laws)))
+        confirm_each(self.mechanism, dataset, traced, lambda _: real, False, set() if place is None else {place})
+        return traced
 
     # All data sets at once -------------------------------------------------------------------------------------------
 
     def _all_at_once(self, vectors: Vectors) -> Proof:
-        found = self._symbolic(vectors)
-        _require_an_output([found])
+        traced = self._symbolic(vectors)
+        _require_an_output([traced])
         sets: list[Box | Hull] = vectors.sets()
         if any(law[0] == "geometric" for law in self.names.laws.values()):
             steps = vectors.steps()
             if steps is None:
-                raise NotProvedError("geometric noise needs a short list of integer differences between neighbours")
+                raise NotProvedError("geometric noise requires a short list of integer differences between neighbours")
             sets = [steps]
-        families = [Family(0, 0, some, part=part) for part, some in enumerate(sets)]
+        families = [Family(0, 0, moves, part=part) for part, moves in enumerate(sets)]
         about = Subject(Scope.DOMAIN, vectors.data(), listed=False)
-        return self._from_traces([found], lambda: families, about)
+        return self._from_traces([traced], lambda: families, about)
 
     # Pair by pair ----------------------------------------------------------------------------------------------------
 
@@ -182,18 +180,18 @@ class Attempt:
         scope = Scope.DOMAIN if listing.is_whole else Scope.PAIRS
         self.names, self._data = Names(), []
         traces: list[Trace] = []
-        seen: dict[str, int] = {}
+        places: dict[str, int] = {}
 
         def place(pair: Pair, side: Side) -> int:
             key = _spelled(pair.dataset(side))
-            if key not in seen:
+            if key not in places:
                 traces.append(self._numeric(pair, side))
                 self._data.append(written_data(pair.dataset(side)))
-                seen[key] = len(traces) - 1
-            return seen[key]
+                places[key] = len(traces) - 1
+            return places[key]
 
         def families() -> Iterator[Family]:
-            # Traced when they are asked for, so that a pair that fails ends it.
+            # Traced on demand, so that the first pair that fails ends the attempt.
             for i, j, pair in listing.pairs:
                 left, right = place(pair, "left"), place(pair, "right")
                 yield Family(left, right, NOTHING, pair, (i, j))
@@ -204,9 +202,9 @@ class Attempt:
         _require_an_output(traces)
         if law_of(traces[0]) is not None and law_of(traces[-1]) is not None:
             every_family = list(families())
-            laws = [law_of(one) for one in traces]
-            if None not in laws:
-                return self._from_laws([law for law in laws if law is not None], every_family, about)
+            laws = [law for law in map(law_of, traces) if law is not None]
+            if len(laws) == len(traces):
+                return self._from_laws(laws, every_family, about)
         return self._from_traces(traces, families, about)
 
     # Rules -----------------------------------------------------------------------------------------------------------
@@ -232,7 +230,7 @@ class Attempt:
                         str(error), family=family, failure=error.failure, event=event, path=error.path
                     ) from None
                 if matched.cost > largest:
-                    top = max(matched.found, key=lambda one: one.cost)
+                    top = max(matched.cells, key=lambda aligned: aligned.cost)
                     largest, worst = matched.cost, (family, top)
                 every.append((family, matched))
         except _FailedError as failure:
@@ -240,13 +238,13 @@ class Attempt:
         bound = from_epsilon(self.claim, largest)
         if bound is None:
             return self._failed(
-                _FailedError(f"pure ε ≤ {shown_above(largest)} is proved, which does not decide this claim"),
+                _FailedError(f"pure ε ≤ {format_rounded_up(largest)} is proved, which does not decide this claim"),
                 about,
             )
         if not within(bound, self.claim.value):
             assert worst is not None
             family, top = worst
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             path = traces[family.left].paths[top.cell.left[0]]
             where = Failure(top.cell, aligner.dearest(top.cell, family.moves), top.cost)
             return self._failed(_FailedError(reason, bound=bound, family=family, failure=where, path=path), about)
@@ -254,22 +252,22 @@ class Attempt:
 
     def _aligned(self, traces: Sequence[Trace], every: Sequence[tuple[Family, Matched]]) -> dict[str, Any]:
         """Return the content of a certificate."""
-        sides = [written.Written(one) for one in traces]
+        sides = [written.TraceWriter(trace) for trace in traces]
         entries = []
         for family, matched in every:
             left, right = sides[family.left], sides[family.right]
-            linear = written.is_linear(family.moves, matched.found)
-            each = [left.cell(one, right, family.moves, linear) for one in matched.found]
+            linear = written.is_linear(family.moves, matched.cells)
+            cells = [left.cell(cell, right, family.moves, linear) for cell in matched.cells]
             entry = {
                 "sides": list(family.sides),
                 "traces": [family.left, family.right],
                 "part": family.part,
                 "linear": linear,
-                "cells": each,
+                "cells": cells,
             }
-            entry["assumed"] = [left.row(one.form, one.relation) for one in matched.assumed]
+            entry["assumed"] = [left.row(condition.form, condition.relation) for condition in matched.assumed]
             entries.append(entry | {"names": dict(matched.names)})
-        return {"noise": written.noise(self.names), "traces": [one.trace() for one in sides], "pairs": entries}
+        return {"noise": written.noise(self.names), "traces": [side.trace() for side in sides], "pairs": entries}
 
     def _by_gaussian(
         self,
@@ -280,12 +278,12 @@ class Attempt:
         largest = Fraction(0)
         entries = []
         for family in families():
-            found = least_shift(traces[family.left], traces[family.right], family.moves)
-            if not isinstance(found, Moved):
+            least = least_shift(traces[family.left], traces[family.right], family.moves)
+            if not isinstance(least, Moved):
                 return None
-            largest = max(largest, found.squared)
-            one = Aligned(Cell((0,), (0,), (), ()), found.squared, found.shifts)
-            cell = {"left": [0], "right": [0], "shifts": written.shifts(one, family.moves, linear=False)}
+            largest = max(largest, least.squared)
+            aligned = Aligned(Cell((0,), (0,), (), ()), least.squared, least.shifts)
+            cell = {"left": [0], "right": [0], "shifts": written.shifts(aligned, family.moves, linear=False)}
             entry = {
                 "sides": list(family.sides),
                 "traces": [family.left, family.right],
@@ -298,15 +296,15 @@ class Attempt:
         if bound is None:
             return None
         if not within(bound, self.claim.value):
-            reason = f"the best bound that was found is {self.claim.symbol} ≤ {shown_above(bound)}"
+            reason = f"the best bound is {self.claim.symbol} ≤ {format_rounded_up(bound)}"
             return self._failed(_FailedError(reason, bound=bound), about)
-        every_trace = [written.trace_of_gaussian(one) for one in traces]
+        every_trace = [written.trace_of_gaussian(trace) for trace in traces]
         content = {"noise": written.noise(self.names), "traces": every_trace, "pairs": entries}
         return self._signed("gaussian", bound, about, content)
 
     def _from_laws(self, laws: Sequence[OutputLaw], families: Sequence[Family], about: Subject) -> Proof:
         if isinstance(self.claim, ApproximateDP) or len({tuple(part.places for part in law) for law in laws}) > 1:
-            whole = [joined(law) for law in laws]
+            whole = [join_parts(law) for law in laws]
             if None in whole and not isinstance(self.claim, ApproximateDP):
                 return self._failed(_FailedError("there are too many outputs to list"), about)
             laws = [(part,) for part in whole if part is not None] if None not in whole else laws
@@ -334,7 +332,7 @@ class Attempt:
                 return self._signed("masses", epsilon, about, _by_masses(laws, families, every))
         _, family, output = worst
         reason = (
-            f"exactly, {self.claim.symbol} = {shown_above(bound)}"
+            f"exactly, {self.claim.symbol} = {format_rounded_up(bound)}"
             if bound is not None
             else "an output of one data set is impossible on its neighbour"
         )
@@ -343,23 +341,23 @@ class Attempt:
     # Results ---------------------------------------------------------------------------------------------------------
 
     def _signed(self, rule: str, bound: Fraction, about: Subject, content: Mapping[str, Any]) -> Proof:
-        """Return the proof, after the checker has accepted its certificate."""
+        """Return the proof once the checker has accepted its certificate."""
         mechanism = {
             "mechanism": self.mechanism.name,
             "parameters": plain(dict(self.mechanism.parameters)),
             "functions": dict(sorted(self.names.read.items())),
             "data": self._data,
         }
-        said = {"rule": rule, **mechanism, "claim": self.claim.to_dict(), "bound": str(bound)}
+        head = {"rule": rule, **mechanism, "claim": self.claim.to_dict(), "bound": str(bound)}
         forms = {"forms": sorted(set(map(form_of, self._data)))} if about.listed else {}
-        where = {"domain": dict(about.domain) | forms, "listed": about.listed}
+        subject = {"domain": dict(about.domain) | forms, "listed": about.listed}
         analyst = analyst_of(self.mechanism)
-        where |= {} if analyst is None else {"asked": analyst.written()}
-        certificate = written.signed(json.loads(json.dumps({**said, **where, **content})))
+        subject |= {} if analyst is None else {"asked": analyst.to_data()}
+        certificate = written.signed(json.loads(json.dumps({**head, **subject, **content})))
         try:
             check_certificate(certificate, check_time)
         except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
-            return self._failed(_FailedError(f"the checker refuses what was found: {error}", bound=None), about)
+            return self._failed(_FailedError(f"the checker refuses the certificate: {error}", bound=None), about)
         if seconds_left() < 0:
             return self._failed(_FailedError("the time for a proof is up, after it was checked"), about)
         return Proof(
@@ -386,31 +384,33 @@ class Attempt:
         )
 
 
-def _require_vectors(vectors: Vectors, shown: Sequence[Any]) -> None:
-    """Raise NotProvedError unless data sets that a domain makes are of the one type and in the ranges of its vectors."""
+def _require_vectors(vectors: Vectors, datasets: Sequence[Any]) -> None:
+    """Raise NotProvedError unless the domain's data sets have the type and the ranges that its description gives."""
     if vectors.integer and max(map(abs, (*vectors.low, *vectors.high))) > LARGEST_INTEGER:
         raise NotProvedError(
-            "the integers of the data have more than 53 bits, which floats do not hold exactly; limit the values of the domain"
+            "the data have integers of more than 53 bits, which floats do not represent exactly; limit the domain's values"
         )
     wanted = (np.ndarray, np.dtype(np.int64 if vectors.integer else np.float64), (len(vectors.low),))
-    if any((type(one), getattr(one, "dtype", None), np.shape(one)) != wanted for one in shown):
-        raise NotProvedError("the data arrive in another form than an array of int64 or float64")
-    for one in shown:
-        if np.any((one == 0) & np.signbit(one)):
-            raise NotProvedError("the data hold −0.0, which equals 0.0 and is another number; write 0.0 in the domain")
-        if not all(a <= Fraction(x) <= b for a, x, b in zip(vectors.low, one.tolist(), vectors.high, strict=True)):
+    if any((type(dataset), getattr(dataset, "dtype", None), np.shape(dataset)) != wanted for dataset in datasets):
+        raise NotProvedError("the data do not arrive as an array of int64 or float64")
+    for dataset in datasets:
+        if np.any((dataset == 0) & np.signbit(dataset)):
+            raise NotProvedError(
+                "the data contain −0.0, which equals 0.0 but is another number; write 0.0 in the domain"
+            )
+        if not all(a <= Fraction(x) <= b for a, x, b in zip(vectors.low, dataset.tolist(), vectors.high, strict=True)):
             raise NotProvedError("the data go beyond the ranges that the domain describes")
 
 
 def _require_an_output(traces: Sequence[Trace]) -> None:
-    """Raise NotProvedError if a mechanism raises on every path: it keeps any claim, which tells nothing."""
-    structures = [path.structure for one in traces for path in one.paths]
+    """Raise NotProvedError if a mechanism raises on every path: it satisfies any claim, which is no information."""
+    structures = [path.structure for trace in traces for path in trace.paths]
     if all(structure[:1] == ("raises",) for structure in structures):
         raise NotProvedError(f"the mechanism always raises {structures[0][1]}")
 
 
 def _spelled(dataset: Any) -> str:
-    """Return a text that differs for different data sets. Raises NotProvedError for what no text tells apart."""
+    """Return a text that identifies a data set. Raises NotProvedError for data that no text identifies."""
     if isinstance(dataset, np.ndarray) and type(dataset) is np.ndarray and dataset.dtype.kind in "biufUS":
         return f"array {dataset.dtype} {dataset.shape} {dataset.tolist()!r}"
     if type(dataset) in (list, tuple):
@@ -427,10 +427,10 @@ def _spelled(dataset: Any) -> str:
 def _by_masses(
     laws: Sequence[OutputLaw], families: Sequence[Family], every: Sequence[Sequence[Fraction]]
 ) -> dict[str, Any]:
-    """Return the content of a certificate: all laws, and for each pair the ε of each part."""
+    """Return the content of a certificate: all laws, and the ε of each part of each pair."""
     pairs = []
     for family, epsilons in zip(families, every, strict=True):
         parts = zip(laws[family.left], epsilons, strict=True)
-        each = {str(part.places): str(epsilon) for part, epsilon in parts}
-        pairs.append({"sides": list(family.sides), "traces": [family.left, family.right], "epsilons": each})
+        losses = {str(part.places): str(epsilon) for part, epsilon in parts}
+        pairs.append({"sides": list(family.sides), "traces": [family.left, family.right], "epsilons": losses})
     return {"noise": {}, "laws": [written.law(law) for law in laws], "pairs": pairs}

@@ -1,6 +1,7 @@
-"""The parts of a study: ``numbers`` computes, ``figures`` draws and ``report`` writes; nothing is typed twice.
+"""The parts of a study: ``numbers`` computes, ``figures`` draws, and report.md.jinja is the text; nothing is typed twice.
 
-The report is made from numbers.json alone, so that no sentence can contradict its number.
+The report is made from numbers.json alone: ``report`` computes the values and tables that the template names, so that
+no sentence can contradict its number.
 """
 
 import importlib
@@ -9,9 +10,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 
 from auditor.results.files import to_json, write_whole
+from studies.words import num
 
 STUDIES = ("larger_groups", "private_ratios", "mean", "shifted_inverse", "detection")
 REPORTS = Path(__file__).parent.parent / "reports" / "studies"
@@ -46,8 +49,10 @@ def read(name: str) -> Any:
 
 def report(name: str, numbers: Any) -> str:
     """Return the report of a study, made from its numbers."""
-    text: str = importlib.import_module(f"studies.{name}.report").report(numbers)
-    return text
+    values = importlib.import_module(f"studies.{name}.report").values(numbers)
+    template = (Path(__file__).parent / name / "report.md.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(template, {"num": num}).render(values, numbers=numbers)
 
 
 def truth_of(mechanism: Any, left: Any, right: Any, **parameters: Any) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from auditor.adapters import RELATIONS, adapt, claim_of
+from auditor.adapters import CLAIM_RELATIONS, adapt_object, claim_of
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
@@ -90,7 +90,7 @@ def planned(
     parameters = parameters or {}
     source: Source
     assumptions: tuple[str, ...] = ()
-    adapted = None if isinstance(mechanism, Command | str) else adapt(mechanism, parameters)
+    adapted = None if isinstance(mechanism, Command | str) else adapt_object(mechanism, parameters)
     if isinstance(mechanism, Command):
         source = Program(mechanism, parameters)
     elif isinstance(mechanism, str):
@@ -117,7 +117,7 @@ def planned(
         )
     settings = Settings.of(given)
     relation = str(getattr(neighbours, "relation", ""))
-    claim = Unclaimed() if claim is None else claim_of(claim, relation if relation in RELATIONS else None)
+    claim = Unclaimed() if claim is None else claim_of(claim, relation if relation in CLAIM_RELATIONS else None)
     return Plan(
         name=name or source.name,
         source=as_audited(source, neighbours, settings),

@@ -8,58 +8,58 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Evidence, Seen, no_answer
-from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.evidence import CanaryEvidence
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
+from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import OF_LAST
+from auditor.auditing.warnings import uneven
 from auditor.blackbox.batches import COIN, NOISE, Batch, Phase, stream
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessFailure
 from auditor.blackbox.sample import Stream
-from auditor.bounds.drift import FALSE_WARNING, drifts
-from auditor.bounds.evidence import Bound
 from auditor.bounds.intervals import Floats
-from auditor.bounds.one_run import GuessLooks, surest_guesses
+from auditor.bounds.one_run import OneRunGuesses, count_right_guesses
 from auditor.claims import PrivacyClaim
 from auditor.errors import MechanismError
-from auditor.events.observed import ObservedCanaries
 from auditor.interfaces import Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.pair import Pair, Relation
-from auditor.results.result import Illustration, Judgement
-from auditor.verdict import judge
 
 
-def audit_one_run(plan: Plan, draw: Draw) -> Seen:
+def audit_one_run(ledger: Ledger) -> Audit:
     """Audit a claim by guesses at which canaries were in the data, which scores make, in all runs together.
 
     Coins of different runs are independent. So several runs are one run with more canaries. After 1, 2, 4 … runs the
     guesses are tested at a share of the level, and the audit ends if they refute the claim. The shares add up to at
     most 1, so all bounds hold together. Raises MechanismError if the mechanism or the score cannot be loaded.
     """
-    domain = plan.neighbours
+    plan, domain = ledger.plan, ledger.plan.neighbours
     assert isinstance(domain, Canaries)
     runs, reason, shares, share = list[Run](), "", {} if plan.settings.sharpen else shares_of_looks(domain.runs), 1.0
     for number in range(domain.runs):
-        if number and draw.time_is_up(None, number):
+        if number and ledger.time_is_up(None, number):
             reason = f"{plan.settings.seconds:g} seconds were over: {number:,} of {domain.runs:,} runs done"
             break
         run = Run(**plan.store.recall(f"run {number}", functools.partial(_run, plan, domain, number)))
-        draw.spend(Phase.BOUND, 1)
+        ledger.spend(Phase.BOUND, 1)
         if run.failure:
             # Whether a run fails may depend on its coins. So leaving out this run would bias the guesses.
-            return no_answer(f"run {number + 1} failed: {run.failure}")
+            return Audit.without_answer(ledger, f"run {number + 1} failed: {run.failure}")
         runs.append(run)
-        draw.report(Phase.BOUND, number + 1, domain.runs)
+        ledger.report(Phase.BOUND, number + 1, domain.runs)
         look = shares.get(number + 1)
         if look and evidence(plan, domain, runs, "", look).refutes(plan.alpha):
             reason, share = f"refuted after {number + 1:,} of {domain.runs:,} runs", look
             break
         share -= look or 0.0  # the last look has all that is left
-    warnings = uneven(runs) if domain.apart and len(runs) > 1 else ()
     reason = reason or ("the run done" if len(runs) == 1 else f"all {len(runs):,} runs done")
-    return Seen(evidence(plan, domain, runs, reason, share), warnings=warnings)
+    audit = Audit(ledger, evidence(plan, domain, runs, reason, share))
+    if not domain.apart or len(runs) == 1:
+        return audit
+    counted = [count_right_guesses(*_arrays([run]), len(run.scores)) for run in runs]
+    return audit.warn(*uneven([(each.wins, each.guesses - each.wins) for each in counted]))
 
 
 def _run(plan: Plan, domain: Canaries, number: int) -> dict[str, Any]:
@@ -140,79 +140,14 @@ def run_once(plan: Plan, domain: Canaries, number: int) -> Run:
 # --- The evidence of the guesses of all runs ---
 
 
-def uneven(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a warning if the runs' right guesses differ by more than chance allows for canaries that do not affect each other."""
-    counted = [surest_guesses(*_arrays([run]), len(run.scores)) for run in runs]
-    tables = [(one.wins, one.guesses - one.wins) for one in counted]
-    all_right, all_wrong = map(sum, zip(*tables, strict=True))
-    others = [(all_right - right, all_wrong - wrong) for right, wrong in tables]
-    if not drifts(tables, others):
-        return ()
-    return (
-        "the number of right guesses differs between the runs by more than chance: canaries affect each other, "
-        "or the mechanism changes. "
-        f"If canaries affect each other, the bound is wrong; leave out `apart` (this warning is false with probability "
-        f"{FALSE_WARNING:g})",
-    )
-
-
 def _arrays(runs: Sequence[Run]) -> tuple[Floats, NDArray[np.bool_]]:
     return np.concatenate([run.scores for run in runs]), np.concatenate([run.inside for run in runs]).astype(bool)
 
 
-def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: float) -> "CanaryEvidence":
+def evidence(plan: Plan, domain: Canaries, runs: list[Run], reason: str, share: float) -> CanaryEvidence:
     """Count the right guesses among the surest guesses, in all runs, for a bound at a share of the level."""
     assert isinstance(plan.claim, PrivacyClaim)
     scores, inside = _arrays(runs)
     numbers = sorted({min(number, len(scores)) for number in domain.guesses}, reverse=True)
-    seen = tuple(surest_guesses(scores, inside, number) for number in numbers)
-    return CanaryEvidence(plan.claim, GuessLooks(seen, domain.apart), len(domain.canaries), len(runs), reason, share)
-
-
-@dataclass(frozen=True, slots=True)
-class CanaryEvidence(Evidence):
-    """How many guesses were right in ``runs``, each with the same number of ``canaries``, for a bound at a share of the level."""
-
-    claim: PrivacyClaim
-    looks: GuessLooks
-    canaries: int
-    runs: int
-    reason: str
-    share: float
-
-    def bound(self, alpha: float) -> float:
-        return self.looks.bound(self.claim, self.share * alpha)
-
-    def refutes(self, alpha: float) -> bool:
-        """See Evidence; faster, since it does not compute the bound."""
-        return self.looks.refute(self.claim, self.share * alpha)
-
-    def p_value(self) -> float:
-        """See Evidence; in closed form if canaries are ``apart``: no canary affects another's score."""
-        if not self.looks.apart:
-            return Evidence.p_value(self)
-        return min(1.0, self.looks.p_value_apart(self.claim) / self.share)
-
-    def judge(self, alpha: float) -> Judgement:
-        name = "guesses in one run" if self.runs == 1 else f"guesses in {self.runs:,} runs"
-        bound = Bound(self.claim.quantity, self.bound(alpha), 1 - alpha, name)
-        own, epsilons = self.share * alpha, np.linspace(0.0, max(1.0, 2 * self.claim.value), 17).tolist()
-        best = self.looks.best(self.claim, own)
-        event = ObservedCanaries(
-            f"the surest guesses at which of {self.canaries:,} canaries were in the data",
-            self.canaries,
-            self.runs,
-            self.looks.apart,
-            tuple((one.guesses, one.wins) for one in (best, *(one for one in self.looks.seen if one != best))),
-        )
-        return Judgement(
-            judge(self.claim, bound),
-            self.reason,
-            bound,
-            event,
-            {name: self.looks.detectable(self.claim, own, chance) for name, chance in CHANCES},
-            self.p_value(),
-            alpha,
-            self.share,
-            illustration=Illustration(profile=tuple((each, self.looks.delta(each, own)) for each in epsilons)),
-        )
+    seen = tuple(count_right_guesses(scores, inside, number) for number in numbers)
+    return CanaryEvidence(plan.claim, OneRunGuesses(seen, domain.apart), len(domain.canaries), len(runs), reason, share)

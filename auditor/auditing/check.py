@@ -2,17 +2,19 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from auditor.auditing.health_checks import NO_EFFECT, alike, data_arrive, some_pairs
+from auditor.auditing.no_answer import data_arrive, some_pairs
 from auditor.auditing.plan import Plan
+from auditor.auditing.warnings import NO_EFFECT, alike
 from auditor.blackbox.batches import Batch, Phase, Trial, draw_twice, rng_at
 from auditor.blackbox.host import Hosted, isolated
 from auditor.blackbox.mechanism import Mechanism
+from auditor.blackbox.observing import OBSERVERS
 from auditor.blackbox.process import ProcessFailure, TimedOut
 from auditor.blackbox.sample import SIDES, TRIAL
-from auditor.door import outcome, text_of
-from auditor.errors import duration, how_many
+from auditor.errors import duration, how_many, visible
+from auditor.foreign_code import message_of, result_or_error
 from auditor.neighbours.pair import Pair, data_words, plain
 from auditor.neighbours.scripts import is_dialogue
 
@@ -33,6 +35,21 @@ CHANGES_DATA = (
     "a call changes the data set that it is given, in place. The audit gives each call a copy of its own, so it does not see what "
     "that does to later calls; copy the data set before changing it"
 )
+
+PRINTS = (
+    "and the audit looks at what it returns only; if others may read what is printed, add `observe: [stdout]`, and do not print "
+    "what is not noisy"
+)
+
+
+class SideEffects(NamedTuple):
+    """Whether a call changes the data set that it is given, and what it prints to standard output and error."""
+
+    changes: bool = False
+    printed: str = ""
+
+
+NO_EFFECTS = SideEffects()
 
 
 def draw_once(plan: Plan) -> "FirstOutputs":
@@ -64,18 +81,21 @@ def draw_once(plan: Plan) -> "FirstOutputs":
                 size = TRIAL if time.monotonic() - began < 1 else 1
                 batch = Batch(pair, size, Phase.CHECK, (0,))
                 trial = draw_twice(drawer, plan.settings.seed, plan.name, batch)
-                changes: object = False
+                effects: object = None
                 if size > 1 and isinstance(drawer, Hosted) and not is_dialogue(pair.left):
-                    changes = outcome(drawer.apply, _changes, pair)
-                return FirstOutputs(plan, pair, left, right, trial, changes is True)
+                    effects = result_or_error(drawer.apply, _side_effects, pair)
+                known = effects if isinstance(effects, SideEffects) else NO_EFFECTS
+                return FirstOutputs(plan, pair, left, right, trial, known)
     finally:
         plan.source.close()
     assert first is not None  # a domain has a pair
     return first
 
 
-def _changes(mechanism: Mechanism, pair: Pair) -> bool:
-    return mechanism.changes(pair, rng_at(0, Phase.CHECK))
+def _side_effects(mechanism: Mechanism, pair: Pair) -> SideEffects:
+    with OBSERVERS["stdout"]() as read:
+        changes = mechanism.changes(pair, rng_at(0, Phase.CHECK))
+        return SideEffects(changes, str(read()).strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +107,7 @@ class FirstOutputs:
     left: Any
     right: Any
     trial: Trial | None = None
-    changes: bool = False  # whether a call changes the data set that it is given
+    effects: SideEffects = NO_EFFECTS
 
     @property
     def failures(self) -> list[BaseException]:
@@ -121,7 +141,11 @@ class FirstOutputs:
                 return ONE_CALL_SHARES if not plan.source.is_program and plan.drawer().batched else ALL_EQUAL
             if not trial.same and (plan.source.is_program or plan.drawer().takes_rng):
                 return IGNORES_RNG
-        return CHANGES_DATA if self.changes else ""
+        if self.effects.changes:
+            return CHANGES_DATA
+        if (printed := self.effects.printed) and "stdout" not in plan.settings.observe:
+            return f"a call prints “{visible(printed, 80)}”, {PRINTS}"
+        return ""
 
     def doubt(self) -> str:
         """Return a warning about outputs of two neighbours; an empty text if there is none."""
@@ -156,4 +180,4 @@ def _outcome(output: object) -> str:
 
 def raised_words(error: BaseException) -> str:
     """Return the kind of an exception and its message."""
-    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else text_of(error)}"
+    return f"{type(error).__name__}: {error.message() if isinstance(error, ProcessFailure) else message_of(error)}"

@@ -6,17 +6,13 @@ Counts can still be invented. `auditor replay --check` compares the counts with 
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from auditor.auditing.canary_flow import CanaryEvidence
-from auditor.auditing.draw import Tally
-from auditor.auditing.outcome import Evidence, levels_of
-from auditor.auditing.pair_search import FoundPair
-from auditor.auditing.pairwise_flow import Counted, CountEvidence
-from auditor.auditing.probability_flow import RateEvidence
+from auditor.auditing.evidence import CanaryEvidence, CountedTest, CountEvidence, Evidence, RateEvidence
+from auditor.auditing.outcome import levels_of
 from auditor.auditing.query_flow import judged_again
 from auditor.bounds.divergences import Wager
-from auditor.bounds.one_run import GuessLooks, RightGuesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
@@ -36,7 +32,7 @@ from auditor.verdict import Verdict
 
 # More canaries than anybody has, and few enough to compute with.
 MOST_CANARIES = 10_000_000
-Reported = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
+ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -87,20 +83,18 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
             if canaries * runs > MOST_CANARIES:
                 raise InvalidInputError(f"{canaries * runs:,} canaries; at most {MOST_CANARIES:,} are looked at")
-            seen = tuple(RightGuesses(canaries * runs, *numbers) for numbers in guesses)
-            return CanaryEvidence(claim, GuessLooks(seen, apart), canaries, runs, reason, audit.judgement.share)
-        case event if isinstance(event, Reported) and isinstance(event, ObservedReport) == isinstance(
+            seen = tuple(GuessTally(canaries * runs, *numbers) for numbers in guesses)
+            return CanaryEvidence(claim, OneRunGuesses(seen, apart), canaries, runs, reason, audit.judgement.share)
+        case event if isinstance(event, ReportedEvent) and isinstance(event, ObservedReport) == isinstance(
             claim, Probability
         ):
             outputs, is_textbook = _outputs(event), audit.bound is not None and audit.bound.method == TwoIntervals.name
             method = method_for(claim, TwoIntervals.name if is_textbook else "fixed", 0.001, outputs)
             test: Any = _AsReported(event)
-            shown, share, pair = audit.judgement.round, audit.judgement.share, audit.pair
-            found: Any = pair and FoundPair(pair, cast("PrivacyClaim", claim))
-            sample: Any = None
-            one = Counted(shown, found, method, test, event.counted(), share, sample, Tally(outputs=outputs))
+            shown, share = audit.judgement.round, audit.judgement.share
+            counted = CountedTest(method, test, event.counted(), outputs, share, shown)
             kind = RateEvidence if isinstance(claim, Probability) else CountEvidence
-            return kind(claim, one, [one], (), reason)
+            return kind(claim, counted, [counted], reason)
     raise InvalidInputError(f"its event cannot test a claim of {claim}")
 
 
@@ -108,7 +102,7 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
 class _AsReported:
     """The test of an event whose counts are known."""
 
-    event: Reported
+    event: ReportedEvent
 
     @property
     def events(self) -> tuple[ObservedRule, ...]:

@@ -23,13 +23,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.bounds.evidence import GuessCounts, ProfileCounts
+from auditor.bounds.intervals import clopper_pearson_limits
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.defaults import BITS
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import ObservedProfile, ObservedRule
-from auditor.interfaces import Domain, Interval, Test
+from auditor.interfaces import Domain, Limits, Test
 from auditor.methods import method_for
-from auditor.methods.guessing import limits
 from auditor.neighbours.pair import Pair
 from auditor.results.files import to_json
 from auditor.results.reader import fitting, frozen_test, run_from_text
@@ -95,10 +95,10 @@ class Earlier:
         """Whether the event guessed at significantly more outputs before than in new counts."""
         before = self.counts
         assert isinstance(before, GuessCounts)
-        often = limits(before.guesses, before.trials, self.share * ERROR)[0]
-        return limits(counts.guesses, counts.trials, ERROR)[1] < often
+        often = clopper_pearson_limits(before.guesses, before.trials, self.share * ERROR)[0]
+        return clopper_pearson_limits(counts.guesses, counts.trials, ERROR)[1] < often
 
-    def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Interval:
+    def _loss(self, counts: GuessCounts | ProfileCounts, share: float = 1.0) -> Limits:
         found = method_for(self.claim, "fixed", ERROR, self.outputs).interval(counts, share * ERROR)
         assert found is not None
         return found

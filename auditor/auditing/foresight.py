@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
-from auditor.bounds.bisection import beginning
-from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
+from auditor.bounds.bisection import bracket_threshold
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, default_guess_numbers
 from auditor.claims import PrivacyClaim
 from auditor.neighbours.canaries import Canaries
 from auditor.verdict import refuting_side
@@ -53,14 +53,14 @@ def foresee(plan: Plan) -> list[Foresight]:
     ]
 
 
-def _looks(plan: Plan, canaries: Canaries, number: int, *, apart: bool) -> tuple[GuessLooks, float]:
+def _looks(plan: Plan, canaries: Canaries, number: int, *, apart: bool) -> tuple[OneRunGuesses, float]:
     """Return the numbers of guesses on ``number`` canaries, and the level. The guesses are the plan's share of them."""
     planned = canaries.runs * len(canaries.canaries)
     scaled = {max(1, guesses * number // planned) for guesses in canaries.guesses}
-    usual = canaries.guesses == usual_guesses(planned)
-    seen = tuple(RightGuesses(number, guesses, 0) for guesses in (usual_guesses(number) if usual else scaled))
+    usual = canaries.guesses == default_guess_numbers(planned)
+    seen = tuple(GuessTally(number, guesses, 0) for guesses in (default_guess_numbers(number) if usual else scaled))
     share = OF_LAST if canaries.runs > 1 and not plan.settings.sharpen else 1.0
-    return GuessLooks(seen, apart), share * plan.alpha
+    return OneRunGuesses(seen, apart), share * plan.alpha
 
 
 def _canaries_caught(plan: Plan, canaries: Canaries, chance: float) -> float:
@@ -87,7 +87,7 @@ def canaries_needed(
     if math.isinf(least):
         return math.inf
     low = int(least)
-    return beginning(catches, low, max(1, 2 * low), lambda low, high: high - low <= low // 100 + 1, 10**7)[1]
+    return bracket_threshold(catches, low, max(1, 2 * low), lambda low, high: high - low <= low // 100 + 1, 10**7)[1]
 
 
 def smallest_caught(plan: Plan, share: float, chance: float) -> float:
@@ -103,4 +103,4 @@ def _outputs_needed(plan: Plan, share: float, chance: float) -> float:
         caught = smallest_caught(plan.with_settings(samples=outputs), share, chance)
         return caught >= wanted if is_promised_large else caught <= wanted
 
-    return beginning(catches, 100, 200, lambda low, high: high - low <= low // 100 + 1, 10**13)[1]
+    return bracket_threshold(catches, 100, 200, lambda low, high: high - low <= low // 100 + 1, 10**13)[1]

@@ -6,7 +6,7 @@ privacy, or on few pairs if the domain has no such paths. The claim says how lar
 small, or so large that it says nothing, a first search on neighbours shows how much the mechanism loses.
 
 A stage looks at pairs: it draws outputs on each, and a method computes what the pair promises. This is the chance that
-the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.prospect`).
+the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.utility`).
 """
 
 import functools
@@ -19,22 +19,22 @@ from typing import TypeVar
 
 import numpy as np
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.ledger import Ledger
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
-from auditor.bounds.prospect import (
+from auditor.bounds.digits import round_significant
+from auditor.bounds.utility import (
     UNLIKE_IF_SIMPLE,
     WORTH_OF_BOUND,
     WORTH_TO_EXPLORE,
+    Outlook,
     Prior,
-    Promised,
     Prospect,
-    outlooks,
-    prior_of_all,
+    fit_prior_to_pilots,
+    judge_prospects,
 )
 from auditor.claims import PrivacyClaim, PureDP
 from auditor.events.selection import FEW_OUTPUTS
@@ -76,20 +76,20 @@ class Looks:
 
     plan: Plan
     now: Round
-    draw: Draw
+    ledger: Ledger
     rounds: int = 0
     known_kinds: dict[str, str] = field(default_factory=dict)
     one_by_one: bool = False
 
     def __post_init__(self) -> None:
         self.rng = rng_at(self.plan.settings.seed, Phase.SEARCH, self.now.number)
-        self.before = self.draw.spent.search
+        self.before = self.ledger.spent.search
         self.simple = {pair.key() for pair in self.plan.domain.simplest()[:CLOSELY]}
 
     @property
     def spent(self) -> int:
         """How many outputs this search has drawn."""
-        return self.draw.spent.search - self.before
+        return self.ledger.spent.search - self.before
 
     def method(self, claim: PrivacyClaim, steps: int = 1) -> AnyMethod:
         """Return the method that tests ``claim`` on data sets ``steps`` moves apart, for the bound of the round."""
@@ -100,7 +100,7 @@ class Looks:
     ) -> "tuple[Look, ...]":
         """Look at pairs and return the looks, joined with earlier looks in ``known``; ``name`` is the stage's."""
         method = self.method(claim)
-        self.draw.pairs.update(pair.key() for pair in pairs)
+        self.ledger.pairs.update(pair.key() for pair in pairs)
         seen = self.on(pairs, outputs_each, functools.partial(_pair_look, method))
         self.known_kinds.update((pair.key(), kind) for pair, (_, kind, _) in zip(pairs, seen, strict=True))
         # A batch that raises hides its other outputs. So the next looks call the mechanism for each output.
@@ -116,12 +116,12 @@ class Looks:
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
         """Return what each pair of data sets promises. The pairs need not be neighbours: they may be ends of a path."""
         seen = self.on(drawn_on, outputs_each, functools.partial(shown_by, method))
-        return Promised.of([method.prospects(one) for one in seen], method.claim.value).utilities()
+        return Outlook.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
         """Note for the report how many pairs a stage looked at, and with how many outputs."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
-        self.draw.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
+        self.ledger.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
 
     def kinds(self, pairs: Sequence[Pair]) -> list[str]:
         """Return the kind of each pair's outputs. An unknown kind is found with FIRST_LOOK outputs."""
@@ -142,7 +142,7 @@ class Looks:
             Batch(pair, each, Phase.SEARCH, (self.now.number, number, since + i), one_by_one=self.one_by_one)
             for i, pair in enumerate(pairs)
         ]
-        return self.draw.draw_each(batches, observe, self.before + self.now.search)
+        return self.ledger.draw_each(batches, observe, self.before + self.now.search)
 
 
 def outputs_at_distance(outputs: int, steps: int) -> int:
@@ -244,11 +244,11 @@ class Known:
     @functools.cached_property
     def prior(self) -> Prior:
         """The prior of losses, fitted to all pairs that were looked at."""
-        return prior_of_all([look.prospects for look in self.seen.values()])
+        return fit_prior_to_pilots([look.prospects for look in self.seen.values()])
 
     @functools.cached_property
-    def _promised(self) -> Promised:
-        return Promised.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
+    def _promised(self) -> Outlook:
+        return Outlook.of([look.prospects for look in self.seen.values()], self.claim.value, self.prior)
 
     def best(self, worth: float | None = None) -> list[tuple[Look, float]]:
         """Return all looks with what they promise, the best first; ``worth`` replaces the usual worth of a bound."""
@@ -262,17 +262,15 @@ class SearchStage:
     """A stage of the search.
 
     ``share`` is the stage's part of the outputs of its list of stages. Exactly one stage of a list has None: it gets
-    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``only`` states
-    in words the condition that ``when`` tests. ``parts`` are inner stages. Names are unique, since a report adds up the
-    stages of one name. ``look`` draws by ``look_at``, or notes what it drew by ``Looks.enter``. The last stage of
-    ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the last two stages of ON_NEIGHBOURS.
+    what the others leave. ``look`` and ``when`` get the number of outputs, and ``look`` may draw fewer. ``parts`` are
+    inner stages. Names are unique, since a report adds up the stages of one name. ``look`` draws by ``look_at``, or
+    notes what it drew by ``Looks.enter``. The last stage of ON_NEIGHBOURS sets ``Known.found``. FROM_THE_BEST takes the
+    last two stages of ON_NEIGHBOURS.
     """
 
     name: str
     share: float | None
     look: "Callable[[Looks, Known, SearchStage, float], Known]"
-    why: str
-    only: str = ""
     when: Callable[[Looks, Known, float], bool] | None = None
     parts: "tuple[SearchStage, ...]" = ()
 
@@ -287,21 +285,6 @@ def in_stages(stages: Sequence[SearchStage], looks: Looks, known: Known, outputs
         if stage.when is None or stage.when(looks, known, share):
             known = stage.look(looks, known, stage, share)
     return known
-
-
-def planned_stages(
-    stages: Sequence[SearchStage], outputs: float, depth: int = 0
-) -> Iterator[tuple[int, SearchStage, float]]:
-    """Yield the depth, the stage, and its outputs if all stages are carried out. Inner stages follow their outer stage.
-
-    >>> next(planned_stages(SEARCH, 100_000))[2]
-    15000.0
-    """
-    fixed = sum(stage.share or 0.0 for stage in stages)
-    for stage in stages:
-        share = (1 - fixed if stage.share is None else stage.share) * outputs
-        yield depth, stage, share
-        yield from planned_stages(stage.parts, share, depth + 1)
 
 
 def look_at(looks: Looks, known: Known, stage: SearchStage, outputs: float, pairs: Sequence[Pair]) -> Known:
@@ -336,12 +319,12 @@ ORDERS, ROUNDING = 24, 1e-6
 
 def has_same_noise(looks: Looks) -> bool:
     """Return whether all randomness is the auditor's."""
-    return looks.draw.reproducible and looks.plan.drawer().takes_rng
+    return looks.ledger.reproducible and looks.plan.drawer().takes_rng
 
 
 def ranks_pairs(looks: Looks) -> bool:
     """Return whether outputs with the same noise rank pairs: on most compared pairs the two sides differ."""
-    apart = [distance for (_, size), distance in looks.draw.distances.items() if size == SIZE]
+    apart = [distance for (_, size), distance in looks.ledger.distances.items() if size == SIZE]
     return sum(distance > ROUNDING for distance in apart) > len(apart) / 2
 
 
@@ -352,15 +335,15 @@ def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: flo
     tried = list(itertools.islice(_distinct(looks), most))
     if len(tried) < 8:  # too few to be worth it
         return replace(known, farthest=_farthest_of_all(looks, known))
-    distances = looks.draw.compare(tried, SIZE)
+    distances = looks.ledger.compare(tried, SIZE)
     climbers = int(OF_NEAR * most / OF_MANY / (CLIMBS * NEAR))
     for _ in range(CLIMBS):
         near = [domain.mutate(tried[i], looks.rng) for i in best_first(distances)[:climbers] for _ in range(NEAR)]
         tried += near
-        distances += looks.draw.compare(near, SIZE)
+        distances += looks.ledger.compare(near, SIZE)
     looks.enter(stage.name, len(distances), 2 * SIZE, known.claim)
     again = [tried[i] for i in best_first(distances)[: max(1, int(OF_AGAIN * outputs / (2 * AGAIN)))]]
-    proposed = [*_of_orders(looks, most), *_farthest(again, looks.draw.compare(again, AGAIN))]
+    proposed = [*_of_orders(looks, most), *_farthest(again, looks.ledger.compare(again, AGAIN))]
     rest = (1 - OF_MANY - OF_NEAR - OF_AGAIN) * outputs
     proposed = proposed[: max(1, int(rest) // (2 * FIRST_LOOK))]
     known = look_at(looks, known, stage, min(rest, OUTPUTS_OF_LOOK * len(proposed)), proposed)
@@ -369,14 +352,14 @@ def with_same_noise(looks: Looks, known: Known, stage: SearchStage, outputs: flo
 
 def _farthest_of_all(looks: Looks, known: Known) -> Pair | None:
     """Return the farthest of all pairs that were looked at and compared with AGAIN outputs; None if there is none."""
-    apart = {key: looks.draw.distances.get((key, AGAIN), 0.0) for key in known.seen}
+    apart = {key: looks.ledger.distances.get((key, AGAIN), 0.0) for key in known.seen}
     farthest = max(apart, key=apart.__getitem__, default="")
     return known.seen[farthest].pair if farthest and apart[farthest] > ROUNDING else None
 
 
 def _distinct(looks: Looks) -> Iterator[Pair]:
     """Yield pairs to compare, each once, without those compared before. The kinds of pairs take turns."""
-    seen = {key for key, _ in looks.draw.distances}
+    seen = {key for key, _ in looks.ledger.distances}
     domain = looks.plan.domain
     randoms = (domain.random(looks.rng) for _ in range(MOST_COMPARED))
     kinds = domain.simplest(), domain.each_value(), domain.crowds(), domain.corners(), randoms
@@ -390,7 +373,7 @@ def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
     """Return the pairs with the largest distances, at most ALIKE for each distance."""
     chosen, number = list[Pair](), Counter[float]()
     for i in best_first(distances):
-        equal = significant(distances[i], 2)
+        equal = round_significant(distances[i], 2)
         number[equal] += 1
         if number[equal] <= ALIKE and distances[i] > ROUNDING:
             chosen.append(pairs[i])
@@ -400,11 +383,11 @@ def _farthest(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Pair]:
 def _of_orders(looks: Looks, most: int) -> list[Pair]:
     """Return the step between two orders of the same records that moves outputs most; an empty list if none does."""
     paths = orders(looks, most // 16)
-    apart = looks.draw.compare([*map(ends, paths)], SIZE)
+    apart = looks.ledger.compare([*map(ends, paths)], SIZE)
     if not any(distance > ROUNDING for distance in apart):
         return []
     along = paths[best_first(apart)[0]]
-    return [likeliest_step(along, lambda halves: looks.draw.compare([*map(ends, halves)], SIZE))]
+    return [likeliest_step(along, lambda halves: looks.ledger.compare([*map(ends, halves)], SIZE))]
 
 
 def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
@@ -532,44 +515,38 @@ def _last(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Kno
 
 
 ON_NEIGHBOURS = (
+    # Two calls with the same noise tell how far a pair moves the outputs.
     SearchStage(
         "many pairs, by outputs with the same noise",
         0.18,
         with_same_noise,
-        "two calls tell how far a pair moves the outputs",
-        only="if all randomness is the auditor's",
         when=lambda looks, known, outputs: has_same_noise(looks),
     ),
-    SearchStage("the simplest pairs", 0.08, _simplest, "most faults show on one or two records"),
-    SearchStage(
-        "corners, crowds and random pairs", 0.12, _corners, "others show at the ends of ranges, in crowds, or anywhere"
-    ),
-    SearchStage(
-        "the simplest pairs, with more outputs", 0.18, _closely, "rare faults show on one or two records as well"
-    ),
+    # Most faults show on one or two records.
+    SearchStage("the simplest pairs", 0.08, _simplest),
+    # Others show at the ends of ranges, in crowds, or anywhere.
+    SearchStage("corners, crowds and random pairs", 0.12, _corners),
+    # Rare faults show on one or two records as well.
+    SearchStage("the simplest pairs, with more outputs", 0.18, _closely),
+    # A mechanism may depend on the order of records.
     SearchStage(
         "the same records in another order",
         0.08,
         _reactions,
-        "a mechanism may depend on the order of records",
-        only="if the mechanism has randomness of its own",
         when=lambda looks, known, outputs: not has_same_noise(looks),
     ),
+    # A mechanism that refuses small data sets leaks most at the smallest size that it accepts. Bisection finds this size,
+    # with far fewer outputs than the stage's share.
     SearchStage(
         "where the kind of output changes",
         0.10,
         _edges,
-        "a mechanism that refuses small data sets leaks most at the smallest accepted size",
-        only="only if its share is enough for a bisection; it uses far less than its share",
         when=lambda looks, known, outputs: outputs > FIRST_LOOK * MOST_EDGES * MOST_HALVINGS,
     ),
-    SearchStage(
-        "the most promising of these, and pairs near them",
-        None,
-        _climb,
-        "most outputs go to the pairs with the best chance to refute the claim",
-    ),
-    SearchStage("the best of all", OF_BEST, _last, "the best of many looks was lucky, so it is looked at again"),
+    # Most outputs go to the pairs with the best chance to refute the claim.
+    SearchStage("the most promising of these, and pairs near them", None, _climb),
+    # The best of many looks was lucky, so it is looked at again.
+    SearchStage("the best of all", OF_BEST, _last),
 )
 # After a claim is refuted on neighbours, the search is a climb from the best known pairs, and the last comparison.
 FROM_THE_BEST = ON_NEIGHBOURS[-2:]
@@ -604,7 +581,7 @@ class FoundPair:
     looks: Mapping[str, Look] = field(default_factory=dict)
 
 
-def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, refuted: bool = False) -> FoundPair:
+def find_pair(plan: Plan, now: Round, ledger: Ledger, seen: Mapping[str, Look], *, refuted: bool = False) -> FoundPair:
     """Search the domain for the pair with the best forecast for a round's bound; ``seen`` holds earlier looks by pair
     key.
 
@@ -612,7 +589,7 @@ def find_pair(plan: Plan, now: Round, draw: Draw, seen: Mapping[str, Look], *, r
     """
     kinds, claim = {key: look.kind for key, look in seen.items() if look.kind}, plan.claim
     assert isinstance(claim, PrivacyClaim)
-    looks = Looks(plan, now, draw, known_kinds=kinds)
+    looks = Looks(plan, now, ledger, known_kinds=kinds)
     stages = FROM_THE_BEST if refuted and seen and steps_apart(claim) == 1 else SEARCH
     before = Known(claim, seen=seen, refuted=refuted).judged_by(looks.method(claim))
     known = in_stages(stages, looks, before, now.search)
@@ -634,7 +611,7 @@ def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float
     if not looks.spent or seen.found is None:
         return known
     pair = seen.found.pair
-    _, bounds = outlooks(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
+    _, bounds = judge_prospects(seen.seen[pair.key()].prospects, seen.prior, known.claim.value)
     method = looks.method(_shown(known.claim, bounds.max(initial=0.0)))
     return replace(known.judged_by(method), first=(*known.first, pair))
 
@@ -711,7 +688,7 @@ def _small_loss(looks: Looks, known: Known, stage: SearchStage, outputs: float) 
 
     def evaluate(pairs: Sequence[Pair], each: int) -> list[float]:
         seen = looks.on_pairs("few pairs, for a small violation", pairs, each, claim, {})
-        return Promised.of([look.prospects for look in seen], claim.value).utilities()
+        return Outlook.of([look.prospects for look in seen], claim.value).utilities()
 
     budget = Budget(round(outputs), most_pairs=affordable_pairs(claim, round(outputs)))
     best = search_pairs(domain, evaluate, budget, looks.rng)
@@ -722,14 +699,14 @@ def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outpu
     """Return for each pair what a step of a path through it promises, by outputs on the ends of the path."""
     steps, exponent = steps_apart(claim), claim.group_exponent or 1
     method, paths = looks.method(claim, steps), [path(looks.plan.domain, pair, steps) for pair in pairs]
-    looks.draw.pairs.update(pair.key() for pair in pairs)
+    looks.ledger.pairs.update(pair.key() for pair in pairs)
     seen = looks.on([*map(ends, paths)], outputs_each, functools.partial(shown_by, method))
     looks.enter("data sets at a distance, for a small violation", len(pairs), outputs_each, claim)
     by_step = [
-        [one.of_steps(len(along) ** exponent) for one in method.prospects(evidence)]
+        [one.per_step(len(along) ** exponent) for one in method.prospects(evidence)]
         for evidence, along in zip(seen, paths, strict=True)
     ]
-    return Promised.of(by_step, claim.value).utilities()
+    return Outlook.of(by_step, claim.value).utilities()
 
 
 def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
@@ -741,36 +718,34 @@ def _most_lossy_step(looks: Looks, known: Known, stage: SearchStage, outputs: fl
 
 
 OF_THE_SIZE = (
+    # A small loss takes too many outputs to show on each pair of neighbours.
     SearchStage(
         "a small violation, on data sets far apart or on few pairs",
         0.70,
         _small_loss,
-        "a small loss takes too many outputs to show on each pair of neighbours",
-        only="if the claim or the observed loss is small",
         when=lambda looks, known, outputs: _small_is_searched(looks.plan.domain, known.claim, round(outputs)),
     ),
+    # A loss seen at a distance may come from a single step.
     SearchStage(
         "the step of a path with the largest loss",
         0.10,
         _most_lossy_step,
-        "a loss seen at a distance may come from a single step",
-        only="if data sets far apart were searched",
         when=lambda looks, known, outputs: len(known.along) > 1,
     ),
-    SearchStage("neighbours", None, on_neighbours, "a large loss shows there with few outputs", parts=ON_NEIGHBOURS),
+    # A large loss shows there with few outputs.
+    SearchStage("neighbours", None, on_neighbours, parts=ON_NEIGHBOURS),
 )
 # The stages of a search. To tune the search, change this list, OF_THE_SIZE or ON_NEIGHBOURS.
 SEARCH = (
+    # A claim that is small, or so large that it says nothing, does not say how large a loss to look for.
     SearchStage(
         "the loss of the mechanism on neighbours",
         0.15,
         _what_is_lost,
-        "the claim does not say how large a loss to look for",
-        only="if the claim is small, or so large that it says nothing",
         when=lambda looks, known, outputs: (
             _is_far(known.claim) or _small_is_searched(looks.plan.domain, known.claim, looks.now.search)
         ),
         parts=ON_NEIGHBOURS,
     ),
-    SearchStage("a violation of that size", None, _of_the_size, "the search itself", parts=OF_THE_SIZE),
+    SearchStage("a violation of that size", None, _of_the_size, parts=OF_THE_SIZE),
 )

@@ -7,15 +7,16 @@ from typing import Any, Literal, get_args
 
 from auditor.auditing.earlier import Earlier, earlier_violation, from_text
 from auditor.auditing.sizes import GROWTH, rounds_for
+from auditor.blackbox.audit_store import AuditStore, Mode
 from auditor.blackbox.batches import Phase, Trial
 from auditor.blackbox.host import isolated
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.observing import observing
 from auditor.blackbox.sample import Drawer
 from auditor.blackbox.sampling import Execution
-from auditor.blackbox.store import AuditStore, Mode, Store
+from auditor.blackbox.store import Store
 from auditor.blackbox.workers import processes
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.claims import Claim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import (
     FEWEST,
@@ -31,7 +32,7 @@ from auditor.defaults import (
     SettingsKeywords,
 )
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, require_keywords, require_known
-from auditor.events.selection import ANSWERS
+from auditor.events.selection import SESSION_ANSWERS
 from auditor.interfaces import AnyMethod, Domain, Source, Test, require_domain
 from auditor.methods import method_for
 from auditor.neighbours.canaries import Canaries
@@ -39,7 +40,7 @@ from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import check_differ
 from auditor.results.result import AuditResult
 from auditor.sessions.dialogues import Dialogues
-from auditor.sessions.played import Played
+from auditor.sessions.session_mechanism import SessionMechanism
 from auditor.verdict import Verdict
 
 # The probabilities for which a result states the smallest violation detected.
@@ -180,7 +181,7 @@ class Plan:
         """
         settings = self.settings
         claim = claim or self.claim
-        answers = (ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
+        answers = (SESSION_ANSWERS,) if isinstance(self.neighbours, Dialogues) else ()
         return method_for(claim, settings.method, share * self.alpha, outputs, (*settings.events, *answers))
 
     def drawer(self) -> Drawer:
@@ -206,7 +207,7 @@ class Plan:
     def with_more(self, times: float = GROWTH) -> str:
         """Say which setting to raise, and to what, for ``times`` times the outputs; by default for one more round."""
         name = "samples" if self.settings.seconds is None else "seconds"
-        return f"raise `{name}` to {min(MOST, error_bound(times * getattr(self.settings, name))):,.12g}"
+        return f"raise `{name}` to {min(MOST, round_error_up(times * getattr(self.settings, name))):,.12g}"
 
     def with_settings(self, **changes: Any) -> "Plan":
         """Return the plan with some settings changed."""
@@ -218,7 +219,9 @@ def as_audited(source: Source, neighbours: Any, settings: Settings) -> Source:
 
     Raises InvalidInputError if a program is to be observed.
     """
-    return observing(source.wrapped(Played) if isinstance(neighbours, Dialogues) else source, settings.observe)
+    return observing(
+        source.wrapped(SessionMechanism) if isinstance(neighbours, Dialogues) else source, settings.observe
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +285,7 @@ def replayed(plan: Plan, store: Store) -> Plan:
     execution = replace(plan.settings.execution, workers=1, isolate=False, timeout=None)
     source = PythonSource(plan.source.name, plan.source.parameters, function=_only_recorded)
     # A replay reports the command that repeats the recorded audit.
-    with kept.blamed():
+    with kept.name_the_cause():
         rerun = tuple(map(str, kept.recall("rerun", lambda: plan.rerun)))
     return replace(plan.with_settings(execution=execution), source=source, store=kept, rerun=rerun)
 

@@ -15,8 +15,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Outcome
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known, Look, shown_by
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for
@@ -24,11 +24,11 @@ from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.prospect import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Promised
+from auditor.bounds.utility import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
-from auditor.events.features import LARGEST, varies
+from auditor.events.features import LARGEST_FLOAT, varies
 from auditor.interfaces import AnyMethod, Domain
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
@@ -79,7 +79,7 @@ def _shifts(outputs: Outputs, hit: Mask) -> Outputs | None:
     numbers = column.numbers[np.isfinite(column.numbers)]
     low, high = np.quantile(numbers, [0.25, 0.75]) if len(numbers) else (0.0, 0.0)
     with np.errstate(over="ignore"):  # infinity is a shift as well
-        shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST)
+        shifted = column.numbers + min(10 * max(high - low, 1.0), LARGEST_FLOAT)
     return _with(outputs, replace(column, numbers=np.where(hit, shifted, column.numbers)))
 
 
@@ -158,14 +158,15 @@ class PlantedFault:
         return outputs if changed is None else changed
 
 
-def probe(end: Outcome, draw: Draw) -> Outcome:
+def plant_faults(audit: Audit) -> Audit:
     """Plant faults in the outputs of a pass, and note which of them the same search finds."""
-    plan, sample, looks = end.plan, end.seen.sample, end.seen.looks
+    plan, ledger, sample = audit.plan, audit.ledger, audit.sample
     # Planted faults change values, not bits.
-    if not (draw.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
-        return end
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, looks, draw)))
-    return replace(end, planted=Probed(found, missed, (more[0], more[1]) if more else None)) if found or missed else end
+    if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
+        return audit
+    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, audit.looks, ledger)))
+    planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
+    return replace(audit, planted=planted)
 
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
@@ -233,14 +234,14 @@ class _Replay:
     facts: dict[str, frozenset[Fact]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], draw: Draw) -> "_Replay":
+    def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], ledger: Ledger) -> "_Replay":
         """Return the search of an audit that ended with these looks, and with these outputs on its pair."""
         assert isinstance(plan.claim, PrivacyClaim)
         now = rounds_for(plan.settings.samples, plan.settings.search)[-1]
         method = plan.method(now.bound, share=now.share)
         known = Known(plan.claim, seen=looks).judged_by(method)
         last = known.best(WORTH_TO_EXPLORE)[:FINALISTS]
-        compared = [pair for key, pair in draw.compared.items() if key not in looks]
+        compared = [pair for key, pair in ledger.compared.items() if key not in looks]
         return cls(plan, now, method, known, compared, sample, last[-1][1] if last else -math.inf)
 
     def finds(self, fault: PlantedFault) -> bool:
@@ -290,7 +291,7 @@ class _Replay:
 
     def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:
         """Return what a look promises under the prior of all looks."""
-        return Promised.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
+        return Outlook.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

@@ -2,16 +2,18 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from auditor.auditing.outcome import Seen
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
+from auditor.auditing.recount import PROOF_ONLY, not_recounted
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim
-from auditor.door import Stopped, outcome, told
 from auditor.errors import how_many
+from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.prover import Attempted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
@@ -47,7 +49,7 @@ class ProofJob:
         plan, begun, self._begun = self._plan, self._begun, True
         if begun:
             return
-        attempt = None if plan.store.recalls("proof") else outcome(_attempt_for, plan)
+        attempt = None if plan.store.recalls("proof") else result_or_error(_attempt_for, plan)
         if isinstance(attempt, BaseException):
             self._found = _failed(attempt)
         elif attempt is not None:
@@ -59,7 +61,7 @@ class ProofJob:
             if self._closed:
                 return
             try:
-                found = outcome(attempt)  # or the error that the mechanism, its process or the prover raised
+                found = result_or_error(attempt)  # or the error that the mechanism, its process or the prover raised
             except Stopped as stopped:  # the thread that waits raises it
                 self._stopped = stopped
                 return
@@ -86,7 +88,7 @@ class ProofJob:
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
-    why = f"the attempt ended in an error, {told(error)}"
+    why = f"the attempt ended in an error, {describe_error(error)}"
     return asdict(ProofFound(str(Status.NOT_PROVED), None, str(Scope.DOMAIN), reason=why))
 
 
@@ -125,9 +127,11 @@ def _ended(
     return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
 
 
-def proof_alone(proof: ProofFound | None) -> Seen:
-    """Return the result of an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
-    verdict = Verdict.INCONCLUSIVE
+def proof_alone(ledger: Ledger, proof: ProofFound | None) -> Audit:
+    """Return an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
+    verdict, plan = Verdict.INCONCLUSIVE, ledger.plan
+    if plan.earlier or plan.least:  # outputs have refuted the claim, and a proof is over the reals
+        return replace(not_recounted(ledger, PROOF_ONLY), proof=proof)
     if proof is None:
         why = "only privacy claims of Python mechanisms can be proved; without `prove: only`, outputs are drawn"
     elif proof.proved:
@@ -136,4 +140,4 @@ def proof_alone(proof: ProofFound | None) -> Seen:
         why = f"the claim is proved for {how_many(proof.pairs or 0, 'pair')}, and not for all data sets of the domain"
     else:
         why = f"not proved: {proof.reason}"
-    return Seen(Judgement(verdict, why))
+    return Audit(ledger, Judgement(verdict, why), proof=proof)

@@ -14,9 +14,8 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Seen
-from auditor.auditing.plan import Plan
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
 from auditor.auditing.sizes import search_of
 from auditor.blackbox.batches import rng_at
 from auditor.blackbox.sample import Answers, are_rows
@@ -25,7 +24,8 @@ from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError, how_many
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.pair import Pair, Side, data_words, plain, same
-from auditor.neighbours.search import Budget, Screening, search_pairs, shrink_pair
+from auditor.neighbours.search import Budget, search_pairs
+from auditor.neighbours.shrinking import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
 
@@ -55,7 +55,7 @@ def _answer_words(answer: Any) -> str:
     return data_words(answer) if are_rows(answer) else str(answer)
 
 
-def audit_query(plan: Plan, draw: Draw) -> Seen:
+def audit_query(ledger: Ledger) -> Audit:
     """Look for a pair on which the query moves further than claimed, or falls although it is claimed to be monotone.
 
     A program is a query if its answers do not depend on its seed.
@@ -63,6 +63,7 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
     Raises MechanismError for a query that takes size or rng, answers differently when asked twice, or does not answer
     with numbers; InvalidInputError for a monotone claim if no data set is part of its neighbour.
     """
+    plan = ledger.plan
     claim, store, name = plan.claim, plan.store, plan.source.name
     query = functools.cache(plan.drawer)  # built when first asked, since a replay has none
     assert isinstance(claim, QueryClaim)
@@ -94,9 +95,9 @@ def audit_query(plan: Plan, draw: Draw) -> Seen:
         raise InvalidInputError(
             f"a claim of {claim} compares a data set with a subset; these neighbours have no such pair; use relation add_remove"
         )
-    draw.pairs.update(seen)
+    ledger.pairs.update(seen)
     judgement = _judged(claim, found, f"{how_many(len(seen), 'pair')} of data sets looked at")
-    return Seen(judgement, found.pair, shrink=smallest)
+    return Audit(ledger, judgement, found.pair, shrink=smallest)
 
 
 def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, reason: str) -> Judgement:

@@ -1,16 +1,16 @@
-"""The flow of an audit with an earlier violation: its event is counted again first, and then the audit is carried out as usual."""
+"""The first step of an audit with an earlier violation: its event is counted again."""
 
 from dataclasses import dataclass, replace
 
-from auditor.auditing.draw import Draw, OutOfTimeError
 from auditor.auditing.earlier import Earlier
-from auditor.auditing.outcome import Evidence, Seen, no_answer
-from auditor.auditing.pairwise_flow import audit_pairwise, few_failures
+from auditor.auditing.evidence import Evidence
+from auditor.auditing.ledger import Ledger, OutOfTimeError
+from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
-from auditor.auditing.rounds import LEAST_IN_TIME, outputs_at_first, seconds_for
+from auditor.auditing.rounds import LEAST_IN_TIME, few_failures, outputs_at_first, seconds_for
 from auditor.auditing.sizes import GROWTH, selection_of
 from auditor.blackbox.batches import Phase
-from auditor.bounds.digits import error_bound
+from auditor.bounds.digits import round_error_up
 from auditor.defaults import FEWEST, MOST
 from auditor.errors import InvalidInputError
 from auditor.results.reader import fitting
@@ -33,47 +33,50 @@ class Recount:
     words: str
     unsettled: str = ""
 
+    def add_to(self, audit: Audit) -> Audit:
+        """Return the audit with what became of the earlier violation."""
+        return replace(audit, earlier=self.words, unsettled=self.unsettled)
 
-def audit_pairs(plan: Plan, draw: Draw) -> Seen:
-    """Count the event of an earlier violation again, if the plan has one, and audit the claim on pairs of neighbours.
+
+def recount(ledger: Ledger) -> Recount | None:
+    """Count the event of an earlier violation in fresh outputs on its pair; return None if the plan has none.
 
     The audit draws the same outputs, and refutes at the same level, as without an earlier violation: the recount has
     streams, and an entry in the ledger, of its own. An earlier violation that the recount leaves unsettled is no pass.
-    Raises MechanismError as ``audit_pairwise`` does.
     """
-    earlier = plan.earlier
+    earlier = ledger.plan.earlier
     if earlier is None:
-        return audit_pairwise(plan, draw)
-    own = draw.on_streams(f"{plan.name} after {earlier.digest}")
-    recount = _recount(plan, own, earlier)
-    seen = audit_pairwise(plan, draw)
-    draw.spent = replace(draw.spent, recount=own.spent.total)
-    return replace(seen, earlier=recount.words, unsettled=recount.unsettled)
+        return None
+    own = ledger.on_streams(f"{ledger.plan.name} after {earlier.digest}")
+    recounted = _recounted(own, earlier)
+    ledger.spent = replace(ledger.spent, recount=own.spent.total)
+    return recounted
 
 
-def unsettled(why: str) -> Seen:
-    """Return what is seen if an earlier violation is not counted again, for a reason that says what to do."""
-    return replace(no_answer(f"{NAMED} was not tried: {why}"), earlier=f"{NAMED} was not tried.")
+def not_recounted(ledger: Ledger, why: str) -> Audit:
+    """Return an audit in which an earlier violation is not counted again, for a reason that says what to do."""
+    audit = Audit.without_answer(ledger, f"{NAMED} was not tried: {why}")
+    return replace(audit, earlier=f"{NAMED} was not tried.")
 
 
-def as_many_as_before(plan: Plan, draw: Draw, seen: Seen) -> Seen:
-    """Return what was seen; no pass, if an earlier violation was sought again in fewer outputs than showed it."""
+def require_as_many_outputs(audit: Audit) -> Audit:
+    """Return the audit; no pass, if an earlier violation was sought again in fewer outputs than showed it."""
+    plan, ledger = audit.plan, audit.ledger
     is_query = plan.kind == "query"
-    drawn = len(draw.pairs) if is_query else draw.spent.bound
-    judged = isinstance(seen.found, Evidence) or seen.found.verdict is PASS
+    drawn = len(ledger.pairs) if is_query else ledger.spent.bound
+    judged = isinstance(audit.answer, Evidence) or audit.answer.verdict is PASS
     if not judged or drawn >= plan.least:
-        return seen
+        return audit
     what = "pairs" if is_query else "outputs"
     why = f"it was shown by {plan.least:,} {what}, and {drawn:,} were drawn"
     seconds = plan.settings.seconds
     more = _raised(plan, plan.least, None if seconds is None else seconds * plan.least / max(1, drawn))
-    return replace(
-        seen, earlier=f"{NAMED} was not tried.", unsettled=f"{NAMED} was not tried: {why}; {more}, and run again"
-    )
+    unsettled = f"{NAMED} was not tried: {why}; {more}, and run again"
+    return replace(audit, earlier=f"{NAMED} was not tried.", unsettled=unsettled)
 
 
-def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
-    """Count the event of an earlier violation in fresh outputs on its pair."""
+def _recounted(ledger: Ledger, earlier: Earlier) -> Recount:
+    plan = ledger.plan
     pair, test, settings = earlier.pair, earlier.test, plan.settings
     planned = earlier.planned
     outputs = round(min(settings.samples, max(FEWEST, planned, OF_SAMPLES * settings.samples)))
@@ -81,23 +84,23 @@ def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
     selection = selection_of(outputs)
     if settings.seconds is not None:
         seconds = settings.seconds
-        fits = plan.store.recall("earlier in time", lambda: outputs_at_first(draw, pair, seconds, BEFORE_ALL))
+        fits = plan.store.recall("earlier in time", lambda: outputs_at_first(ledger, pair, seconds, BEFORE_ALL))
         outputs = min(outputs, int(fits))
         if outputs < LEAST_IN_TIME:
-            return _not_tried("its outputs take too long", _more(plan, draw, target))
+            return _not_tried("its outputs take too long", _more(ledger, target))
         selection = LEAST_IN_TIME  # nothing is learned: the first outputs say how to draw others
     try:
-        sample = draw.draw(draw.batches(pair, selection, Phase.SELECTION, (BEFORE_ALL, 1)))
+        sample = ledger.draw(ledger.batches(pair, selection, Phase.SELECTION, (BEFORE_ALL, 1)))
     except OutOfTimeError:
-        return _not_tried("its outputs take too long", _more(plan, draw, target))
+        return _not_tried("its outputs take too long", _more(ledger, target))
     if sample.failures:
         outputs = min(outputs, few_failures(sample))
     try:
         with fitting("its event does not fit the outputs"):
             test.count(sample)
-            tally, _ = draw.count(draw.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
+            tally, _ = ledger.count(ledger.batches(pair, outputs, Phase.BOUND, (BEFORE_ALL,), like=sample), test)
             if not tally.batches:
-                return _not_tried("its outputs took too long", _more(plan, draw, target))
+                return _not_tried("its outputs took too long", _more(ledger, target))
             state, losses, settled = earlier.compared(tally.counts)
     except InvalidInputError as error:
         return _not_tried(str(error), TO_LOOK)
@@ -107,23 +110,23 @@ def _recount(plan: Plan, draw: Draw, earlier: Earlier) -> Recount:
     few = tally.outputs < planned <= MOST
     more = f", in {tally.outputs:,} of the {round(planned):,} outputs that this needs" if few else ""
     # With all of these, only more can tell.
-    advice = _more(plan, draw, planned if few else GROWTH * settings.samples)
+    advice = _more(ledger, planned if few else GROWTH * settings.samples)
     return Recount(words, f"{NAMED} {state}{more}; {advice}")
 
 
-def _more(plan: Plan, draw: Draw, outputs: float) -> str:
+def _more(ledger: Ledger, outputs: float) -> str:
     """Say what lets the recount draw so many outputs."""
-    seconds = plan.settings.seconds
+    plan, seconds = ledger.plan, ledger.plan.settings.seconds
     if seconds is not None:
-        seconds = plan.store.recall("seconds for earlier", lambda: seconds_for(draw, outputs))
+        seconds = plan.store.recall("seconds for earlier", lambda: seconds_for(ledger, outputs))
     return f"mend the mechanism, or {_raised(plan, outputs, seconds)}, and run again"
 
 
 def _raised(plan: Plan, outputs: float, seconds: float | None) -> str:
     """Say to what `samples` is to be raised for so many outputs, or under a limit of time `seconds`."""
     if seconds is None or plan.settings.seconds is None:
-        return f"raise `samples` to {min(MOST, error_bound(outputs)):,.12g}"
-    return f"raise `seconds` to {error_bound(max(seconds, 2 * plan.settings.seconds)):,.12g}"
+        return f"raise `samples` to {min(MOST, round_error_up(outputs)):,.12g}"
+    return f"raise `seconds` to {round_error_up(max(seconds, 2 * plan.settings.seconds)):,.12g}"
 
 
 def _not_tried(why: str, advice: str) -> Recount:

@@ -8,10 +8,12 @@ rounds hold together with probability at least 1 − alpha, however the audit en
 import itertools
 from dataclasses import dataclass, field, replace
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.ledger import Ledger
 from auditor.auditing.plan import Plan
 from auditor.auditing.sizes import Round, rounds_for, selection_of, sharpening
 from auditor.blackbox.batches import Phase, rng_at
+from auditor.blackbox.sample import Sample
+from auditor.defaults import FEWEST
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.search import has_one_pair
 
@@ -24,26 +26,27 @@ WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 LEAST_IN_TIME = 40
 # With fewer outputs to learn from, there is no answer in time.
 LEAST_OF_ALL = 4
+# About the most outputs of a bound that may end their process or pass the time limit, since each costs time. If all are
+# on one side and none on the other, they refute ε = 2.6 at 99.9 %.
+MOST_FAILURES = 100
 # An output is taken to cost at least this share of its mean in the last round: the fixed cost may be overestimated.
 LEAST_OF_MEAN = 0.3
 
 
-def largest_share(plan: Plan, number: int, *, is_last: bool) -> float:
-    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
-    planned = rounds_for(plan.settings.samples, plan.settings.search)
-    before = sum(one.share for one in planned[:number])
-    return planned[number].share if number < len(planned) and not is_last else 1 - before
-
-
-def outputs_at_first(draw: Draw, pair: Pair, seconds: float, place: int = 1) -> float:
+def outputs_at_first(ledger: Ledger, pair: Pair, seconds: float, place: int = 1) -> float:
     """Return how many outputs on a pair fit into a first round. ``place`` is part of the trial's address."""
-    each = draw.sampler().seconds_each(pair, TRIAL * seconds, place) / draw.pace.workers
-    return OF_FIRST * (seconds - draw.elapsed()) / each
+    each = ledger.sampler().seconds_each(pair, TRIAL * seconds, place) / ledger.pace.workers
+    return OF_FIRST * (seconds - ledger.elapsed()) / each
 
 
-def seconds_for(draw: Draw, outputs: float) -> float:
+def seconds_for(ledger: Ledger, outputs: float) -> float:
     """Return the time limit, in seconds, under which so many outputs fit into a first round, by the pace so far."""
-    return draw.elapsed() + outputs * (draw.pace.each or 0.0) / draw.pace.workers / OF_FIRST
+    return ledger.elapsed() + outputs * (ledger.pace.each or 0.0) / ledger.pace.workers / OF_FIRST
+
+
+def few_failures(sample: Sample) -> int:
+    """Return the number of outputs with MOST_FAILURES expected failures, by the share of failures in a sample."""
+    return max(FEWEST, round(MOST_FAILURES * sample.size / sample.failures))
 
 
 @dataclass
@@ -51,7 +54,7 @@ class Rounds:
     """Says which round comes next. ``done`` holds the rounds so far."""
 
     plan: Plan
-    draw: Draw
+    ledger: Ledger
     done: list[Round] = field(default_factory=list)
     ended: bool = False
     began: list[float] = field(default_factory=list)  # seconds of the audit at which each round began
@@ -61,6 +64,11 @@ class Rounds:
         planned = rounds_for(settings.samples, settings.search)
         # A given test needs no earlier rounds to learn from.
         self.planned = planned if self.plan.test is None else [replace(planned[-1], number=0, share=1.0)]
+
+    @property
+    def current(self) -> Round:
+        """The round that began last."""
+        return self.done[-1]
 
     def next(self, *, refuted: bool, cheap: bool) -> Round | None:
         """Return the next round; None after the last one. A round without a search keeps the last pair.
@@ -97,6 +105,27 @@ class Rounds:
         self.done[-1] = replace(self.done[-1], bound=bound, share=share)
         return self.done[-1]
 
+    def affordable(self, sample: Sample) -> str:
+        """Make the round just begun a smaller last one if its outputs would take too long, and say so; else return "".
+
+        An output that ends its process or is late takes long. The number follows from the selection only, so it is
+        independent of the bound's outputs.
+        """
+        bound = few_failures(sample) if sample.failures else self.done[-1].bound
+        if bound >= self.done[-1].bound:
+            return ""
+        self.ending_with(bound)
+        return f"; more would take long: {sample.failures} of {sample.size} ended their process or were late"
+
+    def why_ended(self, *, refuted: bool = False) -> str:
+        """Return the reason to stop: the number of outputs drawn for the bounds, and the number asked for."""
+        settings, last, drawn = self.plan.settings, self.done[-1].bound if self.done else 0, self.ledger.spent.bound
+        if refuted and last < settings.samples:
+            return f"refuted after {drawn:,} outputs"
+        if settings.seconds is not None and (last < settings.samples or self.ledger.out_of_time):
+            return f"{settings.seconds:g} seconds were over: {drawn:,} of {settings.samples:,} outputs drawn"
+        return f"all {last:,} outputs drawn"
+
     def _in_time(self, one: Round, seconds: float) -> Round:
         """Return a round with as many outputs as fit into the time left; with none in its bound if too few fit.
 
@@ -113,13 +142,13 @@ class Rounds:
     def _fitting(self, one: Round, seconds: float) -> tuple[float, bool]:
         """Return the factor for the round's planned outputs, and whether the round is the last one."""
         if not self.done:
-            fits = outputs_at_first(self.draw, self.plan.domain.corners()[0], seconds)
-            self.began.append(self.draw.elapsed())
+            fits = outputs_at_first(self.ledger, self.plan.domain.corners()[0], seconds)
+            self.began.append(self.ledger.elapsed())
             most = PLANNED / OF_FIRST * fits / 2  # of the bound, if all of the time goes to it and to as much learning
             if most < LEAST_IN_TIME:
                 return (most if most >= LEAST_OF_ALL else 0.0) / one.bound, True
             return min(1.0, max(LEAST_IN_TIME / one.bound, fits / one.planned)), self.ended
-        self.began.append(self.draw.elapsed())
+        self.began.append(self.ledger.elapsed())
         fixed, each = self._cost()
         left = PLANNED * (seconds - self.began[-1]) - fixed
         # The round also learns from the outputs that the round before counted.

@@ -23,8 +23,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from auditor.auditing.draw import Draw
-from auditor.auditing.outcome import Outcome
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import too_few
 from auditor.auditing.plan import Plan
 from auditor.blackbox.batches import Batch, Phase
@@ -33,9 +33,9 @@ from auditor.claims import Claim, Probability
 from auditor.errors import MechanismError, WorkerLostError
 from auditor.interfaces import AnyMethod
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import Screening, shrink_pair, simpler
+from auditor.neighbours.shrinking import Screening, shrink_pair, simpler
 from auditor.results.result import Smallest
-from auditor.sessions.turns import turns
+from auditor.sessions.answers import typical_turns
 from auditor.verdict import Verdict, judge
 
 # Shares of the outputs of shrinking: SEEING to look at the pair found if no sample of it is given, SCREENING for
@@ -53,7 +53,7 @@ LEAST, LEAST_GIVEN, MARGIN = 128, 8, 2
 SHARE_SPENT, LEAST_SPENT = 0.06, 80_000
 
 
-def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
+def shrink(plan: Plan, ledger: Ledger, found: Pair, *, cheap: bool, sample: Sample | None = None) -> Smallest | None:
     """Return the smallest pair that still breaks the claim; None if there is neither a smaller pair nor a simpler event.
 
     ``sample`` holds the outputs on the pair found from which the test was learned; without it, such outputs are drawn.
@@ -64,12 +64,12 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
     claim, domain = plan.claim, plan.domain
     outputs = min(plan.settings.samples, max(LEAST_SPENT, round(SHARE_SPENT * plan.settings.samples)))
     if not cheap:
-        outputs = min(outputs, 4 * draw.spent.total)
+        outputs = min(outputs, 4 * ledger.spent.total)
     if isinstance(claim, Probability) and not any(simpler(found, domain, domain.corners())):
         return None
-    # No address is used twice: ``draw.batches`` adds a third number to (1, 0). The batches of ``evaluate`` have two numbers.
+    # No address is used twice: ``ledger.batches`` adds a third number to (1, 0). The batches of ``evaluate`` have two numbers.
     if sample is None:
-        sample = draw.draw(draw.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
+        sample = ledger.draw(ledger.batches(found, round(SEEING * outputs), Phase.SHRINK, (1, 0)))
     strategy = _strategy(plan, sample, outputs)
     if strategy is None:
         return None
@@ -79,39 +79,39 @@ def shrink(plan: Plan, draw: Draw, found: Pair, *, cheap: bool, sample: Sample |
         nonlocal rounds
         batches = [Batch(pair, each, Phase.SHRINK, (rounds, i)) for i, pair in enumerate(pairs)]
         rounds += 1
-        return [claim.excess(value) for value in draw.draw_each(batches, forecast, outputs)]
+        return [claim.excess(value) for value in ledger.draw_each(batches, forecast, outputs)]
 
     screening = Screening(int(SCREENING * outputs), _enough(claim, strategy, sample), int(LAST_LOOK * outputs))
     path = shrink_pair(found, domain, evaluate, strategy.floor, screening)
     # The smallest pair is tried. If it does not hold up on more outputs, the pair before it on the path is tried.
     for number, pair in enumerate([*reversed(path), found][:2]):
         if pair is not found:
-            sample = draw.draw(draw.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
+            sample = ledger.draw(ledger.batches(pair, round(LEARNING * outputs), Phase.SHRINK, (0, number)))
         learned = strategy.method.learn(sample)
         excess = claim.excess(learned.forecast)
         if excess > strategy.floor or pair is found:
             test = strategy.method.simplify(learned.test, sample, claim.value + KEPT_BY_EVENT * excess)
             if pair is found and test == learned.test:
                 return None
-            tally, _ = draw.count(draw.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
+            tally, _ = ledger.count(ledger.batches(pair, strategy.confirming, Phase.CONFIRM, like=sample), test)
             bound = strategy.method.proved(test, tally.counts)
             violated = judge(claim, bound) is Verdict.VIOLATION
-            return Smallest(pair, test.report(tally.counts), bound, turns(pair, sample)) if violated else None
+            return Smallest(pair, test.report(tally.counts), bound, typical_turns(pair, sample)) if violated else None
     return None
 
 
-def find_smallest(end: Outcome, _: Draw) -> Outcome:
+def find_smallest(audit: Audit) -> Audit:
     """Find the smallest pair, or warn that the mechanism stopped the search.
 
     With ``isolate``, the loss of a worker is raised. The same audit is then drawn again with crashes as outputs.
     """
     try:
-        return replace(end, smallest=end.seen.shrink and end.seen.shrink())
+        return replace(audit, smallest=audit.shrink and audit.shrink())
     except MechanismError as error:
-        if end.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
+        if audit.plan.settings.execution.isolate and isinstance(error, WorkerLostError):
             raise
-        end.plan.store.end(str(error))
-        return end.warned(f"the search for the smallest pair that breaks the claim stopped early: {error}")
+        audit.plan.store.end(str(error))
+        return audit.warn(f"the search for the smallest pair that breaks the claim stopped early: {error}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def from_batch(batch: Any, size: int) -> Outputs:
                 return _table(size, _of_rows(batch))
             # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
             return Outputs(size, (*number_columns("output", batch), constant_column("type", "number", size)))
+        if hasattr(batch, "columns") and not isinstance(batch, np.ndarray):
+            raise MechanismError(
+                f"the mechanism returned {type(batch).__name__!r} for a batch of {size}, whose items are columns; return a list "
+                "with a row for each output, or an array"
+            )
         # NumPy makes all texts of an array as wide as the longest, so the width is no property of one output.
         is_text = isinstance(batch, np.ndarray) and batch.dtype.kind in "US"
         outputs = list(batch) if not is_text else batch.tolist() if batch.ndim == 1 else list(batch.astype(object))
@@ -153,7 +158,8 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):
         inside = _columns(place, [value.item() for value in values])
-        return [*_type_columns(place, values), *(column for column in inside if column.name != f"type of {place}")]
+        inside = [column for column in inside if column.name != f"type of {place}"]
+        return [*_type_columns(place, values), *inside, *_attribute_columns(place, values)]
     return _of_parts(place, values)
 
 
@@ -181,14 +187,19 @@ def _of_parts(place: str, values: _Values) -> Columns:
         own, parts = own[which], _of_forms(places, which, values, kind) if any(places) else []
     # An object that is read as an array has its own type, and not that of the array.
     parts = [column for column in parts if column.name != f"type of {place}"]
+    return [*own.columns, *parts, *_attribute_columns(place, values)]
+
+
+def _attribute_columns(place: str, values: _Values) -> Columns:
     held = [*map(flatten.unnamed_attributes, values)]
-    return [*own.columns, *parts, *(_columns(f"attributes of {place}", held) if any(held) else [])]
+    return _columns(f"attributes of {place}", held) if any(held) else []
 
 
 def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
     """Return the leaves of a value without its parts. The type is one of the leaves, unless it is float."""
     name = flatten.type_name(value)
-    return {**({} if name == "float" else {f"type of {place}": name}), **kind.own(place, value)}
+    kinds = {} if name == "float" else {f"type of {place}": name, **flatten.module_of(place, value)}
+    return {**kinds, **kind.own(place, value)}
 
 
 def _of_forms(

@@ -19,13 +19,13 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import named_files
 from auditor.blackbox.number_text import json_integer, json_number
 from auditor.blackbox.outputs import Outputs, concatenate
-from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, close_idle, lent
+from auditor.blackbox.process import NO_ROOM, Process, ProcessEnded, ProcessFailure, borrow_process, close_idle
 from auditor.blackbox.sample import SIDES, TRIAL, Drawer, Labels, Sample, Stream, calls_of, sides_of
-from auditor.door import outcome
 from auditor.errors import InvalidInputError, MechanismError, NoAnswerError, how_many
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Wrapper
 from auditor.neighbours.pair import Pair, plain
-from auditor.strangers import in_numbers, in_words, require_shallow, with_unique_keys
+from auditor.untrusted_files import floats_as_words, require_shallow, with_unique_keys, words_as_floats
 
 TRIAL_SECONDS = 10.0
 REQUEST = '{"dataset": …, "size": …, "seed": …, "parameters": {…}}'
@@ -144,7 +144,7 @@ class Program(Drawer):
         ]
         drawn: dict[bool, list[Outputs]] = {True: [], False: []}
         try:
-            with lent(self.command, self.command.start) as process:
+            with borrow_process(self.command, self.command.start) as process:
                 process.ends = self.ends
                 for _, asked, size in requests[:1]:
                     self._ask(process, asked, size, rng)
@@ -161,7 +161,7 @@ class Program(Drawer):
         asked = {label: self._asked(dataset) for label, dataset, _ in sides_of(pair, labels)}
         for label in labels.tolist():
             try:
-                with lent(self.command, self.command.start) as process:
+                with borrow_process(self.command, self.command.start) as process:
                     process.ends = self.ends
                     self._ask(process, asked[label], 1, rng)
                     output = value_of(self._answer(process, 1)[:-1], 1)
@@ -177,9 +177,7 @@ class Program(Drawer):
         MechanismError if the program breaks the protocol, and NoAnswerError if it is silent on both sides.
         """
         if pair.form is not None and not pair.form.is_json:
-            raise MechanismError(
-                f"a program receives JSON, and data sets arrive as {pair.form}: write `as: rows` or `as: csv`"
-            )
+            raise MechanismError(f"a program receives JSON, and data sets arrive as {pair.form}: write `as: rows`")
         silent = list[NoAnswerError]()
         for side in SIDES:
             try:
@@ -234,7 +232,7 @@ class Program(Drawer):
     def _asked(self, dataset: Any) -> bytes:
         """Return a request with placeholders for size and seed."""
         data, parameters = (
-            json.dumps(in_words(plain(value)), allow_nan=False).replace("%", "%%")
+            json.dumps(floats_as_words(plain(value)), allow_nan=False).replace("%", "%%")
             for value in (dataset, dict(self.parameters))
         )
         return f'{{"dataset": {data}, "size": %d, "seed": %d, "parameters": {parameters}}}\n'.encode()
@@ -255,7 +253,9 @@ class Program(Drawer):
     def _wrong(self, what: str, process: Process, lines: Sequence[bytes]) -> MechanismError:
         """Return an error with the first line that is not a JSON value, such as a line of a log, or else the last."""
         errors = process.standard_error()
-        no_value = next((line for line in lines if isinstance(outcome(value_of, line, 1), MechanismError)), None)
+        no_value = next(
+            (line for line in lines if isinstance(result_or_error(value_of, line, 1), MechanismError)), None
+        )
         shown = _shown(lines[-1] if lines else b"") if no_value is None else f"{_shown(no_value)} is not a JSON value"
         return MechanismError(
             f'command "{self.command.name}" {what}: {shown}; a request is one line, {REQUEST}, and is answered '
@@ -325,4 +325,4 @@ def value_of(line: bytes, number: int) -> Any:
         ) from None
     if isinstance(value, dict) and value.keys() == {"error"}:
         return MechanismFailure(value["error"])
-    return in_numbers(value)
+    return words_as_floats(value)

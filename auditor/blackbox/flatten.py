@@ -11,10 +11,10 @@ import operator
 import pickle
 import re
 import sys
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, SEPARATORS, JsonNumber, Leaf, number_leaves
-from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
+from auditor.foreign_code import ForeignCode, describe_error, result_or_error
 
 Leaves = dict[str, Leaf]
 
@@ -45,10 +45,10 @@ LETTERS = 1_000
 _NESTED = "return numbers, text, or lists and dicts of these, in which nothing holds itself"
 LARGEST = 8  # bytes of NumPy's largest integers and floats, without long doubles
 # Prefixes of the leaves that say how a value is written, such as the sign of a zero.
-WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ")
+WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ", "rounded off ")
 
 
-class _Reading(Door):
+class _Reading(ForeignCode):
     """The block in which an output is read, which may call the user's code. A MemoryError passes unchanged."""
 
     __slots__ = ()
@@ -150,13 +150,10 @@ def _dict_leaves(place: str, value: Mapping[Any, Any]) -> Leaves:
     are_numbers = all(isinstance(key, int) or (isinstance(key, float) and not math.isnan(key)) for key in keys)
     own = keys if are_numbers else words
     order = [] if sorted(own) == own else words
-    made: Leaves = (
-        {f"factory of {place}": without_address(value.default_factory)} if isinstance(value, defaultdict) else {}
-    )
     fractions = sorted(key for key in keys if isinstance(key, float | np.floating) and not math.isnan(key))
-    made.update({f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)})
+    made: Leaves = {f"fraction {at} among the keys of {place}": float(key) for at, key in enumerate(fractions)}
     # A key that is an object may hold more than its text, and two keys of one text have one place.
-    if len(set(words)) < len(words) or any(type(as_plain(key, LEVELS)) is not type(key) for key in keys):
+    if len(set(words)) < len(words) or not all(map(_is_shown, keys)):
         made[f"rest of {place}"] = digest_of(list(value.items()))
     return {
         **_length(place, value),
@@ -210,16 +207,33 @@ def attributes_of(value: Any, depth: int = LEVELS) -> dict[str, Any]:
     """Return the attributes of an object by name, as plain data, down to ``depth`` levels of objects in objects."""
     if isinstance(value, type) or inspect.isroutine(value) or inspect.ismodule(value):
         return {}
-    own = dict[str, Any]()
-    for kind in type(value).__mro__:
-        slots = getattr(kind, "__slots__", ()) if kind.__module__ != "builtins" else ()
-        for name in (slots,) if isinstance(slots, str) else tuple(slots):
-            is_private = name.startswith("__") and not name.endswith("__")
-            mangled = f"_{kind.__name__.lstrip('_')}{name}" if is_private else name
-            if mangled not in ("__dict__", "__weakref__") and hasattr(value, mangled):
-                own[name] = getattr(value, mangled)
-    held = {**own, **getattr(value, "__dict__", {})}
-    return {str(name): as_plain(part, depth) for name, part in held.items() if name != "__notes__"}
+    return {name: as_plain(part, depth) for name, part in _held_by(value).items()}
+
+
+def _held_by(value: Any) -> dict[str, Any]:
+    """Return the slots and the attributes of an object, whatever its class says of them. Notes of an exception have a
+    place of their own.
+    """
+    held = dict[str, Any]()
+    kind: Any = type(value)
+    for name, slot in _slots_of(kind):
+        part = result_or_error(slot.__get__, value)
+        if not isinstance(part, AttributeError):  # an empty slot
+            held[name] = part
+    inside = result_or_error(object.__getattribute__, value, "__dict__")
+    held.update({str(name): part for name, part in inside.items()} if isinstance(inside, dict) else {})
+    return {n: part for n, part in held.items() if n != "__notes__" or not isinstance(value, BaseException)}
+
+
+@functools.lru_cache(maxsize=1_024)
+def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Return the slots of a class and of its bases, with a name of its own for each."""
+    found = dict[str, Any]()
+    for base in kind.__mro__:
+        for name, member in vars(base).items() if base.__module__ != "builtins" else ():
+            if isinstance(member, MemberDescriptorType) and name != "__dict__":
+                found[f"{base.__qualname__}.{name}" if name in found else name] = member
+    return tuple(found.items())
 
 
 def unnamed_attributes(value: Any) -> dict[str, Any]:
@@ -227,18 +241,60 @@ def unnamed_attributes(value: Any) -> dict[str, Any]:
     kind = type(value)
     module = kind.__module__.partition(".")[0]
     is_known = module in KNOWN_MODULES or (module == "numpy" and isinstance(value, np.ndarray | np.generic))
-    if (is_known and not isinstance(value, BaseException)) or isinstance(value, Enum):
+    if is_known and not isinstance(value, BaseException):
+        return {name: as_plain(part, LEVELS) for name, part in _added_to(value).items()}
+    if _is_known_whole(value):
         return {}
-    found = outcome(attributes_of, value)
+    found = result_or_error(attributes_of, value)
     if isinstance(found, BaseException):
         return {"": UNREADABLE}
-    named = _names_of(value) if is_dataclass(kind) else ()
-    found = {name: part for name, part in found.items() if name not in named}
+    named = _names_of(value) if output_kind(value) is FIELDS else ()
+    found = {**{name: part for name, part in found.items() if name not in named}, **_denied_items(value)}
     if not _is_importable(kind):  # a class that was made for the output may hold anything
         found["class"] = digest_of(kind)
     return found
 
 
+def _added_to(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object of a library that the library itself did not set: a fresh object lacks them.
+    Of a mapped file they are the file and the offset.
+    """
+    own = getattr(value, "__dict__", None)
+    if not own:
+        return {}
+    if isinstance(value, np.ndarray):
+        return {name: part for name, part in own.items() if not name.startswith("_")}
+    fresh = result_or_error(lambda: vars(value[:0]))
+    return {name: part for name, part in own.items() if name not in fresh} if isinstance(fresh, dict) else {}
+
+
+def _denied_items(value: Any) -> dict[str, Any]:
+    """Return the items of a list, a tuple, a set or a dict whose own class says what they are, under "items"."""
+    kind: Any = type(value)
+    base = _denied_base(kind)
+    return {} if base is None else {"items": as_plain(_items_of(base, value), LEVELS)}
+
+
+@functools.lru_cache(maxsize=1_024)
+def _denied_base(kind: type) -> type | None:
+    """Return the type of Python that holds the items of a class, if a method of another class says which there are."""
+    for base, asked in ASKED.items():
+        if issubclass(kind, base):
+            tellers = [next(one for one in kind.__mro__ if name in vars(one)) for name in asked]
+            return None if all(teller.__module__ in sys.stdlib_module_names for teller in tellers) else base
+    return None
+
+
+def _items_of(base: Any, value: Any) -> Any:
+    """Return the items of a value as an object of a type of Python that it has as a base, whatever its class says."""
+    return dict(dict.items(value)) if base is dict else base(base.__iter__(value))
+
+
+# The methods that say which items an object of a type has.
+ASKED: dict[type, tuple[str, ...]] = {
+    dict: ("__len__", "__iter__", "values"),
+    **dict.fromkeys((list, tuple, set, frozenset, deque), ("__len__", "__iter__")),
+}
 KNOWN_MODULES = {
     *(
         "pandas",
@@ -264,28 +320,45 @@ def as_plain(value: Any, depth: int) -> Any:
     something differs, and a digest that differs on every call is named in the report.
     """
     kind = type(value)
-    if kind in PLAIN or isinstance(value, np.generic):
+    if kind in PLAIN or (isinstance(value, np.generic) and kind.__module__ == "numpy"):
         return value
     if kind is np.ndarray and value.dtype.kind in "biufcUSMm" and value.size <= MOST_ITEMS:
         return value
-    if depth and not (isinstance(value, Sized) and outcome(len, value) not in range(MOST_ITEMS + 1)):
-        if isinstance(value, list | tuple):
-            items = [as_plain(item, depth - 1) for item in value]
-            return tuple(items) if isinstance(value, tuple) else items
-        if isinstance(value, set | frozenset):
+    if depth and not (isinstance(value, Sized) and result_or_error(len, value) not in range(MOST_ITEMS + 1)):
+        if kind in (list, tuple):
+            return kind(as_plain(item, depth - 1) for item in value)
+        if kind in (set, frozenset):
             return {"type": kind.__name__, "items": [as_plain(item, depth - 1) for _, item in _set_items(value)]}
-        if isinstance(value, dict) and len(words := {_key_text(key) for key in value}) == len(value) and words:
+        if kind is dict and value and all(map(_is_shown, value)):
             return {_key_text(key): as_plain(item, depth - 1) for key, item in value.items()}
+        for base in ASKED:
+            if issubclass(kind, base) and kind is not base:
+                items = as_plain(_items_of(base, value), depth)
+                held = {**module_of("it", value), **attributes_of(value, depth - 1)}
+                return {"type": type_name(value), "items": items, **held}
+        if isinstance(value, BaseException):
+            parts = _exception_parts(value, depth - 1)
+            for name in parts.keys() & {"cause", "context", "exceptions"}:
+                parts[name] = as_plain(parts[name], depth - 1)
+            held = {**parts, **attributes_of(value, depth - 1)}
+            return {
+                "type": kind.__name__,
+                **module_of("it", value),
+                "text": _message(value),
+                **held,
+                "repr": without_address(value),
+            }
         is_object = hasattr(value, "__dict__") or any(getattr(one, "__slots__", ()) for one in kind.__mro__)
         is_of_library = kind.__module__.partition(".")[0] in LIBRARIES
         if is_object and not (callable(value) or inspect.ismodule(value) or is_of_library or _is_known_whole(value)):
-            shown = {"text": str(value)} if isinstance(value, BaseException) else {}
-            rest = {} if isinstance(value, BaseException) or _is_of_python(kind) else {"rest": digest_of(value)}
+            rest = {} if _is_of_python(kind) else {"rest": digest_of(value)}
             held = {**attributes_of(value, depth - 1), **rest}
-            return {"type": kind.__name__, **shown, **held, "repr": without_address(value)}
+            return {"type": kind.__name__, **module_of("it", value), **held, "repr": without_address(value)}
     if _is_known_whole(value):
         return f"{kind.__name__} {without_address(value)}"
-    return f"{kind.__name__} {digest_of(value)}"
+    shown = f"{kind.__name__} {digest_of(value)}"
+    added = _added_to(value) if depth and kind.__module__.partition(".")[0] in LIBRARIES else {}
+    return {"digest": shown, **{name: as_plain(part, depth - 1) for name, part in added.items()}} if added else shown
 
 
 PLAIN = frozenset(
@@ -296,15 +369,36 @@ UNREADABLE = "cannot be read"
 DIGEST = "digest "
 
 
+def _message(error: BaseException) -> str:
+    text = result_or_error(str, error)
+    return text if isinstance(text, str) else f"{type(error).__name__} that raises {type(text).__name__}"
+
+
 def _key_text(key: Any) -> str:
-    return key if isinstance(key, str) else f"{type(key).__name__} {without_address(key)}"
+    """Return the text of a key. Of texts, those that might stand for another key are in quotes."""
+    if type(key) is not str:
+        return f"{type(key).__name__} {without_address(key)}"
+    return key if key.isidentifier() else repr(key)
+
+
+def _is_shown(key: Any) -> bool:
+    """Whether the type and the repr of a key show all of it."""
+    if type(key) is tuple:
+        return all(map(_is_shown, key))
+    if isinstance(key, datetime | time) and not _is_known_zone(key.tzinfo):
+        return False
+    return (
+        type(key) in PLAIN or (isinstance(key, np.generic) and type(key).__module__ == "numpy") or _is_known_whole(key)
+    )
 
 
 def _is_known_whole(value: Any) -> bool:
     """Whether the repr of a value shows all of it: a class or a function that can be imported, an Enum, a UUID, a path."""
     if isinstance(value, type) or inspect.isroutine(value):
         return _is_importable(value)
-    return isinstance(value, Enum | range | slice) or (
+    if isinstance(value, Enum):
+        return _is_importable(type(value))
+    return isinstance(value, range | slice) or (
         type(value).__module__ in ("builtins", "uuid", "pathlib", "zoneinfo")
         and (
             type(value).__name__ in ("ellipsis", "NotImplementedType", "UUID", "PosixPath", "PurePosixPath", "ZoneInfo")
@@ -333,7 +427,7 @@ def digest_of(value: Any) -> str:
     """Return a digest of all that pickle sees of a value, or UNREADABLE if it cannot be pickled."""
     # Without a memo the pickle does not depend on which equal texts are one object. What holds itself needs a memo.
     for fast in (True, False):
-        pickled = outcome(_pickled, value, fast)
+        pickled = result_or_error(_pickled, value, fast)
         if isinstance(pickled, bytes):
             return DIGEST + hashlib.sha256(pickled).hexdigest()[:16]
     return UNREADABLE
@@ -354,6 +448,12 @@ def _pickler() -> Any:
 
     registered = cloudpickle.CloudPickler.dispatch_table
 
+    def as_dict(parts: dict[str, Any]) -> tuple[Any, ...]:
+        return dict, (), None, None, iter(parts.items())  # pickle then knows the object when it meets it in a part
+
+    def can_be_pickled(part: Any) -> bool:
+        return isinstance(result_or_error(cloudpickle.dumps, part), bytes)
+
     class Reductions:
         """Of the ways to pickle types, those of cloudpickle, and those that Python or a type's own library registered.
         Others, such as loky and tblib, register theirs for the types of Python, in processes that import them.
@@ -370,20 +470,40 @@ def _pickler() -> Any:
         dispatch_table = Reductions()
 
         def reducer_override(self, value: Any) -> Any:
-            # An exception has an empty __dict__ from when somebody has looked for it.
-            if isinstance(value, BaseException) and not value.__dict__:
-                made = value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
-                return made[:2] if made[2:] == ({},) else made
+            """Return how to make a value again, by what it holds and nothing else.
+
+            A class may say how it is pickled, and leave something out. Long doubles, and fields that are aligned, have
+            bytes between them that mean nothing.
+            """
+            kind: Any = type(value)
+            if isinstance(value, BaseException):
+                parts = {name: part for name, part in _exception_parts(value, 0).items() if name != "arguments"}
+                return as_dict({"kind": kind, "args": _given_to(value), **parts, "": _held_by(value)})
+            if not isinstance(value, type) and not _is_known_whole(value) and _has_own_pickle(kind):
+                rest = None if _is_of_python(kind) else value.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+                kept = {n: part if can_be_pickled(part) else type(part) for n, part in _held_by(value).items()}
+                return as_dict({"kind": kind, "rest": rest, "": kept})
+            if isinstance(value, np.ndarray | np.generic) and (value.dtype.char in "gG" or value.dtype.names):
+                items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
+                return type(value), (str(value.dtype), value.shape, items)
             return super().reducer_override(value)
 
     return Pickler
+
+
+@functools.lru_cache(maxsize=1_024)
+def _has_own_pickle(kind: type) -> bool:
+    """Whether a class of a user, or a base of it, says how it is pickled. It may leave attributes out."""
+    ways = ("__reduce__", "__reduce_ex__", "__getstate__")
+    own = any(name in vars(base) for base in kind.__mro__[:-1] for name in ways)
+    return own and kind.__module__.partition(".")[0] not in OF_PYTHON
 
 
 def without_address(value: Any) -> str:
     """Return the repr of an object. Return the name of its type if the repr shows an address in memory."""
     if inspect.isroutine(value) or isinstance(value, type):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
-    text = outcome(repr, value)
+    text = result_or_error(repr, value)
     return type(value).__name__ if not isinstance(text, str) or " at 0x" in text else text
 
 
@@ -398,21 +518,28 @@ def _rest_leaves(place: str, value: Any) -> Leaves:
     return leaves
 
 
-def _exception_parts(error: BaseException) -> dict[str, Any]:
-    """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any."""
+def _given_to(error: BaseException) -> tuple[Any, ...]:
+    """Return the arguments of an exception, whatever its class says of them."""
+    return BaseException.args.__get__(error)  # type: ignore[attr-defined, no-any-return]
+
+
+def _exception_parts(error: BaseException, depth: int = LEVELS) -> dict[str, Any]:
+    """Return what an exception holds, by the words for it: arguments, notes, cause, context and exceptions, if it has any.
+    The first two are plain data, down to ``depth`` levels of objects in objects.
+    """
     inside = getattr(error, "exceptions", ()) if isinstance(error, BaseExceptionGroup) else ()
     # Of a group, the exceptions are parts of their own, and its second argument.
-    arguments = error.args[:1] if inside else error.args
-    parts: dict[str, Any] = {"arguments": [as_plain(argument, LEVELS) for argument in arguments]} if arguments else {}
+    given = _given_to(error)
+    arguments = given[:1] if inside else given
+    parts: dict[str, Any] = {"arguments": [as_plain(argument, depth) for argument in arguments]} if arguments else {}
     if notes := getattr(error, "__notes__", None):
-        parts["notes"] = as_plain(notes, LEVELS)
+        parts["notes"] = as_plain(notes, depth)
     fields_of_c = {
-        name: as_plain(part, LEVELS)
+        name: as_plain(part, depth)
         for kind in type(error).__mro__[:-2]
         for name, member in vars(kind).items()
         if isinstance(member, MemberDescriptorType | GetSetDescriptorType) and not name.startswith("__")
-        if (part := outcome(getattr, error, name)) is not None
-        and not (isinstance(part, BaseException) or name == "args")
+        if (part := result_or_error(getattr, error, name)) is not None and name != "args"
         if not (inside and name == "exceptions")
     }
     if fields_of_c:
@@ -420,7 +547,10 @@ def _exception_parts(error: BaseException) -> dict[str, Any]:
     for words, before in (("cause", error.__cause__), ("context", error.__context__)):
         if before is not None and not (words == "context" and before is error.__cause__):
             parts[words] = before
-    return {**parts, **({"exceptions": list(inside)} if inside else {})}
+    return {
+        **parts,
+        **({"exceptions": tuple(inside) if isinstance(given[1], tuple) else list(inside)} if inside else {}),
+    }
 
 
 def _exception_leaves(place: str, error: BaseException) -> Leaves:
@@ -455,6 +585,10 @@ def _fields_in_turn(values: Sequence[Any]) -> Iterable[Any]:
     return itertools.chain.from_iterable(zip(*columns, strict=True))
 
 
+def _own_complex(value: Any) -> Any:
+    return complex.__pos__(value) if isinstance(value, complex) else value
+
+
 def is_array_like(value: Any) -> bool:
     """Whether NumPy reads a value as an array."""
     has_items = hasattr(value, "__array__") and not isinstance(value, type | np.floating)
@@ -478,13 +612,13 @@ def _about(place: str, value: Any) -> Leaves:
         if inside is not value:
             leaves[f"class of {where}"] = type(inside).__name__
         for name in ABOUT:
-            said = outcome(getattr, inside, name, None)
+            said = result_or_error(getattr, inside, name, None)
             if said is None or callable(said) or (isinstance(said, BaseException | dict) and not said):
                 continue
-            items = outcome(list, said) if name == "dtypes" else None
+            items = result_or_error(list, said) if name == "dtypes" else None
             text = str([*map(without_address, items)]) if isinstance(items, list) else without_address(said)
             leaves[f"{'item type' if name == 'type' else name} of {where}"] = text
-    kept = outcome(_emptied, value)
+    kept = result_or_error(_emptied, value)
     if kept is not None and not isinstance(kept, BaseException):
         leaves[f"rest of {place}"] = digest_of(kept)
     return leaves
@@ -492,11 +626,11 @@ def _about(place: str, value: Any) -> Leaves:
 
 def _as_arrays(values: Sequence[Any]) -> Iterable[Any]:
     for value in values:
-        inside = outcome(_as_array, value)
+        inside = result_or_error(_as_array, value)
         if isinstance(inside, BaseException):
             raise MechanismError(
-                f"an output is {type(value).__name__}, which cannot be read as an array: {told(inside)}; return a NumPy array, or "
-                "numbers"
+                f"an output is {type(value).__name__}, which cannot be read as an array: {describe_error(inside)}; return a "
+                "NumPy array, or numbers"
             ) from None
         yield inside
         yield from (np.asarray(getattr(value, name)) for name in _labels(value))
@@ -525,13 +659,15 @@ def _as_array(value: Any) -> Any:
 
 def _emptied(value: Any) -> Any:
     """Return an object of a library without its items: levels and categories that nothing uses, metadata, flags."""
-    if hasattr(value, "iloc"):  # of pandas
-        return value.iloc[:0]
-    if type(value).__module__.partition(".")[0] != "pyarrow":
-        return None
+    library = type(value).__module__.partition(".")[0]
+    if library == "pandas":
+        return value[:0]
+    if library != "pyarrow":
+        return value.iloc[:0] if hasattr(value, "iloc") else None
     arrays = value.columns if hasattr(value, "columns") else [value]
     chunks = [chunk for one in arrays for chunk in getattr(one, "chunks", [one])]
-    return [getattr(value, "schema", None), *(chunk.dictionary for chunk in chunks if hasattr(chunk, "dictionary"))]
+    dictionaries = [chunk.dictionary for chunk in chunks if hasattr(chunk, "dictionary")]
+    return [getattr(value, "schema", None), getattr(value, "type", None), *dictionaries]
 
 
 def type_name(value: Any) -> str:
@@ -544,14 +680,29 @@ def type_name(value: Any) -> str:
         # The width of a text is a number, see _array_leaves.
         name = "array" if type(value) is np.ndarray else type(value).__name__
         return f"{name} of {TEXTS.get(value.dtype.kind, value.dtype)}"
-    if isinstance(value, np.generic):
-        return f"numpy.{TEXTS.get(value.dtype.kind, value.dtype)}"
     kind = type(value)
+    if isinstance(value, np.generic):
+        name = "numpy" if kind.__module__ == "numpy" else f"{kind.__name__} of numpy"
+        return f"{name}.{TEXTS.get(value.dtype.kind, value.dtype)}"
     library = kind.__module__.partition(".")[0]
     name = kind.__qualname__.rpartition("<locals>.")[2]
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         name = f"{name}({', '.join(kind._fields)})"
     return f"{library}.{name}" if library in LIBRARIES else name
+
+
+def module_of(place: str, value: Any) -> Leaves:
+    """Return the module of a value's class, since two modules may have classes of one name; nothing for those of Python.
+
+    Of a file it is the name of the file, which does not depend on its folder.
+    """
+    module = type(value).__module__
+    if module.partition(".")[0] in OF_PYTHON:
+        return {}
+    return {f"module of {place}": re.sub(r"^auditor_file_[0-9a-f]{16}_", "", module)}
+
+
+OF_PYTHON = frozenset((*KNOWN_MODULES, *LIBRARIES, *sys.stdlib_module_names))
 
 
 TEXTS = {"U": "str", "S": "bytes"}
@@ -560,6 +711,8 @@ TEXTS = {"U": "str", "S": "bytes"}
 def leaves_of_number(place: str, number: Any) -> Leaves:
     """Return the nearest float, the rounding error of a large integer or long double, and the sign of −0."""
     rounded = f"rounded off {place}"
+    if isinstance(number, int | float):  # a subclass may say that it is another number
+        number = int.__pos__(number) if isinstance(number, int) else float.__pos__(number)
     if isinstance(number, int) and abs(number) > EXACT:
         try:
             nearest = float(number)
@@ -590,13 +743,20 @@ def _exact_leaves(place: str, value: Fraction | Decimal) -> Leaves:
         left_over = Fraction(value) - Fraction(found[place])
     except OverflowError:
         return {place: math.inf if value > 0 else -math.inf, f"rounded off {place}": repr(value)}
-    if left_over:
+    if left_over and isinstance(value, Decimal):  # its digits say more than the difference to a float
+        sign, digits, _ = value.as_tuple()
+        found[f"rounded off {place}"] = "-" * sign + "".join(map(str, digits))
+    elif left_over:
         found[f"rounded off {place}"] = str(left_over)
     if isinstance(value, Decimal):
         found[f"exponent of {place}"] = float(value.as_tuple().exponent)
         if value.is_signed() and not value:
             found[f"sign of {place}"] = MINUS_ZERO
     return found
+
+
+def _is_known_zone(zone: tzinfo | None) -> bool:
+    return zone is None or type(zone).__module__ in KNOWN_MODULES
 
 
 def _time_leaves(place: str, value: Any) -> Leaves:
@@ -617,6 +777,8 @@ def _time_leaves(place: str, value: Any) -> Leaves:
                 number = number * day + seconds * 10**6 + value.microsecond
                 if value.tzinfo is not None:
                     leaves[f"time zone of {place}"] = f"{spelled(value.tzinfo)}, {value.utcoffset()}"
+                    if not _is_known_zone(value.tzinfo):
+                        leaves[f"rest of the time zone of {place}"] = digest_of(value.tzinfo)
                 if value.fold:
                     leaves[f"fold of {place}"] = float(value.fold)
     leaves.update(leaves_of_number(place, number))
@@ -633,7 +795,7 @@ def _text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
     if isinstance(text, JsonNumber):
         return number_leaves(place, text) or {place: float(text)}
     if not isinstance(text, str):
-        text = bytes(text)  # its type says if it was a bytearray
+        text = memoryview(text).tobytes()  # its type says if it was a bytearray
     elif type(text) is not str:
         text = str.__str__(text)  # a subclass may say something else
     leaves = _parsed(place, text) if isinstance(text, str) else {}
@@ -670,7 +832,7 @@ def spelled(value: Any, text: Callable[[Any], str] = repr) -> str:
 
     Raises MechanismError if the repr is an address in memory, since the audit could not see the content of the object.
     """
-    found = outcome(text, value)
+    found = result_or_error(text, value)
     if not isinstance(found, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(found).__name__}"
     if text is str:
@@ -703,6 +865,12 @@ def _instead(value: Any) -> str:
     )
 
 
+FIELDS = OutputKind(
+    lambda value: bool(_names_of(value)),
+    places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
+    parts=_fields_in_turn,
+    forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
+)
 # The first kind that fits a value is used.
 OUTPUT_KINDS = (
     OutputKind(_is(Row), lambda place, row: row),
@@ -736,17 +904,12 @@ OUTPUT_KINDS = (
     OutputKind(
         _is(complex, np.complexfloating),
         places=lambda place, value: (f"{place}.real", f"{place}.imag"),
-        parts=lambda values: [part for value in values for part in (value.real, value.imag)],
+        parts=lambda values: [part for value in map(_own_complex, values) for part in (value.real, value.imag)],
         forms=lambda values: [type_name(value) for value in values],
     ),
     OutputKind(_is(Fraction, Decimal), _exact_leaves),
     OutputKind(_is(np.datetime64, np.timedelta64, date, time, timedelta), _time_leaves),
-    OutputKind(
-        lambda value: bool(_names_of(value)),
-        places=lambda place, value: [f"{place}.{name}" for name in _names_of(value)],
-        parts=_fields_in_turn,
-        forms=lambda values: [()] * len(values) if is_dataclass(values[0]) else range(len(values)),
-    ),
+    FIELDS,
     OutputKind(
         lambda value: hasattr(value, "as_py") and not isinstance(value, type),  # a scalar of pyarrow
         _about,

@@ -5,31 +5,26 @@ This module has both ends: ``Hosted`` asks from the auditor's process, ``serve``
 
 import contextlib
 import copy
-import functools
-import importlib.metadata
 import io
 import itertools
 import multiprocessing
 import os
 import pickle
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
 from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
-from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, keep_memory, lent
+from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, borrow_process, keep_memory
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.blackbox.seal import from_wire, seal, to_wire
-from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError
+from auditor.foreign_code import ForeignCode, describe_error, result_or_error
 from auditor.interfaces import Source
 from auditor.neighbours.pair import Pair, Side
 
@@ -67,10 +62,10 @@ def hosted(source: Source, limit: float | None, ends: float | None = None) -> "H
 
 
 @contextlib.contextmanager
-def held(source: Source) -> Iterator[None]:
+def reserve_host(source: Source) -> Iterator[None]:
     """Load no other mechanism into the processes of ``source``. If loaded again, ``source`` might repeat itself."""
     # An error is not raised here, since running the mechanism raises it again.
-    pickled = None if source.is_program else outcome(_pickled, source)
+    pickled = None if source.is_program else result_or_error(_pickled, source)
     _HELD.append(pickled)
     try:
         yield
@@ -84,10 +79,10 @@ _HELD = list[Any]()  # the pickled sources of running audits; append and remove 
 def _pickled(source: Source) -> bytes:
     import cloudpickle
 
-    pickled = outcome(cloudpickle.dumps, source)
+    pickled = result_or_error(cloudpickle.dumps, source)
     if isinstance(pickled, BaseException):
         raise MechanismError(
-            f'mechanism "{source.name}" cannot be sent to a process of its own ({told(pickled)}); give it by '
+            f'mechanism "{source.name}" cannot be sent to a process of its own ({describe_error(pickled)}); give it by '
             "name, module:function, or set `isolate` to false: then it runs in the auditor's process, and a "
             "crash ends that process too"
         ) from None
@@ -189,7 +184,7 @@ def _host(pickled: bytes, limit: float | None, ends: float | None) -> Iterator[P
     # The process has the auditor's search path, so that it finds the same modules.
     start = f"import sys; sys.path[:] = {sys.path!r}; from auditor.blackbox.host import serve; serve()"
     arguments = [sys.executable, "-c", start]
-    with lent("host", lambda: Process(arguments), wishes) as process:
+    with borrow_process("host", lambda: Process(arguments), wishes) as process:
         process.ends = ends
         if process.loaded[0] != pickled:
             conversation = _Conversation(process)
@@ -245,7 +240,7 @@ def serve() -> None:
         try:
             if method == "load":
                 sys.path[:], pickled = arguments
-                with Door("loading the mechanism"):
+                with ForeignCode("loading the mechanism"):
                     mechanism = pickle.loads(pickled).drawer()
                 _answer(answers, (mechanism.batched, mechanism.takes_rng))
                 continue
@@ -300,7 +295,7 @@ def _travels(output: Any) -> bool:
         _Known(io.BytesIO(pickle.dumps(output, pickle.HIGHEST_PROTOCOL))).load()
         return True
 
-    return outcome(travel) is True
+    return result_or_error(travel) is True
 
 
 def _shown(output: Any) -> Any:
@@ -308,45 +303,6 @@ def _shown(output: Any) -> Any:
     if _travels(output):
         return output
     if isinstance(output, BaseException):
-        return RuntimeError(f"{type(output).__name__}: {outcome(str, output)}")
-    text = outcome(spelled, output)
+        return RuntimeError(f"{type(output).__name__}: {result_or_error(str, output)}")
+    text = result_or_error(spelled, output)
     return text if isinstance(text, str) else type(output).__name__
-
-
-# --- What a mechanism imports: the files of modules, and the versions of installed packages ---
-
-# The folders of Python's own modules and the auditor's, whose versions are known.
-_OWN = tuple(
-    f"{folder}{os.sep}"
-    for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), Path(__file__).parent.parent)
-)
-
-
-def imported(sources: Sequence[Source], dataset: None) -> tuple[list[str], dict[str, str]]:
-    """Import sources. Return the versions of installed packages in this process, and the files of all other modules.
-
-    The signature is that of a mechanism, so that it runs where mechanisms run. Python's own modules are left out.
-    """
-    for source in sources:
-        with contextlib.suppress(MechanismError):  # it is raised again when the source is needed
-            source.drawer()
-    files, packages = list[str](), set[str]()
-    for name, module in list(sys.modules.items()):
-        file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
-        if not isinstance(file, str):
-            continue
-        if any(f"{os.sep}{part}{os.sep}" in file for part in ("site-packages", "dist-packages")):
-            packages.add(name.partition(".")[0])
-        elif not file.startswith(_OWN):
-            files.append(file)
-    # A package with a leading underscore is a hook of an installer, or part of another package.
-    return files, {f"package {name}": _version(name) for name in sorted(packages) if not name.startswith("_")}
-
-
-@functools.cache  # finding a distribution with another name takes a tenth of a second
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # the distribution may have another name than the package
-        found = importlib.metadata.packages_distributions().get(package, ())
-        return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in sorted({*found}))

@@ -20,8 +20,8 @@ import numpy as np
 from auditor.blackbox.canonical import batch_form, from_batch, from_list
 from auditor.blackbox.outputs import concatenate
 from auditor.blackbox.sample import SIDES, Drawer, Labels, Sample, Stream, calls_of, changed_form, sides_of
-from auditor.door import Door, outcome, told
 from auditor.errors import MechanismError, did_you_mean
+from auditor.foreign_code import ForeignCode, describe_error, result_or_error
 from auditor.interfaces import Truth, Wrapper
 from auditor.neighbours.pair import Pair, plain, rows_of
 
@@ -113,17 +113,17 @@ def find(name: str, search_path: tuple[str, ...]) -> Any:
     for folder in reversed(search_path):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    module = outcome(_load_file if place.endswith(".py") else _load_module, place, search_path)
+    module = result_or_error(_load_file if place.endswith(".py") else _load_module, place, search_path)
     if isinstance(module, MechanismError):
         raise module
     if isinstance(module, BaseException):
         looked = ", ".join(search_path) or "Python's own path"
         raise MechanismError(
-            f'mechanism "{name}": importing {place} failed with {told(module)} (looked in {looked})'
+            f'mechanism "{name}": importing {place} failed with {describe_error(module)} (looked in {looked})'
         ) from module
     found: Any = module
     for part in attribute.split("."):
-        with Door(f'mechanism "{name}": {place}'):
+        with ForeignCode(f'mechanism "{name}": {place}'):
             try:
                 found = getattr(found, part)
             except AttributeError:
@@ -180,7 +180,7 @@ def _load_file(place: str, search_path: tuple[str, ...]) -> Any:
 
 def signature_of(function: Callable[..., Any], name: str) -> inspect.Signature:
     """Return the signature of a mechanism. Raises MechanismError if Python cannot read it."""
-    with Door(f'the signature of mechanism "{name}"'):
+    with ForeignCode(f'the signature of mechanism "{name}"'):
         try:
             return inspect.signature(function)
         except (TypeError, ValueError):
@@ -261,7 +261,7 @@ class Mechanism(Drawer):
     def batch(self, pair: Pair, labels: Labels, rng: Stream, least: int = 1) -> Sample | BaseException:
         drawn, forms, calls = {True: [from_list([])], False: [from_list([])]}, set(), calls_of(labels, least)
         for label, dataset, size in (one for call in calls for one in sides_of(pair, call)):
-            batch = outcome(lambda: self.function(dataset, **self._given(rng, size)))  # noqa: B023 - it is called at once
+            batch = result_or_error(lambda: self.function(dataset, **self._given(rng, size)))  # noqa: B023 - it is called at once
             if issubclass(type(batch), BaseException):
                 return batch  # type: ignore[no-any-return]
             drawn[label].append(from_batch(batch, size))
@@ -273,7 +273,7 @@ class Mechanism(Drawer):
     def each(self, pair: Pair, labels: Labels, rng: Stream) -> Generator[Any, None, None]:
         draws = {label: self._caller(dataset, rng) for label, dataset, _ in sides_of(pair, labels)}
         for label in labels.tolist():
-            output = outcome(draws[label])  # each failure is an output, and so is sys.exit()
+            output = result_or_error(draws[label])  # each failure is an output, and so is sys.exit()
             if self.batched and not isinstance(output, BaseException):
                 from_batch(output, 1)  # raises MechanismError if the shape is wrong
                 output = output[0]
@@ -297,7 +297,7 @@ class Mechanism(Drawer):
         for side in SIDES:
             data = pair.dataset(side)
             before = repr(plain(rows_of(data)))
-            outcome(self.function, data, **self._given(rng, 1))
+            result_or_error(self.function, data, **self._given(rng, 1))
             if repr(plain(rows_of(data))) != before:
                 return True
         return False

@@ -21,8 +21,8 @@ from typing import Any
 from auditor.blackbox.flatten import LEVELS, as_plain, attributes_of, without_address
 from auditor.blackbox.mechanism import signature_of
 from auditor.defaults import ObserveKind
-from auditor.door import outcome
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Source
 
 _Read = Callable[[], Any]
@@ -63,12 +63,12 @@ class ObservedCall:
         before = Path.cwd()
         with contextlib.ExitStack() as stack:
             reads = {kind: stack.enter_context(begin()) for kind, begin in OBSERVERS.items() if kind in self.what}
-            value = outcome(self._called, dataset, given)
+            value = result_or_error(self._called, dataset, given)
             seen = {kind: read() for kind, read in reversed(reads.items())}
         if Path.cwd() != before:
             os.chdir(before)
         if "attributes" in self.what:
-            seen["attributes"] = outcome(_attributes, value)
+            seen["attributes"] = result_or_error(_attributes, value)
             if hasattr(value, "__dict__") and not isinstance(value, BaseException):
                 value = type(value).__name__
         return {"output": value, **{kind: seen[kind] for kind in self.what}}

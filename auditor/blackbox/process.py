@@ -267,7 +267,7 @@ _LENDING = threading.Lock()
 
 
 @contextlib.contextmanager
-def lent(
+def borrow_process(
     key: Hashable, start: Callable[[], Process], wishes: Sequence[Callable[[Process], bool]] = (lambda process: True,)
 ) -> Iterator[Process]:
     """Lend an idle process of the key: one that meets the first wish, or else the second, ..., or else a new process.

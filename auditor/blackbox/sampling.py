@@ -14,6 +14,7 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
+from auditor.blackbox.audit_store import AuditStore
 from auditor.blackbox.batches import (
     BOUNDS,
     Batch,
@@ -30,7 +31,6 @@ from auditor.blackbox.batches import (
 from auditor.blackbox.host import isolated
 from auditor.blackbox.repeats import RepeatGuard
 from auditor.blackbox.sample import CALLS, TRIAL, Sample
-from auditor.blackbox.store import AuditStore
 from auditor.blackbox.workers import Here, Task, Workers, processes, workers_for
 from auditor.defaults import BATCH, WORKERS, BackendName
 from auditor.errors import InvalidInputError, OverdueError, how_many, require_number

@@ -30,8 +30,8 @@ from auditor.blackbox.process import (
     print_nowhere,
 )
 from auditor.defaults import ONE_THREAD
-from auditor.door import Stopped
 from auditor.errors import InvalidInputError, MachineError, WorkerLostError
+from auditor.foreign_code import Stopped
 
 # A function and its arguments.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]

@@ -1,4 +1,4 @@
-"""Conversions between notions of privacy; and the rates of right and wrong guesses that a claim allows."""
+"""Conversions between notions of privacy, and the rates of right and wrong guesses that a claim allows."""
 
 import functools
 import math
@@ -34,7 +34,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def implied_mu(epsilon: float, delta: float) -> float:
-    """Return the μ of the Gaussian mechanism that meets (ε, δ) with nothing to spare, for 0 < δ < 1.
+    """Return the μ of the Gaussian mechanism that just meets (ε, δ), for 0 < δ < 1.
 
     It is the root in μ of δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), to within 1e-12 (Balle & Wang 2018, Theorem 8; Dong,
     Roth & Su 2022, Corollary 1).
@@ -50,8 +50,8 @@ def implied_mu(epsilon: float, delta: float) -> float:
     return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-9, high, xtol=1e-13))
 
 
-# A claim about all orders is converted at each of ORDERS. Each gives a valid δ, and the best is close to the optimum.
-ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
+# A claim about all orders is converted at each of CONVERSION_ORDERS: each gives a valid δ, and the best is near the optimum.
+CONVERSION_ORDERS = 1 + np.geomspace(1e-3, 1e4, 400)
 
 
 def implied_delta(claim: claims.Claim, epsilon: float) -> float:
@@ -74,7 +74,7 @@ def implied_delta(claim: claims.Claim, epsilon: float) -> float:
         return _delta_of_divergences(np.array([claim.order]), np.array([claim.epsilon]), epsilon)
     if isinstance(claim, claims.ZeroConcentratedDP):
         return min(
-            _delta_of_divergences(ORDERS, claim.rho * ORDERS, epsilon),
+            _delta_of_divergences(CONVERSION_ORDERS, claim.rho * CONVERSION_ORDERS, epsilon),
             math.sqrt(claim.rho / 2),  # Pinsker at order 1, the smallest divergence
         )
     if not isinstance(claim, claims.PrivacyClaim):
@@ -94,8 +94,8 @@ def _delta_of_divergences(orders: Floats, divergences: Floats, epsilon: float) -
 
 # --- The rates of right and wrong guesses that a claim allows: a curve, given by its tangents ---
 
-# Take one person, with the data of all others fixed. A fair coin decides whether the person is in. A rule that guesses
-# the coin from the output, or abstains, is right with probability R and wrong with probability W. Under (ε, δ),
+# Take one person, with the data of all others fixed. A fair coin decides whether the person is in. A distinguisher, which
+# guesses the coin from the output or abstains, is right with probability R and wrong with probability W. Under (ε, δ),
 #
 #     R ≤ e^ε W + δ.
 #
@@ -103,14 +103,14 @@ def _delta_of_divergences(orders: Floats, divergences: Floats, epsilon: float) -
 # some ε, or for all. Fewer lines allow more (W, R), so a bound that holds under some lines holds under the claim.
 # A claim (ε, δ), or a list of such points, has a finite number of lines, so nothing is lost.
 
-LINES = 1_500
+MOST_LINES = 1_500
 
 
 @dataclass(frozen=True, slots=True)
-class Tradeoff:
-    """The largest share of right guesses for each share of wrong ones: the vertices of a concave polygon.
+class TradeoffCurve:
+    """A trade-off curve: the largest rate of right guesses at each rate of wrong ones, as vertices of a concave polygon.
 
-    ``wrong`` and ``right`` are arrays of shape (vertices,) that do not fall; their last entries add up to 1. A first
+    ``wrong`` and ``right`` are non-decreasing arrays of shape (vertices,), whose last entries add up to 1. A first
     ``right`` above 0 is a share of outputs that give the side away. An edge is a set of outputs with one log-ratio.
     """
 
@@ -118,12 +118,12 @@ class Tradeoff:
     right: Floats
 
     @classmethod
-    def of(cls, epsilons: Floats, deltas: Floats) -> "Tradeoff":
+    def of(cls, epsilons: Floats, deltas: Floats) -> "TradeoffCurve":
         """Return the curve below all lines R ≤ e^ε W + δ, for arrays of ε ≥ 0 (nats) and δ of one shape, in any order.
 
         Lines that others lie below everywhere are dropped. Neighbouring lines meet at W = (δ₀ − δ₁)/(e^ε₁ − e^ε₀).
 
-        >>> Tradeoff.of(np.log([3.0]), np.array([0.0])).right.tolist()
+        >>> TradeoffCurve.of(np.log([3.0]), np.array([0.0])).right.tolist()
         [0.0, 0.75]
         """
         order = np.lexsort((deltas, epsilons))
@@ -145,45 +145,40 @@ class Tradeoff:
         ends_wrong, ends_right = np.r_[last, wrong, 0.0][::-1], np.r_[1 - last, right, delta[-1]][::-1]
         return cls(ends_wrong, ends_right)
 
-    def mistakes(self, share: Floats) -> Floats:
-        """Return the least probability of a wrong guess if a rule guesses on this ``share`` of the outputs."""
+    def least_wrong_rate(self, share: Floats) -> Floats:
+        """Return the least probability of a wrong guess for a distinguisher that guesses on this ``share`` of the outputs."""
         return np.interp(share, self.wrong + self.right, self.wrong)
 
 
 @functools.lru_cache(maxsize=64)
-def tradeoff(claim: claims.PrivacyClaim) -> Tradeoff:
+def tradeoff_curve(claim: claims.PrivacyClaim) -> TradeoffCurve:
     """Return the curve that a claim allows, or a curve that allows more.
 
-    For μ and for divergences, the curve has at most LINES lines. For divergences, δ(ε) is an upper limit
+    For μ and for divergences, the curve has at most MOST_LINES lines. For divergences, δ(ε) is an upper limit
     (:func:`implied_delta`), so bounds are valid but not tight.
     """
     if isinstance(claim, claims.PureDP | claims.ApproximateDP):
-        return Tradeoff.of(np.array([claim.epsilon]), np.array([claim.delta]))
+        return TradeoffCurve.of(np.array([claim.epsilon]), np.array([claim.delta]))
     if isinstance(claim, claims.PrivacyProfile):
-        return Tradeoff.of(*np.array([(point.epsilon, point.delta) for point in claim.profile]).T)
+        return TradeoffCurve.of(*np.array([(point.epsilon, point.delta) for point in claim.profile]).T)
     if isinstance(claim, claims.GaussianDP):
-        return _gaussian(claim.mu)
+        from scipy.special import log_ndtr
+
+        if (mu := claim.mu) == 0:
+            return TradeoffCurve.of(np.zeros(1), np.zeros(1))
+        # ε = μt reaches nine standard deviations above the mean of the log-ratio, where δ is below 1e-18.
+        t = np.linspace(0.0, mu / 2 + 9.0, MOST_LINES)
+        above, below = log_ndtr(mu / 2 - t), log_ndtr(-mu / 2 - t)
+        return TradeoffCurve.of(mu * t, -np.exp(above) * np.expm1(np.minimum(0.0, mu * t + below - above)))
     reach = 2.0
     while implied_delta(claim, reach) > 1e-12 and reach < 500:
         reach *= 1.5
-    epsilons = np.linspace(0.0, reach, LINES // 5)
-    return Tradeoff.of(epsilons, np.array([implied_delta(claim, float(epsilon)) for epsilon in epsilons]))
-
-
-def _gaussian(mu: float) -> Tradeoff:
-    from scipy.special import log_ndtr
-
-    if mu == 0:
-        return Tradeoff.of(np.zeros(1), np.zeros(1))
-    # ε = μt reaches nine standard deviations above the mean of the log-ratio, where δ is below 1e-18.
-    t = np.linspace(0.0, mu / 2 + 9.0, LINES)
-    above, below = log_ndtr(mu / 2 - t), log_ndtr(-mu / 2 - t)
-    deltas = -np.exp(above) * np.expm1(np.minimum(0.0, mu * t + below - above))
-    return Tradeoff.of(mu * t, deltas)
+    epsilons = np.linspace(0.0, reach, MOST_LINES // 5)
+    return TradeoffCurve.of(epsilons, np.array([implied_delta(claim, float(epsilon)) for epsilon in epsilons]))
 
 
 def profile_points(deltas: Callable[[Floats], Floats], near: float) -> tuple[tuple[float, float], ...]:
-    """Return (ε, δ) at 41 ε (nats) from 0 to twice ``near``, or further, up to ε = 1, while δ is above 0 there."""
+    """Return points (ε, δ) at 41 ε (nats) from 0 to twice ``near``; further, up to ε = 1, while δ stays above 0."""
     reach = max(2.0 * near, 0.01)
     while reach < 1.0 and deltas(np.array([reach]))[0] > 0:
         reach = min(2.0 * reach, 1.0)

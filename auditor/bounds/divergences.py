@@ -19,17 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor.bounds.bisection import beginning
+from auditor.bounds.bisection import bracket_threshold
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.intervals import MOST_EXPONENT, Floats, finite_exp
 from auditor.errors import InvalidInputError
 
-LEAST_SPREAD = 1e-6  # with a smaller standard deviation, a payoff is not worth a stake
+LEAST_PAYOFF_SPREAD = 1e-6  # with a smaller standard deviation, a payoff is not worth a stake
 
 
 @dataclass(frozen=True, slots=True)
 class Wager:
-    """A game on the cells of a score. The wager is fixed before the outputs are drawn on which it is played.
+    """A betting game on the cells of a score, fixed before the outputs are drawn on which it is played.
 
     ``order`` is a ≥ 1 (1 for Kullback-Leibler). ``values`` holds g for each cell (nats). A ``swapped`` wager is on
     D(right‖left) instead of D(left‖right). ``stake`` is λ. ``tilt`` is added to the payoff on Q's side and taken from
@@ -48,7 +48,7 @@ class Wager:
         if not all(math.isfinite(v) for v in (*self.values, self.stake, self.tilt)) or self.stake < 0:
             raise InvalidInputError("a wager needs finite values and a stake of at least 0")
 
-    def played_on(self, counts: ScoreCounts) -> tuple[Floats, Floats]:
+    def counts_by_side(self, counts: ScoreCounts) -> tuple[Floats, Floats]:
         """Return the counts of P's side and of Q's side."""
         p, q = (counts.right, counts.left) if self.swapped else (counts.left, counts.right)
         return np.array(p, np.float64), np.array(q, np.float64)
@@ -79,7 +79,7 @@ def payoffs(order: ArrayLike, values: Floats, divergence: ArrayLike) -> tuple[Fl
     return np.where(order > 1, on_p, linear[0]), np.where(order > 1, on_q, linear[1])
 
 
-def tuned(
+def tune_wager(
     order: ArrayLike, values: Floats, chances: tuple[Floats, Floats], divergence: ArrayLike, alpha: float, outputs: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return the stake and tilt with which a wager's wealth grows fastest, and the standard deviation of its payoff.
@@ -95,22 +95,22 @@ def tuned(
     on_p, on_q = on_p - tilt[..., None], on_q + tilt[..., None]
     spread = np.sqrt((on_p**2 @ p + on_q**2 @ q) / 2)
     lowest = np.minimum(on_p.min(axis=-1), on_q.min(axis=-1))
-    best = math.sqrt(-2 * math.log(alpha) / outputs) / np.maximum(spread, LEAST_SPREAD)
-    stake = np.where(spread >= LEAST_SPREAD, np.minimum(best, 0.9 / np.maximum(1e-300, -lowest)), 0.0)
+    best = math.sqrt(-2 * math.log(alpha) / outputs) / np.maximum(spread, LEAST_PAYOFF_SPREAD)
+    stake = np.where(spread >= LEAST_PAYOFF_SPREAD, np.minimum(best, 0.9 / np.maximum(1e-300, -lowest)), 0.0)
     return stake, tilt, spread
 
 
-def divergence_of(order: float, p: Floats, q: Floats) -> float:
+def renyi_divergence(order: float, p: Floats, q: Floats) -> float:
     """Return D_order(p‖q) in nats; order 1 is the Kullback-Leibler divergence.
 
-    >>> round(divergence_of(2.0, np.array([0.5, 0.5]), np.array([0.25, 0.75])) - math.log(4 / 3), 12)
+    >>> round(renyi_divergence(2.0, np.array([0.5, 0.5]), np.array([0.25, 0.75])) - math.log(4 / 3), 12)
     0.0
     """
-    seen = p > 0
+    positive = p > 0
     with np.errstate(divide="ignore"):
-        log_p, log_q = np.log(p[seen]), np.log(q[seen])
+        log_p, log_q = np.log(p[positive]), np.log(q[positive])
     if order == 1:
-        return float(p[seen] @ (log_p - log_q))
+        return float(p[positive] @ (log_p - log_q))
     terms = order * log_p + (1 - order) * log_q
     largest = float(terms.max())
     if largest == math.inf:
@@ -124,7 +124,7 @@ def log_wealth(wager: Wager, counts: ScoreCounts, divergence: float) -> float:
     factors = wager.factors(divergence)
     if not np.all(factors > 0):
         return -math.inf
-    return float((np.log(factors) * np.stack(wager.played_on(counts))).sum())
+    return float((np.log(factors) * np.stack(wager.counts_by_side(counts))).sum())
 
 
 def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
@@ -137,9 +137,9 @@ def divergence_bound(wager: Wager, counts: ScoreCounts, alpha: float) -> float:
         raise InvalidInputError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1")
     target = -math.log(alpha)
 
-    def stands(divergence: float) -> bool:
+    def is_not_refuted(divergence: float) -> bool:
         return not log_wealth(wager, counts, divergence) >= target
 
-    if stands(0.0):
+    if is_not_refuted(0.0):
         return 0.0
-    return beginning(stands, 0.0, 1.0, lambda low, high: high - low <= 1e-12 * high)[0]
+    return bracket_threshold(is_not_refuted, 0.0, 1.0, lambda low, high: high - low <= 1e-12 * high)[0]

@@ -1,4 +1,4 @@
-"""Tests whether outputs drawn at two times have one distribution: early and late, or in one call and in the next."""
+"""Tests of whether outputs have the same distribution early and late, or in one call and in the next."""
 
 import math
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
-# The largest probability that outputs of one distribution are reported to have two.
+# The largest probability of a warning if all outputs have the same distribution.
 FALSE_WARNING = 1e-9
-# The alternatives have Beta priors of these sizes. A larger size makes the two rates of a cell more alike.
-ALIKE = 8.0 ** np.arange(7)
+# The alternatives have Beta priors of these sizes; a larger size makes the two rates of a cell more alike.
+PRIOR_SIZES = 8.0 ** np.arange(7)
 
 
 def drifts(early: Sequence[Sequence[int]], late: Sequence[Sequence[int]]) -> bool:
@@ -45,14 +45,14 @@ def depends_on_calls(calls: Sequence[Sequence[Sequence[int]]]) -> bool:
 
 def _is_certain(log_odds: Sequence[Any]) -> bool:
     """Whether the mean of all odds reaches 1/FALSE_WARNING; each has expectation at most 1 (Markov's inequality)."""
-    odds = np.concatenate([np.ravel(one) for one in log_odds])
+    odds = np.concatenate(list(map(np.ravel, log_odds)))
     return bool(np.logaddexp.reduce(odds) - math.log(len(odds)) >= -math.log(FALSE_WARNING))
 
 
-def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
+def log_odds(first: ArrayLike, second: ArrayLike) -> Floats:
     """Return ln of the odds against the hypothesis that two rows of counts, by cell, are of outputs with one distribution.
 
-    The result's last axis has the alternatives of ALIKE instead of cells. Given the cells before, a cell's count is
+    The result's last axis has the alternatives of PRIOR_SIZES instead of cells. Given the cells before, a cell's count is
     hypergeometric under the hypothesis. Under an alternative, the rarer of the cell and the cells after it has a
     beta-binomial count (Pólya's urn). So under the hypothesis the odds have expectation at most 1, given the totals.
 
@@ -61,7 +61,7 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     """
     from scipy.special import betaln
 
-    a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     # The totals of each row over a cell and all cells after it.
     rows, others = (np.cumsum(side[..., ::-1], -1)[..., ::-1] for side in (a, b))
     hits, both, all_of_them = a, a + b, rows + others
@@ -69,11 +69,12 @@ def log_odds(one: ArrayLike, other: ArrayLike) -> Floats:
     common = 2 * both > all_of_them
     hits, both = np.where(common, rows - hits, hits), np.where(common, all_of_them - both, both)
     shares = np.stack([rows, others]) / np.maximum(all_of_them, 1)
-    first, second = np.maximum(shares, 1e-300)[..., None] * ALIKE
-    urn = betaln(hits[..., None] + first, (both - hits)[..., None] + second) - betaln(first, second)
-    found = (_log_choose(both, hits) - null)[..., None] + urn
+    prior_first, prior_second = np.maximum(shares, 1e-300)[..., None] * PRIOR_SIZES
+    urn = betaln(hits[..., None] + prior_first, (both - hits)[..., None] + prior_second)
+    urn -= betaln(prior_first, prior_second)
+    odds = (_log_choose(both, hits) - null)[..., None] + urn
     # A cell is left out if one of the rows has no outputs in it or after it.
-    return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], found, 0.0).sum(-2))
+    return np.asarray(np.where((rows > 0)[..., None] & (others > 0)[..., None], odds, 0.0).sum(-2))
 
 
 def _log_choose(all_of_them: Floats, some: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The counts of events, and the bounds that they prove. Counts stay integers until a bound is computed."""
+"""Counts of events, and the bounds that they prove. Counts stay integers until a bound is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,16 +39,16 @@ class Counts:
         """Outputs on both sides together."""
         return self.trials_left + self.trials_right
 
-    def mirrored(self) -> "Counts":
+    def swap_sides(self) -> "Counts":
         """Swap the sides."""
         return Counts(self.hits_right, self.trials_right, self.hits_left, self.trials_left)
 
 
 @dataclass(frozen=True, slots=True)
 class GuessCounts:
-    """The counts of a rule that guesses the side: of its event of guesses left, and of its event of guesses right.
+    """The counts of a distinguisher: of the event on which it guesses left, and of that on which it guesses right.
 
-    The two events are disjoint. The rule abstains on outputs in neither event. A ``one_tailed`` rule has one event; the
+    The two events are disjoint, and it abstains on outputs in neither. A ``one_tailed`` distinguisher has one event; the
     other has no hits.
     """
 
@@ -74,7 +74,7 @@ class GuessCounts:
         return self.left.trials
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return for each side the numbers of its outputs guessed left, guessed right, and not guessed."""
+        """Return for each side how many of its outputs were guessed left, guessed right, and not guessed."""
         sides = ((self.left.hits_left, self.right.hits_left), (self.left.hits_right, self.right.hits_right))
         trials = (self.left.trials_left, self.left.trials_right)
         return tuple((*hits, n - sum(hits)) for hits, n in zip(sides, trials, strict=True))
@@ -86,12 +86,12 @@ class GuessCounts:
 
     @property
     def guesses(self) -> int:
-        """The number of outputs on which the rule did not abstain."""
+        """The number of outputs without an abstention."""
         return self.wins + self.left.hits_right + self.right.hits_left
 
     @property
     def directions(self) -> int:
-        """1 if the rule guesses one side only, else 2."""
+        """1 if only one side is ever guessed, else 2."""
         return 1 if self.one_tailed else 2
 
 
@@ -127,7 +127,7 @@ class ScoreCounts:
 
 @dataclass(frozen=True, slots=True)
 class ProfileCounts:
-    """The counts of several rules on the same outputs, one rule for each point of a privacy profile."""
+    """The counts of several distinguishers on the same outputs, one for each point of a privacy profile."""
 
     points: tuple[GuessCounts, ...]
 
@@ -135,7 +135,7 @@ class ProfileCounts:
         return ProfileCounts(tuple(a + b for a, b in zip(self.points, other.points, strict=True)))
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return for each point and side the numbers of outputs guessed left, guessed right, and not guessed."""
+        """Return for each point and side how many outputs were guessed left, guessed right, and not guessed."""
         return tuple(table for point in self.points for table in point.tables())
 
 

@@ -1,6 +1,6 @@
-"""The bound from guessing: how often can a rule name the side that an output came from?
+"""The bound from guessing: how often can a distinguisher name the side that an output came from?
 
-A fair coin picks the side of every trial. A rule fixed beforehand guesses "left" on one event, "right" on a
+A fair coin picks the side of every trial. A distinguisher fixed beforehand guesses "left" on one event, "right" on a
 disjoint one, and abstains elsewhere. Under (ε, δ)-differential privacy
 
     P(win) ≤ e^ε P(loss) + m δ / 2,          m = the number of sides ever guessed,
@@ -44,7 +44,7 @@ def free_win_rate(counts: GuessCounts, delta: float, gamma: float) -> float:
 
 
 def epsilon_from_rate(rate: float, free: float) -> float:
-    """Return the ε (nats, at least 0) that allows wins at ``rate``, if a share ``free`` of the guesses is right in any case.
+    """Return the ε (nats, at least 0) that allows wins at ``rate``, if a share ``free`` of the guesses is won for free.
 
     >>> round(epsilon_from_rate(0.75, 0.0), 6) == round(math.log(3), 6)
     True
@@ -72,7 +72,7 @@ def rate_of_epsilon(epsilon: float, free: Rates) -> Rates:
 def guess_epsilon(counts: GuessCounts, delta: float, alpha: float) -> float:
     """Return a lower bound on ε (nats) at ``delta``; it exceeds the truth with probability at most ``alpha``.
 
-    The rule must be fixed before the counted outputs are drawn, and a fair coin must pick the side of every trial. For
+    The distinguisher must be fixed before the counted outputs are drawn, and a fair coin must pick the side of every trial. For
     δ = 0 the level is exact: for some mechanism, the bound errs with probability close to alpha.
 
     Raises InvalidInputError for an alpha outside (0, 1) or impossible counts.
@@ -85,7 +85,7 @@ def guess_epsilon(counts: GuessCounts, delta: float, alpha: float) -> float:
 
 
 def mu_from_rate(rate: float) -> float:
-    """Return the μ at which the best rule that never abstains wins at ``rate``: 2 Φ⁻¹(rate), at least 0.
+    """Return the μ at which the best distinguisher without abstention wins at ``rate``: 2 Φ⁻¹(rate), at least 0.
 
     Under μ-Gaussian privacy, a guess wins with probability at most Φ(μ/2), which N(0, 1) against N(μ, 1) reaches.
     """

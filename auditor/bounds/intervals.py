@@ -1,4 +1,4 @@
-"""Clopper-Pearson limits of a binomial proportion, and the textbook bound made of two of them."""
+"""Clopper-Pearson limits of a binomial proportion, and the textbook bound from two of them."""
 
 import math
 import warnings
@@ -11,7 +11,7 @@ from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-# Exponents are limited to MOST_EXPONENT, since a claim may have an ε for which e^ε exceeds the largest double.
+# Exponents are capped at MOST_EXPONENT, since e^ε of a claim may exceed the largest double.
 MOST_EXPONENT = 700.0
 
 
@@ -66,6 +66,11 @@ def clopper_pearson_upper(hits: ArrayLike, trials: ArrayLike, alpha: float) -> F
     with np.errstate(invalid="ignore"):
         limit = betainccinv(np.minimum(hits_, trials_ - 1) + 1, trials_ - np.minimum(hits_, trials_ - 1), alpha)
     return np.asarray(np.where(hits_ == trials_, 1.0, limit))
+
+
+def clopper_pearson_limits(hits: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return the lower and the upper limit of a proportion; each is wrong with probability at most ``alpha``."""
+    return float(clopper_pearson_lower(hits, trials, alpha)), float(clopper_pearson_upper(hits, trials, alpha))
 
 
 def two_intervals_epsilon(counts: Counts, delta: float, alpha: float) -> float:

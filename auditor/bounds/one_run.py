@@ -14,7 +14,7 @@ flipped, its guess is wrong and at least c − 1 are right, which has probabilit
 the claim demands that (W_{c−1}, R_c) lies on or below the curve for every c, since the average of points below a
 concave curve is below the curve. This is the f-DP bound of Mahloujifar, Melis & Chaudhuri 2024 (2410.22235). For a
 single (ε, δ) more is true: the amounts by which single numbers of right guesses break R ≤ e^ε W add up to at most δ.
-The exact maximum of P[V ≥ v] follows (:func:`limit_of_line`). For δ = 0 it is that of Steinke, Nasr & Jagielski 2023
+The exact maximum of P[V ≥ v] follows (:func:`p_value_of_line`). For δ = 0 it is that of Steinke, Nasr & Jagielski 2023
 (2305.08846). The p of all mechanisms that keep a claim form a linear program, which the tests solve for few canaries:
 the limit for a line is its maximum, and the limit for a curve is above its maximum.
 
@@ -40,16 +40,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.bisection import beginning, halved
-from auditor.bounds.conversions import Tradeoff, tradeoff
+from auditor.bounds.bisection import bracket_threshold, narrow_bracket
+from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
 from auditor.bounds.intervals import Floats
 from auditor.claims import PrivacyClaim
 from auditor.errors import InvalidInputError
 
 
 @dataclass(frozen=True, slots=True)
-class RightGuesses:
-    """The result of ``guesses`` guesses on ``canaries`` canaries, of which ``wins`` were right."""
+class GuessTally:
+    """How many guesses were right: ``wins`` of ``guesses`` guesses on ``canaries`` canaries."""
 
     canaries: int
     guesses: int
@@ -62,15 +62,15 @@ class RightGuesses:
             )
 
 
-def refutes_any(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
+def refutes_any_mechanism(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
     """Whether so many right guesses have probability at most ``alpha`` under every mechanism below the curve."""
     if len(curve.wrong) > 2:
-        return _mahloujifar(curve, seen, alpha)
+        return _refutes_curve(curve, tally, alpha)
     delta = float(curve.right[0])
-    return limit_of_line(seen, float(curve.right[1] - delta) / (1 - delta) if delta < 1 else 1.0, delta) <= alpha
+    return p_value_of_line(tally, float(curve.right[1] - delta) / (1 - delta) if delta < 1 else 1.0, delta) <= alpha
 
 
-def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
+def p_value_of_line(tally: GuessTally, rate: float, delta: float) -> float:
     """Return max P[V ≥ v] under (ε, δ), for ``rate`` σ(ε) = e^ε/(1 + e^ε): β + δ n β (1 − β)/(v b_v), at most 1.
 
     Here B ~ Bin(K, σ(ε)) has probabilities b_w, and β = P[B ≥ v]. Proof: let z_w ≥ 0 be by how much the event "w
@@ -82,7 +82,7 @@ def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
     """
     from scipy.special import bdtrc, gammaln, xlog1py, xlogy
 
-    k, v = seen.guesses, seen.wins
+    k, v = tally.guesses, tally.wins
     if v == 0:
         return 1.0
     beta = float(bdtrc(v - 1, k, rate))
@@ -94,17 +94,17 @@ def limit_of_line(seen: RightGuesses, rate: float, delta: float) -> float:
     else:  # β and b_v are too small for a double; b falls at least as fast as a geometric series
         fall = rate / (1 - rate) * (k - v) / (v + 1) if rate < 1 else math.inf
         ratio = min(float(k), 1 / (1 - fall)) if fall < 1 else float(k)
-    return min(1.0, beta + delta * seen.canaries * (1 - beta) * ratio / v)
+    return min(1.0, beta + delta * tally.canaries * (1 - beta) * ratio / v)
 
 
-def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
+def _refutes_curve(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
     """Whether no p with P[V ≥ v] ≥ alpha meets the conditions on R and W.
 
     The p with the least total is built from the top. All of alpha at w = v makes W_v largest and R_v smallest. Then
     W_{c−1} is the least that R_c allows, for c = v, v − 1, …. Since R_c = Σ λ_w (W_w − W_{w+1}) and λ_w = w/(K − w)
     rises with w, a larger W needs a larger R. No p exists if the least total exceeds 1, which means R + W > K/n.
     """
-    n, k, v = seen.canaries, seen.guesses, seen.wins
+    n, k, v = tally.canaries, tally.guesses, tally.wins
     if v == 0:
         return False
     wrong_at, right_at = curve.wrong.tolist(), curve.right.tolist()
@@ -126,20 +126,20 @@ def _mahloujifar(curve: Tradeoff, seen: RightGuesses, alpha: float) -> bool:
     return False
 
 
-def p_value_apart(curve: Tradeoff, seen: RightGuesses) -> float:
+def p_value_independent(curve: TradeoffCurve, tally: GuessTally) -> float:
     """Return an upper limit on the probability of as many right guesses, if canaries do not affect each other.
 
     The integral over T is cut into cells. The integrand is largest at a cell's lower end, since W(T)/T rises with T.
     """
     from scipy.special import bdtr
 
-    n, k, u = seen.canaries, seen.guesses, seen.guesses - seen.wins
-    if seen.wins == 0:
+    n, k, u = tally.canaries, tally.guesses, tally.guesses - tally.wins
+    if tally.wins == 0:
         return 1.0
     if k == n:
-        return float(bdtr(u, k, curve.mistakes(np.ones(1)))[0])
+        return float(bdtr(u, k, curve.least_wrong_rate(np.ones(1)))[0])
     least, chances = _cells_of_share(n, k)
-    rates = np.where(least > 0, curve.mistakes(least) / np.maximum(least, 1e-300), 0.0)
+    rates = np.where(least > 0, curve.least_wrong_rate(least) / np.maximum(least, 1e-300), 0.0)
     return float(min(1.0, chances @ bdtr(u, k, rates)))
 
 
@@ -154,27 +154,27 @@ def _cells_of_share(n: int, k: int) -> tuple[Floats, Floats]:
     return ends[:-1], np.diff(betainc(k + 1, n - k, ends))
 
 
-def usual_guesses(canaries: int) -> tuple[int, ...]:
+def default_guess_numbers(canaries: int) -> tuple[int, ...]:
     """Return the default numbers of guesses: all canaries, a half, a quarter, and so on, down to ten.
 
-    >>> usual_guesses(100)
+    >>> default_guess_numbers(100)
     (100, 50, 25, 12)
     """
     halves = (canaries >> i for i in range(8))
     return tuple(guesses for guesses in halves if guesses >= min(10, canaries))
 
 
-def numbers_of_guesses(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
+def read_guess_numbers(given: int | Sequence[int] | None, canaries: int) -> tuple[int, ...]:
     """Return the given or the usual numbers of guesses. Raises InvalidInputError if one is not in 1 to ``canaries``."""
     if given is None:
-        return usual_guesses(canaries)
+        return default_guess_numbers(canaries)
     numbers = (given,) if isinstance(given, int) else tuple(given)
     if not numbers or any(isinstance(k, bool) or not isinstance(k, int) or not 0 < k <= canaries for k in numbers):
         raise InvalidInputError(f"guesses is {given!r}; it must be one or several integers from 1 to {canaries:,}")
     return numbers
 
 
-def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> RightGuesses:
+def count_right_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> GuessTally:
     """Count right guesses. The highest scores are guessed "in". As many of the lowest, or one fewer, are guessed "out".
 
     Arrays are of shape (canaries,). Ties are ranked by position in the array, which must not depend on the coins.
@@ -182,31 +182,32 @@ def surest_guesses(scores: Floats, inside: NDArray[np.bool_], guesses: int) -> R
     order = np.argsort(scores, kind="stable")
     low = guesses // 2
     outs, ins = order[:low], order[len(order) - (guesses - low) :]
-    return RightGuesses(len(scores), guesses, int(np.count_nonzero(inside[ins]) + np.count_nonzero(~inside[outs])))
+    return GuessTally(len(scores), guesses, int(np.count_nonzero(inside[ins]) + np.count_nonzero(~inside[outs])))
 
 
 @dataclass(frozen=True, slots=True)
-class GuessLooks:
+class OneRunGuesses:
     """The right guesses for several numbers of guesses on the same canaries. Each number has an equal share of alpha.
 
     ``apart`` says that canaries do not affect each other. Numbers of guesses must be fixed before the coins are seen.
     """
 
-    seen: tuple[RightGuesses, ...]
+    tallies: tuple[GuessTally, ...]
     apart: bool = False
 
     def refute(self, claim: PrivacyClaim, alpha: float) -> bool:
         """Whether the right guesses refute a claim. If the claim holds, this has a probability of at most ``alpha``."""
-        curve = tradeoff(claim)
-        return any(self._refutes(curve, one, alpha) for one in self.seen)
+        curve = tradeoff_curve(claim)
+        return any(self._refutes(curve, tally, alpha) for tally in self.tallies)
 
-    def _refutes(self, curve: Tradeoff, one: RightGuesses, alpha: float) -> bool:
-        share = alpha / len(self.seen)
-        return p_value_apart(curve, one) <= share if self.apart else refutes_any(curve, one, share)
+    def _refutes(self, curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
+        share = alpha / len(self.tallies)
+        return p_value_independent(curve, tally) <= share if self.apart else refutes_any_mechanism(curve, tally, share)
 
-    def p_value_apart(self, claim: PrivacyClaim) -> float:
+    def p_value_independent(self, claim: PrivacyClaim) -> float:
         """Return the smallest level at which these guesses refute a claim, if canaries do not affect each other."""
-        return min(1.0, len(self.seen) * min(p_value_apart(tradeoff(claim), one) for one in self.seen))
+        curve = tradeoff_curve(claim)
+        return min(1.0, len(self.tallies) * min(p_value_independent(curve, tally) for tally in self.tallies))
 
     def bound(self, claim: PrivacyClaim, alpha: float) -> float:
         """Return a lower bound on the claim's quantity; it exceeds the truth with probability at most ``alpha``.
@@ -216,31 +217,38 @@ class GuessLooks:
         """
         return largest_refuted(lambda value: self.refute(claim.with_value(value), alpha), claim.least_value)
 
-    def best(self, claim: PrivacyClaim, alpha: float) -> RightGuesses:
-        """Return the entry of ``seen`` that proves the largest bound."""
-        share = alpha / len(self.seen)
-        return max(self.seen, key=lambda one: GuessLooks((one,), self.apart).bound(claim, share))
+    def best(self, claim: PrivacyClaim, alpha: float) -> GuessTally:
+        """Return the entry of ``tallies`` that proves the largest bound."""
+        share = alpha / len(self.tallies)
+        return max(self.tallies, key=lambda tally: OneRunGuesses((tally,), self.apart).bound(claim, share))
 
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return a lower bound on δ at ε (nats), to within a factor 1.05. The bounds at all ε hold together."""
         best = 0.0
-        for one in self.seen:
+        for tally in self.tallies:
 
-            def allowed(delta: float, one: RightGuesses = one) -> bool:
-                return not self._refutes(Tradeoff.of(np.array([epsilon]), np.array([delta])), one, alpha)
+            def is_not_refuted(delta: float, tally: GuessTally = tally) -> bool:
+                return not self._refutes(TradeoffCurve.of(np.array([epsilon]), np.array([delta])), tally, alpha)
 
             # Only a larger δ than that of earlier entries is searched for.
-            if not allowed(least := max(best, 1e-9)):
-                best = halved(allowed, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
+            if not is_not_refuted(least := max(best, 1e-9)):
+                best = narrow_bracket(is_not_refuted, least, 1.0, lambda low, high: high <= 1.05 * low)[0]
         return best
 
     def detectable(self, claim: PrivacyClaim, alpha: float, chance: float) -> float:
         """Return the smallest true value at which the claim is refuted with probability ``chance``; ∞ if there is none.
+
         The value is for a mechanism that reveals as much about each canary as the value allows, for canaries that do
-        not affect each other, and for the best entry of ``seen``.
+        not affect each other, and for the best entry of ``tallies``.
         """
-        critical = self._critical(claim, alpha)
-        return min((_value_that_wins(claim, needed, chance) for needed in critical), default=math.inf)
+
+        def caught(critical: GuessTally) -> float:
+            def is_rarer(value: float) -> bool:
+                return p_value_independent(tradeoff_curve(claim.with_value(value)), critical) < chance
+
+            return largest_refuted(is_rarer, claim.value)
+
+        return min(map(caught, self._critical(claim, alpha)), default=math.inf)
 
     def detects(self, claim: PrivacyClaim, alpha: float, chance: float, value: float) -> bool:
         """Whether ``detectable`` is at most ``value``, in a fraction of its time: no value is searched for.
@@ -250,32 +258,27 @@ class GuessLooks:
         critical = self._critical(claim, alpha)
         if math.isinf(value):
             return any(True for _ in critical)
-        curve = tradeoff(claim.with_value(value))
-        return any(p_value_apart(curve, needed) >= chance for needed in critical)
+        curve = tradeoff_curve(claim.with_value(value))
+        return any(p_value_independent(curve, tally) >= chance for tally in critical)
 
-    def _critical(self, claim: PrivacyClaim, alpha: float) -> Iterator[RightGuesses]:
-        """Yield each entry of ``seen`` with the fewest wins that refute the claim, if any number of wins does."""
-        curve = tradeoff(claim)
-        for one in self.seen:
+    def _critical(self, claim: PrivacyClaim, alpha: float) -> Iterator[GuessTally]:
+        """Yield each entry of ``tallies`` with the fewest wins that refute the claim, if any number of wins does."""
+        curve = tradeoff_curve(claim)
+        for tally in self.tallies:
 
-            def refutes(wins: int, one: RightGuesses = one) -> bool:
-                return self._refutes(curve, replace(one, wins=wins), alpha)
+            def refutes(wins: int, tally: GuessTally = tally) -> bool:
+                return self._refutes(curve, replace(tally, wins=wins), alpha)
 
-            if refutes(one.guesses):
-                yield replace(one, wins=halved(refutes, 0, one.guesses, lambda low, high: False)[1])
-
-
-def _value_that_wins(claim: PrivacyClaim, needed: RightGuesses, chance: float) -> float:
-    """Return the value, at least the claim's, from which on as many guesses are right with probability ``chance``."""
-    return largest_refuted(lambda more: p_value_apart(tradeoff(claim.with_value(more)), needed) < chance, claim.value)
+            if refutes(tally.guesses):
+                yield replace(tally, wins=narrow_bracket(refutes, 0, tally.guesses, lambda low, high: False)[1])
 
 
-def largest_refuted(refuted: Callable[[float], bool], least: float = 0.0) -> float:
+def largest_refuted(refutes: Callable[[float], bool], least: float = 0.0) -> float:
     """Return the largest refuted value, to within 1e-5; ``least`` if none is refuted, ∞ if all up to 1e4 are."""
-    if not refuted(least):
+    if not refutes(least):
         return least
 
-    def stands(more: float) -> bool:
-        return not refuted(least + more)
+    def is_not_refuted(excess: float) -> bool:
+        return not refutes(least + excess)
 
-    return least + beginning(stands, 0.0, 1.0, lambda low, high: high - low <= 1e-5, 1e4)[0]
+    return least + bracket_threshold(is_not_refuted, 0.0, 1.0, lambda low, high: high - low <= 1e-5, 1e4)[0]

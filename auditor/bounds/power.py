@@ -1,11 +1,11 @@
-"""The smallest violation that a test detects. It tells how much "no violation found" means."""
+"""The smallest violation that a test detects, which tells how much "no violation found" means."""
 
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from auditor.bounds.bisection import halved
+from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.divergences import Wager
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, epsilon_from_rate, free_win_rate, mu_from_rate
@@ -16,7 +16,7 @@ from auditor.claims import Probability
 def detectable_by_guesses(counts: GuessCounts, epsilon: float, delta: float, alpha: float, chance: float) -> float:
     """Return the smallest true ε (nats) at which the guess bound refutes a claimed ``epsilon`` with this probability.
 
-    A rule that wins as often as this ε allows reaches the critical number of wins with probability ``chance``. The
+    A distinguisher that wins as often as this ε allows reaches the critical number of wins with probability ``chance``. The
     value is exact for the observed number of guesses. It is infinite if all guesses won would not refute the claim.
     """
     gamma = SHARE_FOR_GUESS_RATE * alpha if delta > 0 else 0.0
@@ -42,7 +42,7 @@ def rate_that_refutes(refutes: Callable[[int], bool], guesses: int, chance: floa
     """Return the rate at which the critical number of wins has probability ``chance``; None if no wins refute."""
     if guesses == 0 or not refutes(guesses):
         return None
-    _, critical = halved(refutes, 0, guesses, lambda low, high: high - low <= 1)
+    _, critical = narrow_bracket(refutes, 0, guesses, lambda low, high: high - low <= 1)
     # P[Bin(K, r) ≥ critical] = chance means P[Bin(K, r) ≤ critical − 1] = 1 − chance. An upper limit solves this for r.
     return float(clopper_pearson_upper(critical - 1, guesses, 1 - chance))
 
@@ -75,8 +75,10 @@ def detectable_by_two_intervals(counts: Counts, epsilon: float, delta: float, al
 
 
 def wealth_reached(wager: Wager, sides: Sequence[Floats], divergence: float, trials: int, chance: float) -> float:
-    """Return ln of the wealth that a wager against ``divergence`` (nats) reaches with probability ``chance``; −∞ if it
-    could fall to 0. Ln is taken to be normal. ``sides`` holds the probabilities of the cells under P and under Q.
+    """Return ln of the wealth that a wager against ``divergence`` (nats) reaches with probability ``chance``.
+
+    It is −∞ if the wealth could fall to 0. Its logarithm is taken to be normal. ``sides`` holds the probabilities of the
+    cells under P and under Q.
     """
     from scipy.special import ndtri
 

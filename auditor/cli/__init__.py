@@ -14,17 +14,16 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pkgutil import resolve_name
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from auditor.blackbox.process import keep_memory
 from auditor.cli.log_guard import guarded_log
 from auditor.cli.options import BAD_INPUT, INTERRUPTED, NO_ANSWER, NOBODY_READS, TERMINATED, all_commands
 from auditor.defaults import ONE_THREAD
-from auditor.door import Stopped, is_stopped, refused_by_machine, stoppable, told
 from auditor.errors import AuditorError, InvalidInputError, MachineError, fitted, visible
+from auditor.foreign_code import Stopped, describe_error, exits_refused, is_stopped, refused_by_machine, stoppable
 
 # The commands of earlier versions, and what to write instead.
 INSTEAD = {
@@ -35,25 +34,20 @@ INSTEAD = {
     "list": "`python -m mechanisms`",
     "self-check": "`python -m benchmarks self_check`",
 }
+# The options that `auditor` does not have, or no longer has, and what to do instead.
+INSTEAD_OF_OPTION = {
+    "--html": "`auditor run` writes report.html anyway; `auditor show REPORT.json --html FILE` writes another",
+    "--markdown": "`auditor run` writes summary.md anyway; `auditor show REPORT.json --markdown FILE` writes another",
+    "--stages": "report.html and report.json list the stages of a search, with the outputs that each took",
+}
 
 
 def command() -> NoReturn:
-    """Run the command line as a program that code of others cannot end in silence, by ``os._exit``, ``execv`` or ``execve``.
-
-    These functions raise SystemExit here, since their exit status would be taken for that of the command. In child
-    processes they work as usual.
-    """
-    own = os.getpid()
-
-    def refuse(name: str, usual: Callable[..., Any], *given: Any) -> Any:
-        if os.getpid() != own:
-            return usual(*given)
-        raise SystemExit(f"os.{name} would end the auditor")
-
+    """Run the command line as a program that foreign code cannot end, since its exit status would be taken for the command's."""
     # NumPy reads these variables when it is imported. Threads of libraries would take a fifth of the time of all audits.
     os.environ.update({**ONE_THREAD, **os.environ})
     keep_memory()
-    vars(os).update({name: partial(refuse, name, getattr(os, name)) for name in ("_exit", "execv", "execve")})
+    vars(os).update(exits_refused())
     raise SystemExit(main())  # not sys.exit, which code of others may have replaced
 
 
@@ -100,8 +94,8 @@ def _parsed(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | N
         if words := getattr(options, "mechanism", None):
             program = [word for word in given[given.index("init") + 1 :] if word in {*words, *unknown}]
             hint = f'; options of a command go behind "--": auditor init -- {shlex.join(program)}'
-        if {"--html", "--markdown"} & {*unknown}:
-            hint = "; `auditor run` writes report.html and summary.md anyway, `auditor show REPORT.json` others"
+        options_given = [word.partition("=")[0] for word in unknown]
+        hint = next((f"; {INSTEAD_OF_OPTION[name]}" for name in options_given if name in INSTEAD_OF_OPTION), hint)
         parser.error(f"unrecognized arguments: {shlex.join(unknown)}{hint}")
     return options
 
@@ -119,7 +113,7 @@ def _run(options: argparse.Namespace) -> int:
             error = InvalidInputError(f"{visible(error.filename, 80)}: {error.strerror}; give a shorter name")
         return _ended_by(error, options.traceback)
     except SystemExit as error:  # its status would be taken for that of the command
-        left = InvalidInputError(f"{told(error)}; no verdict. Code that is audited must return or raise")
+        left = InvalidInputError(f"{describe_error(error)}; no verdict. Code that is audited must return or raise")
         return _ended_by(left, options.traceback)
     except KeyboardInterrupt as stopped:
         if lost:

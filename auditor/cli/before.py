@@ -4,24 +4,20 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from auditor.auditing.check import draw_once
 from auditor.auditing.foresight import EXCESS, Foresight, canaries_needed, foresee
-from auditor.auditing.pair_search import SEARCH, planned_stages
 from auditor.auditing.plan import CHANCES, Plan
-from auditor.auditing.sizes import rounds_for
 from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
-from auditor.door import outcome, told
-from auditor.errors import InvalidInputError, how_many, visible
+from auditor.errors import InvalidInputError, visible
+from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.canaries import Canaries
 from auditor.prover import GROUP, Attempted, Prover, Status, prover
 from auditor.report.phrases import number, relation_words
 from auditor.report.terminal import escaped, table_for
-from auditor.strangers import read_json
+from auditor.untrusted_files import read_json
 from auditor.verdict import Verdict
 
 
@@ -99,8 +95,6 @@ def plan(options: argparse.Namespace) -> int:
         console.print(table)
         for note in notes:
             console.print(note)
-        for plan in configuration.plans if options.stages else ():
-            console.print(_stages(plan))
     return AS_EXPECTED
 
 
@@ -116,21 +110,6 @@ def _too_few_canaries(plan: Plan, rows: Sequence[Foresight]) -> str:
     if least_apart < least:
         words += f"; {least_apart:,.0f} with `apart: true`, if you can prove that no canary affects another one's score"
     return words
-
-
-def _stages(plan: Plan) -> Table | str:
-    """Return the stages of an audit's search, or why there are none."""
-    name, outputs = escaped(plan.name), rounds_for(plan.settings.samples, plan.settings.search)[-1].search
-    if plan.kind != "pairwise":
-        return f"{name}: no stages"
-    if len(plan.domain.corners()) == 1:
-        return f"{name}: no stages, since one pair is given"
-    title = f"{plan.name}: {how_many(outputs, 'output')} for the search of the last round"
-    table = table_for(("stage of the search", "outputs", "because", "carried out"), title)
-    for depth, stage, share in planned_stages(SEARCH, outputs):
-        size = "the rest" if stage.share is None else f"{share:,.0f}"
-        table.add_row("  " * depth + stage.name, size, stage.why, stage.only or "always")
-    return table
 
 
 # --- Proofs ---
@@ -149,9 +128,9 @@ def prove(options: argparse.Namespace) -> int:
                 continue
             proof: Attempted | BaseException
             with naming(configuration, plan):
-                proof = outcome(asked.attempt, plan.source.drawer(), claim, plan.domain, options.seconds)
+                proof = result_or_error(asked.attempt, plan.source.drawer(), claim, plan.domain, options.seconds)
             if isinstance(proof, BaseException):  # an error of the prover itself
-                ended, words = Status.NOT_PROVED, f"not proved: the attempt ended in an error, {told(proof)}"
+                ended, words = Status.NOT_PROVED, f"not proved: the attempt ended in an error, {describe_error(proof)}"
             else:
                 ended, words = proof.status, str(proof)
             table.add_row(escaped(plan.name), str(claim), escaped(words))

@@ -14,8 +14,8 @@ from rich.console import Console
 from auditor.auditing.plan import Plan
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, OPTIONS, STANDARD_OUTPUT, UNEXPECTED
 from auditor.config.load import Configuration, load_configuration
-from auditor.door import OF_THE_MACHINE, Door
 from auditor.errors import InvalidInputError, MachineError, MechanismError, did_you_mean, fitted, visible
+from auditor.foreign_code import OF_THE_MACHINE, ForeignCode
 from auditor.results.files import write_whole
 from auditor.verdict import End
 
@@ -109,7 +109,7 @@ def selected(configurations: list[Configuration], only: list[str] | None) -> lis
 def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
     """Let errors of a mechanism, and of other code of the user, name the file, the line and the audit."""
     try:
-        with contextlib.chdir("."), Door("a first look"):
+        with contextlib.chdir("."), ForeignCode("a first look"):
             try:
                 yield
             except OSError as error:

@@ -12,7 +12,7 @@ from auditor.cli.options import AS_EXPECTED
 from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import InvalidInputError
 from auditor.exact import Composition, Interval, delta_interval, epsilon_interval, mu_interval, renyi_interval
-from auditor.exact.described import KEYS, process_from_dict
+from auditor.exact.process_mapping import PROCESS_KEYS, process_from_dict
 
 
 def exact(options: argparse.Namespace) -> int:
@@ -57,7 +57,7 @@ def _answer(composition: Composition, options: argparse.Namespace) -> tuple[Inte
 
 
 def _composition(options: argparse.Namespace) -> Composition:
-    given = {key: value for key in KEYS if (value := getattr(options, key, None)) is not None}
+    given = {key: value for key in PROCESS_KEYS if (value := getattr(options, key, None)) is not None}
     if options.process is None:
         if "noise" not in given:
             raise InvalidInputError("noise is missing; write --noise, or name a file that describes the process")

@@ -15,7 +15,9 @@ from auditor.report.formats import FORMATS
 
 AS_EXPECTED, UNEXPECTED, BAD_INPUT, NO_ANSWER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROVED_FOR_PAIRS = 4  # `auditor prove` proved the claim for the listed pairs, but not for the whole domain
-NOT_ALL_CHECKED = 5  # `auditor replay --check` found no difference, but parts that need code were not checked
+NOT_ALL_CHECKED = (
+    5  # `auditor replay --check` found no difference, but a verdict rests on a proof that was not made again
+)
 NOBODY_READS = 141  # the status of a command that SIGPIPE ends
 STANDARD_OUTPUT = "-"
 # Adds a command: its name, its function "module:function" in auditor.cli, and its help.
@@ -94,12 +96,14 @@ def add_ending(parser: argparse.ArgumentParser, folder: str = "reports") -> None
     """Add the options for what a run writes and prints, and for its exit status."""
     out = f"reports go to DIR/<config name>/; by default {folder}"
     parser.add_argument("--out", type=Path, default=Path(folder), metavar="DIR", help=out)
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write the results as JUnit's XML")
+    elsewhere = f"{STANDARD_OUTPUT} is standard output, and all else then goes to standard error"
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help=f"also write the results as JUnit's XML to FILE; {elsewhere}"
+    )
     strict = "end with exit status 1 if a pass is weak, or with --baseline if something could not be compared"
     parser.add_argument("--strict", action="store_true", help=strict)
     parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
-    json = f"also write report.json to FILE; {STANDARD_OUTPUT} is standard output, and all else then goes to standard error"
-    parser.add_argument("--json", metavar="FILE", help=json)
+    parser.add_argument("--json", metavar="FILE", help=f"also write report.json to FILE; {elsewhere}")
 
 
 def _may_rise(parser: argparse.ArgumentParser) -> None:
@@ -138,9 +142,9 @@ def _runs(add: _Add) -> None:
     what = "run the audits of `auditor run --record DIR` again, on the outputs kept in DIR"
     replay = add("replay", "run_command:replay", what)
     replay.add_argument("recording", type=Path, metavar="DIR")
-    checked = "make this report again from the recording, and compare the two; runs no code"
+    checked = "make this report again from the recording, and compare the two"
     replay.add_argument("--check", type=Path, metavar="REPORT.json", help=checked)
-    with_code = "run the functions that make the data sets, if the recording names any"
+    with_code = "run the functions and objects that make data sets or claims, if the recording names any"
     replay.add_argument("--run-code", action="store_true", help=with_code)
     add_ending(replay, "replays")
 
@@ -156,10 +160,7 @@ def _checks(add: _Add) -> None:
     words = "validate configurations: import, build pairs, draw one output from each side"
     _configs(add("check", "before:check", words))
     words = "before any sampling: the violations that the audit can detect, and the outputs needed"
-    plan = _configs(add("plan", "before:plan", words))
-    add_settings(plan, "samples")
-    stages = "the stages of each audit's search, their outputs, and the reason for each"
-    plan.add_argument("--stages", action="store_true", help=stages)
+    add_settings(_configs(add("plan", "before:plan", words)), "samples")
 
     words = "try to prove the claims of a configuration's Python mechanisms"
     prove = _configs(add("prove", "before:prove", words))

@@ -1,53 +1,39 @@
 """`auditor replay --check`: make a report again from recorded outputs, and compare the two reports."""
 
 import contextlib
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from auditor import __version__
-from auditor.auditing.draw import Tally
 from auditor.auditing.flow import carry_out
 from auditor.auditing.outcome import levels_of
-from auditor.auditing.pair_search import FoundPair
-from auditor.auditing.pairwise_flow import Counted, CountEvidence
-from auditor.auditing.plan import Plan
-from auditor.auditing.rounds import largest_share
-from auditor.blackbox.batches import Phase
-from auditor.claims import PrivacyClaim
 from auditor.cli.common import say
 from auditor.cli.options import AS_EXPECTED, NOT_ALL_CHECKED, UNEXPECTED
 from auditor.config.load import Configuration
 from auditor.config.recordings import find_recordings
 from auditor.errors import InvalidInputError
-from auditor.results.reader import as_read, fitting, frozen_test, not_as_reported, parsed_report
+from auditor.results.reader import as_read, not_as_reported, parsed_report
 from auditor.results.result import AuditResult, RunResult
 
-# The parts of an audit that are not checked if only code can make its domain.
-BY_CODE = (
-    "the search, the choice of events, the smallest pair, the proof, the exact value, planted faults, whether outputs are "
-    "reproducible, what they cost, warnings, the plots, why the audit ended and how to repeat it: only code can make their "
-    "data sets, and `auditor replay --run-code` runs that code"
-)
-UNFIT = "its rule does not fit the outputs"
+BY_PROOF = "the proof, on which this verdict rests: `auditor prove` repeats it"
 
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """The result of one recount: the differences from the report, and the parts that were not made again."""
+    """The result of one recount: the differences from the report, and what was not made again."""
 
     name: str
     differences: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    unchecked: str = ""
 
 
-def check_report(file: Path, folder: Path) -> int:
+def check_report(file: Path, folder: Path, *, runs_code: bool) -> int:
     """Compare a report with the one that recorded outputs give. Print a result for each audit, and return the exit status.
 
-    Raises InvalidInputError if there is no such report or recording, or if another version wrote the report.
+    Raises InvalidInputError if there is no such report or recording, if another version wrote the report, or if code
+    makes the data sets and ``runs_code`` is False.
     """
     report, written = parsed_report(file)
     if report.auditor != __version__:
@@ -55,14 +41,15 @@ def check_report(file: Path, folder: Path) -> int:
             f"{file} was written by auditor {report.auditor}, and this is {__version__}; check it with that version"
         )
     with contextlib.ExitStack() as opened:
-        recordings = [opened.enter_context(contextlib.closing(one)) for one in find_recordings(folder, runs_code=False)]
-        meant = [one for one in recordings if one.name == report.name]
-        if not meant:
+        recordings = find_recordings(folder, name=report.name, runs_code=runs_code)
+        for recording in recordings:
+            opened.enter_context(contextlib.closing(recording))
+        if not recordings:
             raise InvalidInputError(f'{folder} holds no recording of "{report.name}"')
-        found = list(_recounts(meant[0], report, written))
+        found = list(_recounts(recordings[0], report, written))
     for one in found:
         lines = [f"NOT as reported: {line}" for line in one.differences]
-        lines += [f"not checked: {line}" for line in one.unchecked]
+        lines += [f"not checked: {one.unchecked}"] if one.unchecked else []
         for line in lines or ["as reported"]:
             say(f"{one.name}: {line}")
     if any(one.differences for one in found):
@@ -75,64 +62,25 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
     reported = {audit.name: audit for audit in report.audits}
     entries = {entry["name"]: entry for entry in written["audits"]}
     plans = recording.plans
-    ended = {plan.name: carry_out(plan, refuse=True) for plan in plans if plan.name not in recording.stand_ins}
-    # All other audits have the p-values of the report. These are checked below, by the counts from which they follow.
-    known: dict[str, Any] = {**reported, **ended}
-    p_values = {plan.name: known[plan.name].p_value for plan in plans if plan.name in known}
-    found = levels_of([*p_values.values()], 1 - recording.confidence, recording.sharing_budget)
-    levels = dict(zip(p_values, found, strict=True))
+    ended = {plan.name: carry_out(plan, refuse=True) for plan in plans}
+    p_values = [each.p_value for each in ended.values()]
+    found = levels_of(p_values, 1 - recording.confidence, recording.sharing_budget)
+    levels = dict(zip(ended, found, strict=True))
     remade = list[AuditResult]()
     for plan in plans:
         if plan.name not in reported:
             yield Recount(plan.name, ("the recording has this audit, but the report does not",))
             continue
-        by_proof = "the proof, on which this verdict rests: `auditor prove` repeats it"
-        unchecked: tuple[str, ...] = (by_proof,) if plan.settings.prove == "only" else ()
-        try:
-            if plan.name in ended:
-                again = ended[plan.name].result(levels[plan.name])
-            else:
-                again, unchecked = _by_its_own_rule(plan, reported[plan.name], levels[plan.name])
-        except InvalidInputError as error:
-            yield Recount(plan.name, (str(error),))
-            continue
+        again = ended[plan.name].result(levels[plan.name])
         again = replace(again, strict=reported[plan.name].strict)  # how the run was ended, which no output says
         remade.append(again)
-        yield Recount(plan.name, tuple(not_as_reported(entries[plan.name], as_read(again.to_dict()))), unchecked)
+        differences = tuple(not_as_reported(entries[plan.name], as_read(again.to_dict())))
+        yield Recount(plan.name, differences, BY_PROOF if plan.settings.prove == "only" else "")
     recorded = {plan.name for plan in plans}
     yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)
     if len(reported) < len(report.audits):
         yield Recount("the run", ("two audits have one name",))
-    whole = as_read(RunResult(recording.name, recording.confidence, remade, compared=report.compared).to_dict())
+    made = replace(report, name=recording.name, confidence=recording.confidence, audits=remade)
+    whole = as_read(made.to_dict())
     if lines := tuple(not_as_reported({**written, "audits": []}, {**whole, "audits": []})):
         yield Recount("the run", lines)
-
-
-def _by_its_own_rule(plan: Plan, audit: AuditResult, level: float | None) -> tuple[AuditResult, tuple[str, ...]]:
-    """Return an audit whose search cannot be made again, with the counts of its reported rule in the recorded outputs.
-
-    Also return the parts that are not checked. Raises InvalidInputError if the outputs are missing, or are of another pair.
-    """
-    known = replace(audit, mechanism=plan.source.name, claim=plan.claim, expected=plan.expect)
-    known = replace(known, provenance=replace(audit.provenance, seed=plan.settings.seed))
-    with fitting(UNFIT):
-        test = None if audit.event is None else frozen_test(audit.event)
-    if test is None or audit.pair is None or level is None:
-        return known, (f"the pair, the outputs, the bound, its level, the verdict, {BY_CODE}",)
-    shown, share = audit.judgement.round, audit.judgement.share
-    with plan.store.blamed():
-        samples = list(plan.store.samples(Phase.BOUND, shown, audit.pair))
-        is_last = not plan.store.has(Phase.BOUND, shown + 1)
-    if share > (most := largest_share(plan, shown, is_last=is_last)):
-        raise InvalidInputError(f"budget.share is {share}; round {shown} had at most {most:g} of the level")
-    method = plan.method(sum(sample.size for sample in samples), plan.claim)
-    with fitting(UNFIT):
-        assert isinstance(plan.claim, PrivacyClaim)
-        if not samples:
-            raise InvalidInputError("there are no outputs to count")
-        counts, found = reduce(operator.add, map(test.count, samples)), FoundPair(audit.pair, plan.claim)
-        again = Counted(shown, found, method, test, counts, share, samples[0], Tally())
-        judged = CountEvidence(plan.claim, again, [again], (), audit.stop_reason).judge(level)
-    # The plots also show other rounds, which are not counted again. So all but the profile is taken from the report.
-    illustration = replace(audit.illustration, profile=judged.illustration.profile)
-    return replace(known, judgement=replace(judged, illustration=illustration)), (BY_CODE,)

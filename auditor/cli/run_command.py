@@ -18,9 +18,10 @@ from rich.console import Console
 
 from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text
-from auditor.auditing.flow import remeasured, run_all, stop_all
 from auditor.auditing.outcome import settle
+from auditor.auditing.parallel import run_all, stop_all
 from auditor.auditing.plan import journalled, remembering, with_violation
+from auditor.auditing.remeasure import remeasured
 from auditor.blackbox.store import Store
 from auditor.cli.common import (
     STATUS,
@@ -37,12 +38,12 @@ from auditor.cli.common import (
 from auditor.cli.options import AS_EXPECTED, NO_ANSWER, STANDARD_OUTPUT, UNEXPECTED
 from auditor.cli.progress import ProgressLines
 from auditor.cli.replay_check import check_report
-from auditor.cli.stored import read_baselines, show_changes, tell_github
+from auditor.cli.stored import add_to_summary, annotate, read_baselines, show_changes
 from auditor.config.load import Configuration
-from auditor.config.recordings import code_of, find_recordings, record
+from auditor.config.recordings import find_recordings, record
 from auditor.config.run_identity import identity, inputs
-from auditor.door import Door
 from auditor.errors import AuditorError, InvalidInputError, visible
+from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations, to_junit
 from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
@@ -188,18 +189,11 @@ def _earlier_runs(journal: Store) -> Iterator[RunResult]:
 def replay(options: argparse.Namespace) -> int:
     """Run recorded configurations again."""
     if options.check is not None:
-        if options.run_code:
-            raise InvalidInputError("--check and --run-code do not go together: a report is checked without any code")
-        return check_report(options.check, options.recording)
+        return check_report(options.check, options.recording, runs_code=options.run_code)
     replays = find_recordings(options.recording, runs_code=options.run_code)
     with contextlib.ExitStack() as opened:
         for replay in replays:
             opened.enter_context(contextlib.closing(replay))
-        if (code := code_of(replays)) and not options.run_code:
-            raise InvalidInputError(
-                f"a replay of {options.recording} runs functions that make its data sets, with your rights, in {', '.join(code)}; "
-                "if you trust this code, add --run-code"
-            )
         for replay in replays:
             folder = options.out / replay.name
             if (folder / RUNS).exists():
@@ -218,44 +212,69 @@ def _audit(
 ) -> tuple[int, list[RunResult]]:
     if options.json is not None and len(configurations) != 1:
         raise InvalidInputError(f"--json takes the report of one configuration; this run has {len(configurations)}")
+    to_stdout = [option for option in ("json", "junit") if str(getattr(options, option)) == STANDARD_OUTPUT]
+    if len(to_stdout) == 2:
+        raise InvalidInputError("--json and --junit both go to standard output; name a file for one of them")
     _look_at_targets(options, configurations)
     here = Path.cwd()
-    statuses, results = list[int](), list[RunResult]()
+    results = list[RunResult]()
     with contextlib.ExitStack() as opened:
-        if options.json == STANDARD_OUTPUT:
+        if to_stdout:
             opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
         found = opened.enter_context(contextlib.closing(_run_files(configurations, console, strict=options.strict)))
         for configuration, ended in zip(configurations, found, strict=True):
             os.chdir(here)  # a mechanism that runs in this process may have changed the folder
             result, folder = ended, options.out / configuration.name
-            report, unwritten = write_reports(result, folder)
+            result = _with_reports(result, folder)
             if (
                 baselines
             ):  # the report is written already, since the comparison draws outputs, which may take long or fail
                 compared = _compared(result, configuration, *baselines[configuration.name], options)
-                result = replace(result, compared=compared)
-                report, unwritten = write_reports(result, folder)
+                result = _with_reports(replace(result, compared=compared, missing=()), folder)
+            if lacks := add_to_summary(partial(to_markdown, result)):
+                result = _with_reports(replace(result, missing=(*result.missing, *lacks)), folder)
             print_result(result, console)
-            console.print(visible(f"report: {report.with_suffix('.html')}"), markup=False, soft_wrap=True)
+            page = folder / "report.html"
+            report = page if page.is_file() else folder / "report.json"
+            console.print(visible(f"report: {report}"), markup=False, soft_wrap=True)
             if options.quiet:
                 _say_in_short(result)
-            results.append(result)
-            for why in unwritten:
-                warn(f"{why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
-                statuses.append(NO_ANSWER)
+            _warn_of_missing(result.missing)
             if result.compared is not None:
                 show_changes(result.compared)
-            tell_github(partial(annotations, result, str(configuration.file)), partial(to_markdown, result))
-            statuses.append(STATUS[result.end])
-    statuses += _written_to_targets(options, results)
+            annotate(partial(annotations, result, str(configuration.file)))
+            results.append(result)
+    if unwritten := _written_to_targets(options, results):
+        _warn_of_missing(unwritten)
+        for i, result in enumerate(results):
+            known = replace(result, missing=(*result.missing, *unwritten))
+            results[i] = _with_reports(known, options.out / result.name)
+        _written_to_targets(options, results, again=True)
     if len(results) > 1:
-        print()
-        say(f"{closing_line_of_all(results)}; reports: {options.out}")
+        with all_to_stderr() if to_stdout else contextlib.nullcontext():
+            print()
+            say(f"{closing_line_of_all(results)}; reports: {options.out}")
     # The journals end last, so that after an interruption --resume finds the finished work of every file.
     for journal, result in zip(journals, results if journals else (), strict=True):  # a replay has no journals
         journal.end(to_json(result.to_dict()))
+    statuses = [STATUS[result.end] for result in results]
     return max(statuses, key=[AS_EXPECTED, NO_ANSWER, UNEXPECTED].index), results
+
+
+def _with_reports(result: RunResult, folder: Path) -> RunResult:
+    """Write the reports of a run. Return it with the files that are missing, which the others name, and its end counts."""
+    for _ in FORMATS:
+        missing = tuple(dict.fromkeys([*result.missing, *write_reports(result, folder)[1]]))
+        if missing == result.missing:
+            break
+        result = replace(result, missing=missing)
+    return result
+
+
+def _warn_of_missing(files: Sequence[str]) -> None:
+    for why in files:
+        warn(f"{why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
 
 
 def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
@@ -276,25 +295,26 @@ def _look_at_targets(options: argparse.Namespace, configurations: list[Configura
             taken.add(file)
 
 
-def _written_to_targets(options: argparse.Namespace, results: list[RunResult]) -> list[int]:
-    """Write --json and --junit. If a file cannot be written, warn and return its status; verdicts stay as they are."""
+def _written_to_targets(options: argparse.Namespace, results: list[RunResult], *, again: bool = False) -> list[str]:
+    """Write --json and --junit, ``again`` only where they are files. Return a message for each that cannot be written."""
     forms: dict[str, Callable[[], str]] = {
         "json": lambda: to_json(results[0].to_dict()),
         "junit": lambda: to_junit(*results),
     }
-    statuses = []
+    missing = []
     targets = {option: target for option in forms if (target := getattr(options, option)) is not None}
     for option, target in targets.items():
+        if again and not Path(target).is_file():
+            continue
         try:
-            with Door(f"what makes --{option}", passes=(OSError,)):
+            with ForeignCode(f"what makes --{option}", passes=(OSError,)):
                 write_to(str(target), forms[option]())
         except BrokenPipeError:
             raise
         except (OSError, InvalidInputError) as error:
             why = f"it cannot be written: {error.strerror}" if isinstance(error, OSError) else str(error)
-            warn(f"{target} is missing: {why}; no verdict changes, but the exit status is not {AS_EXPECTED}")
-            statuses.append(NO_ANSWER)
-    return statuses
+            missing.append(f"{target} is missing: {why}")
+    return missing
 
 
 def _compared(
@@ -320,19 +340,19 @@ def _run_files(
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
-            ended, begun = run_all(plans, lines.show), time.monotonic()
+            found, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []
                 console.print(f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})")
-                for one in itertools.islice(ended, len(configuration.plans)):
-                    lines.end(one.name)
+                for audit in itertools.islice(found, len(configuration.plans)):
+                    lines.end(audit.plan.name)
                     if not console.is_terminal:
-                        audit = one.result()
-                        line = f"  {visible(audit.name)}: {audit.stop_reason}, {audit.seconds:.1f} s"
+                        result = audit.result()
+                        line = f"  {visible(result.name)}: {result.stop_reason}, {result.seconds:.1f} s"
                         console.print(line, markup=False)
-                    audits.append(one)
+                    audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
-                settled = [replace(audit, strict=strict) for audit in judged]
+                settled = [replace(result, strict=strict) for result in judged]
                 now = time.monotonic()
                 yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
                 begun = now

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from auditor.auditing.consistent import read_report
-from auditor.cli.common import STATUS, open_console, write_to
+from auditor.cli.common import STATUS, open_console, warn, write_to
 from auditor.cli.log_guard import on_github, tell_runner
 from auditor.cli.options import AS_EXPECTED
-from auditor.door import Door
 from auditor.errors import InvalidInputError, visible
+from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations_of
 from auditor.report.compare import FALSE_RISE, compare, in_all, shown
 from auditor.report.formats import FORMATS
@@ -34,7 +34,7 @@ def show(options: argparse.Namespace) -> int:
     result = read_report(near / "report.json" if is_meant else options.report)
     asked = [form for form in FORMATS if getattr(options, form.option) is not None]
     for form in asked:
-        with Door(f"what makes {form.noun}"):
+        with ForeignCode(f"what makes {form.noun}"):
             text = form.write(result)
         write_to(getattr(options, form.option), text)
     if not asked:
@@ -61,10 +61,11 @@ def compared(options: argparse.Namespace) -> int:
     changes = compare(read_report(options.old), read_report(options.new), may_rise=options.may_rise)
     found = Comparison(str(options.old), changes, options.strict)
     show_changes(found)
-    tell_github(
-        lambda: annotations_of(found.failures, str(options.new)), lambda: "\n".join([*changes_in_markdown(found), ""])
-    )
-    return STATUS[End.UNEXPECTED if found.failures else End.AS_EXPECTED]
+    annotate(lambda: annotations_of(found.failures, str(options.new)))
+    missing = add_to_summary(lambda: "\n".join([*changes_in_markdown(found), ""]))
+    for why in missing:
+        warn(why)
+    return STATUS[End.UNEXPECTED if found.failures else End.NO_ANSWER if missing else End.AS_EXPECTED]
 
 
 def show_changes(compared: Comparison) -> None:
@@ -98,12 +99,20 @@ def read_baselines(files: Sequence[Path], names: Sequence[str]) -> dict[str, tup
     return found
 
 
-def tell_github(annotations: Callable[[], list[str]], text: Callable[[], str] | None = None) -> None:
-    """On GitHub, print annotations to standard output or error, since it reads both, and add a text to the step's summary."""
-    if not on_github():
-        return
-    for line in annotations():
+def annotate(lines: Callable[[], list[str]]) -> None:
+    """On GitHub, print annotations to standard output or error, since it reads both."""
+    for line in lines() if on_github() else ():
         tell_runner(line)
-    if text is not None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+
+
+def add_to_summary(text: Callable[[], str]) -> list[str]:
+    """On GitHub, add a text to the step's summary. Return why it is missing there, if it is."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY") if on_github() else None
+    if not summary:
+        return []
+    try:
         with Path(summary).open("a", encoding="utf-8") as lines:
             lines.write(text() + "\n")
+    except OSError as error:
+        return [f"{summary} lacks the summary of this run: it cannot be written: {error.strerror}"]
+    return []

@@ -1,8 +1,10 @@
 """Turn a configuration file into plans. Every error names the file, the line, the key and what is allowed."""
 
+import hashlib
 import inspect
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +13,7 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from auditor.adapters import RELATIONS, Adapted, adapt, claim_of, mechanism_of
+from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
@@ -19,11 +21,12 @@ from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
-from auditor.door import Door
 from auditor.errors import InvalidInputError, did_you_mean, require_known, visible
+from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain, Source
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Valid
+from auditor.neighbours.frame_forms import INSTEAD
 from auditor.neighbours.totals import groups
 from auditor.sessions.dialogues import Dialogues
 from auditor.verdict import Verdict, expected_of, level_of
@@ -41,11 +44,9 @@ class Configuration:
     sharing_budget: int
     """The number of audits of the file that can err, and share the budget. ``plans`` may hold fewer."""
     code: tuple[PythonSource, ...]
-    """The functions that make data sets, which making its domains imports and calls."""
+    """The functions and objects that make data sets or claims, which reading the file imports."""
     claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
-    stand_ins: frozenset[str]
-    """The names of the plans that have a stand-in for their domain, since their data sets come from code that may not run."""
     lines: Mapping[str, int]
     """The lines of the mechanisms, by the names of the plans."""
 
@@ -64,10 +65,11 @@ def load_configuration(
 ) -> Configuration:
     """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
-    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. If functions make the
-    data sets of a domain, a stand-in replaces the domain. ``claims``, by the names of audits, replace claims from code.
+    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. ``claims``, by the
+    names of audits, replace claims from code.
 
-    Raises InvalidInputError for any error in the file: its syntax, its keys, its values.
+    Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also if
+    code makes data sets or claims: the message names its files with their digests.
     """
     if file.suffix == ".py" or ".py:" in file.name:
         raise InvalidInputError(
@@ -81,17 +83,24 @@ def load_configuration(
             raise InvalidInputError(
                 f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
             )
-    known = claims or {}
-    parts = [
-        _with_object(_Part(audit, i, document, runs_code, known.get(audit.name)))
-        for i, audit in enumerate(config.audits)
-    ]
+    by_audit = claims or {}
+    parts = [_Part(audit, i, document, by_audit.get(audit.name)) for i, audit in enumerate(config.audits)]
+    named = dict.fromkeys(name for part in parts for name in part.code())
+    code = tuple(PythonSource(name, search_path=search_path(file)) for name in named)
+    if code and not runs_code:
+        raise InvalidInputError(
+            f"{file} names code that makes its data sets or claims, and would run with your rights: "
+            f"{_with_digests(code)}; if you trust this code, add --run-code"
+        )
+    parts = [_with_object(part) for part in parts]
     parts = [replace(part, claims=_claims(part)) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
         alpha = level_of(confidence, random)
-    named = dict.fromkeys(name for part in parts for name in part.code())
+    if runs_code:
+        for part in parts:
+            part.load_score()
     return Configuration(
         file.stem,
         file,
@@ -99,11 +108,20 @@ def load_configuration(
         overrides,
         plans=tuple(plan for part in parts for plan in _plans(part, alpha, config, overrides)),
         sharing_budget=random,
-        code=tuple(PythonSource(name, search_path=search_path(file)) for name in named),
+        code=code,
         claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
-        stand_ins=frozenset(name for part in parts if not part.makes_domain() for name in part.claims),
         lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims},
     )
+
+
+def _with_digests(code: Iterable[PythonSource]) -> str:
+    """Write the files of code, each with its SHA-256; for code without a file, its name."""
+    files = [
+        [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
+        or [source.name]
+        for source in code
+    ]
+    return ", ".join(dict.fromkeys(itertools.chain.from_iterable(files)))
 
 
 def search_path(file: Path) -> tuple[str, ...]:
@@ -124,7 +142,6 @@ class _Part:
     audit: schema.Audit
     number: int
     document: Document
-    runs_code: bool
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
     claims: Mapping[str, Claim] = field(default_factory=dict)
@@ -148,14 +165,21 @@ class _Part:
     def code(self) -> list[str]:
         """Return the names of the functions and objects for the domain, for ``valid``, and for a claim that is not known."""
         audit = self.audit
-        itself = audit.mechanism.object if isinstance(audit.mechanism, schema.ObjectKeys) else ""
-        named = audit.neighbours.code() if audit.neighbours is not None else [itself]
-        if self.claim_is_stated and self.known is None:
-            named.append(str(audit.claim["from"]) if isinstance(audit.claim, dict) else itself)
+        named = audit.neighbours.code() if audit.neighbours is not None else []
+        if isinstance(audit.mechanism, schema.ObjectKeys) and _missing(audit):
+            named.append(audit.mechanism.object)
+        if isinstance(audit.claim, dict) and "from" in audit.claim and self.known is None:
+            named.append(str(audit.claim["from"]))
         return named + ([audit.valid] if audit.valid else [])
 
+    def load_score(self) -> None:
+        """Import the score of canaries, if there is one, so that an error is raised before any audit, and names its place."""
+        if isinstance(self.audit.neighbours, schema.CanariesByCoins):
+            with self.naming("neighbours"):
+                load(self.audit.neighbours.score, self.folders)
+
     def domain(self, distance: int | None = None) -> Domain | Canaries:
-        """Return the neighbours of the audit, or a stand-in. A ``distance`` replaces the key of this name."""
+        """Return the neighbours of the audit. A ``distance`` replaces the key of this name."""
         neighbours: Any = self.audit.neighbours
         if neighbours is None:
             if self.adapted is None:
@@ -164,21 +188,19 @@ class _Part:
             return self.adapted.neighbours
         if distance is not None:
             neighbours = neighbours.model_copy(update={"distance": distance})
-        runs = self.runs_code or not neighbours.code()
-        made: Domain | Canaries = neighbours.make(self.folders) if runs else neighbours.stand_in()
+        made: Domain | Canaries = neighbours.make(self.folders)
         return made
 
-    def makes_domain(self) -> bool:
-        """Whether the domain is no stand-in, since it needs no function, or functions may run."""
-        neighbours: Any = self.audit.neighbours
-        needs_none = neighbours is not None and not neighbours.needs_code() and self.audit.valid is None
-        return self.runs_code or needs_none
+
+def _missing(audit: schema.Audit) -> list[str]:
+    """Return the keys that the file lacks, which an object states instead."""
+    return [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
 
 
 def _with_object(part: _Part) -> _Part:
     """Return the part with what its object states, if the file lacks claim or neighbours. This imports the object."""
     audit = part.audit
-    missing = [key for key in ("claim", "neighbours") if getattr(audit, key) is None]
+    missing = _missing(audit)
     if not isinstance(audit.mechanism, schema.ObjectKeys):
         if "neighbours" in missing:
             with part.naming("neighbours"):
@@ -189,16 +211,11 @@ def _with_object(part: _Part) -> _Part:
                     f"expect is {audit.expect}, but the audit has no claim and ends as measured; leave out expect, or add a claim"
                 )
         return part
-    if not missing or (part.known is not None and not part.runs_code):
+    if not missing:
         return part
     with part.naming("mechanism"):
         name = audit.mechanism.object
-        if not part.runs_code:
-            raise InvalidInputError(
-                f"{' and '.join(missing)} come from the object {name}, which is not imported here; "
-                "write these keys into the file, or add `--run-code` to a replay"
-            )
-        adapted = adapt(find(name, part.folders), audit.parameters)
+        adapted = adapt_object(find(name, part.folders), audit.parameters)
         if adapted is None:
             raise InvalidInputError(
                 f"{name} is of no library that has an adapter; write {' and '.join(missing)} into the file"
@@ -236,17 +253,13 @@ def _stated(part: _Part) -> Claim:
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
-    if not part.runs_code:
-        raise InvalidInputError(
-            f"the claim comes from {name}, which is not imported here; write the claim itself into the file"
-        )
     stated = find(name, part.folders)
     if inspect.isroutine(stated):
-        with Door(name):
+        with ForeignCode(name):
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
-    with Door(f"what {name} states"):
-        return claim_of(stated, relation if relation in RELATIONS or "relation" in keys else None)
+    with ForeignCode(f"what {name} states"):
+        return claim_of(stated, relation if relation in CLAIM_RELATIONS or "relation" in keys else None)
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:
@@ -272,7 +285,7 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
         domains: Sequence[Domain | Canaries] = [part.domain(distance) for distance in _by_distance(audit) or (None,)]
     if isinstance(audit.claim, list):
         with part.naming("claim"):
-            domains = groups(domains[0], len(part.claims)) if part.makes_domain() else [domains[0]] * len(part.claims)
+            domains = groups(domains[0], len(part.claims))
     domains = [_asked(part, _valid(part, domain)) for domain in domains]
     with part.naming():
         settings = _settings(config, audit, {**overrides})
@@ -299,12 +312,12 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
 def _valid(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
     """Return the neighbours. If the audit has the key ``valid``, keep only pairs of valid data sets."""
     named = part.audit.valid
-    if named is None or not part.runs_code:
+    if named is None:
         return neighbours
     with part.naming("valid"):
         if isinstance(neighbours, Canaries):
             raise InvalidInputError("leave out valid, which is about pairs: canaries have no pairs")
-        with Door(f"the first pairs of the domain, for {named},"):
+        with ForeignCode(f"the first pairs of the domain, for {named},"):
             return Valid(neighbours, load(named, part.folders))
 
 
@@ -347,7 +360,7 @@ def _validate(document: Document) -> schema.File:
     try:
         return schema.File.model_validate(document.data)
     except ValidationError as error:
-        raise InvalidInputError(*dict.fromkeys(_problem(one, document) for one in error.errors())) from None
+        raise InvalidInputError(*dict.fromkeys(_problem(problem, document) for problem in error.errors())) from None
 
 
 def _problem(problem: Any, document: Document) -> str:
@@ -405,7 +418,8 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
     if kind in ("dict_type", "list_type", "literal_error") and path and path[-1] in _EXAMPLES:
         return _EXAMPLES[str(path[-1])]
     if allowed := re.findall(r"'([^']*)'", str(context.get("expected", context.get("expected_tags", "")))):
-        return did_you_mean(str(given), allowed)
+        gone = INSTEAD.get(str(given)) if path[-1:] == ("as",) else None
+        return f"it is gone: {gone}" if gone else did_you_mean(str(given), allowed)
     if kind == "model_type":
         keys = context["model"].model_fields
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())

@@ -1,8 +1,11 @@
-"""Recordings: folders with the outputs of a run and a copy of its configuration. A replay needs nothing else."""
+"""Recordings: folders with the outputs of a run and a copy of its configuration.
+
+A replay needs nothing else, if the configuration lists the data sets. Otherwise it also needs the code that makes them,
+as for a generator, or for canaries of DP-SGD, whose training is too dear to be repeated.
+"""
 
 import hashlib
 import json
-from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
@@ -16,7 +19,7 @@ from auditor.config.load import Configuration, load_configuration
 from auditor.config.schema import Strict, validated
 from auditor.defaults import RunKeywords
 from auditor.errors import InvalidInputError, require_known
-from auditor.strangers import read_bytes, read_json
+from auditor.untrusted_files import read_bytes, read_json
 
 # A manifest has at most MOST_BYTES bytes, and so has a configuration.
 MOST_BYTES = 1 << 22
@@ -65,31 +68,26 @@ def record(configuration: Configuration, folder: Path) -> Configuration:
     return replace(configuration, plans=tuple(recorded(plan, store) for plan in configuration.plans))
 
 
-def find_recordings(folder: Path, *, runs_code: bool = True) -> list[Configuration]:
-    """Return the recordings in a folder, sorted by name. The plans of each recording take outputs from one open store.
+def find_recordings(folder: Path, *, name: str | None = None, runs_code: bool) -> list[Configuration]:
+    """Return the recordings in a folder, sorted by name, or those called ``name``.
 
-    Without ``runs_code`` no code that a recording names is imported. A stand-in replaces each domain that needs such code.
+    The plans of each recording take outputs from one open store.
 
-    Raises InvalidInputError if there is nothing to replay.
+    Without ``runs_code``, no code that a recording names is imported.
+
+    Raises InvalidInputError if there is nothing to replay, or if a recording needs code that may not run.
     """
     manifests = sorted([*folder.glob(MANIFEST), *folder.glob(f"*/{MANIFEST}")])
     if not manifests:
         raise InvalidInputError(
             f"there is no recording in {folder}; make one with: auditor run CONFIG --record {folder}"
         )
-    return [_replay(manifest, runs_code) for manifest in manifests]
+    recorded = [(file, _read_manifest(file)) for file in manifests]
+    meant = [(file, kept) for file, kept in recorded if name in (None, Path(kept.configuration).stem)]
+    return [_replay(file.parent, kept, runs_code) for file, kept in meant]
 
 
-def code_of(recordings: Sequence[Configuration]) -> list[str]:
-    """Return the files with code that a replay would run, each with its SHA-256. Code without a file is named instead."""
-    found = list[str]()
-    for source in [source for recording in recordings for source in recording.code]:
-        files = [f"{file} (SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()})" for file in source.files()]
-        found += files or [source.name]
-    return list(dict.fromkeys(found))
-
-
-def _replay(manifest: Path, runs_code: bool) -> Configuration:
+def _read_manifest(manifest: Path) -> Manifest:
     what = "the manifest of a recording"
     kept = validated(Manifest, read_json(manifest, MOST_BYTES, what), f"{manifest} is not {what}")
     if kept.version != VERSION:
@@ -97,20 +95,22 @@ def _replay(manifest: Path, runs_code: bool) -> Configuration:
             f"{manifest} has version {kept.version}; this auditor replays version {VERSION}: record anew"
         )
     require_known(f"{manifest} overrides the unknown setting", kept.overrides, get_type_hints(RunKeywords))
+    return kept
+
+
+def _replay(folder: Path, kept: Manifest, runs_code: bool) -> Configuration:
     overrides = cast(RunKeywords, kept.overrides)
-    file = manifest.parent / Path(kept.configuration).name
+    file = folder / Path(kept.configuration).name
     # The file is compared before anything that it names is run.
     if hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() != kept.sha256:
         raise InvalidInputError(f"{file} was changed after its outputs were recorded; restore the file, or record anew")
     configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
-    store = Store(manifest.parent / OUTPUTS, reading=True)
+    store = Store(folder / OUTPUTS, reading=True)
     plans = [replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits]
-    return replace(configuration, plans=tuple(_remembering(plan, configuration.stand_ins) for plan in plans))
+    return replace(configuration, plans=tuple(map(_remembering, plans)))
 
 
-def _remembering(plan: Plan, stand_ins: Container[str]) -> Plan:
-    """Return the plan with the earlier violation that was recorded. A stand-in cannot say whether it has the pair."""
-    if plan.name in stand_ins:
-        return plan
-    with plan.store.blamed():
+def _remembering(plan: Plan) -> Plan:
+    """Return the plan with the earlier violation that was recorded."""
+    with plan.store.name_the_cause():
         return remembering(plan, "")

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.blackbox.host import hosted, imported
+from auditor.blackbox.host import hosted
+from auditor.blackbox.imports import imported
 from auditor.blackbox.mechanism import PythonSource
 from auditor.config.load import Configuration
 from auditor.config.yaml_text import read_yaml_file
@@ -72,11 +73,11 @@ def _digest(path: Path) -> str:
 
 def _imported(configuration: Configuration, sources: Sequence[Source]) -> tuple[list[str], dict[str, str]]:
     """Call ``imported``: in this process if all mechanisms run here, or else in a process of its own."""
-    modules = functools.partial(imported, [one for one in sources if not one.is_program])
+    modules = functools.partial(imported, [source for source in sources if not source.is_program])
     importing = PythonSource("imports", function=modules)
     isolates = any(plan.settings.execution.isolate for plan in configuration.plans)
     drawer = hosted(importing, None) if isolates else importing.drawer()
-    found = drawer.call_once(Pair(None, None, Relation.ALONE), "left", np.random.default_rng(0))
-    if isinstance(found, BaseException):
-        raise MechanismError(f"{configuration.file}: importing what it names failed: {found}")
-    return found  # type: ignore[no-any-return]
+    modules_found = drawer.call_once(Pair(None, None, Relation.ALONE), "left", np.random.default_rng(0))
+    if isinstance(modules_found, BaseException):
+        raise MechanismError(f"{configuration.file}: importing what it names failed: {modules_found}")
+    return modules_found  # type: ignore[no-any-return]

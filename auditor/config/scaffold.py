@@ -19,14 +19,14 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from auditor.adapters import Adapted, adapt
+from auditor.adapters import Adapted, adapt_object
 from auditor.auditing.check import CHECK_SECONDS, draw_once, raised_words
 from auditor.blackbox.command import LONGER
 from auditor.blackbox.mechanism import find, load, signature_of
 from auditor.blackbox.process import TimedOut
 from auditor.config.load import load_configuration, search_path
-from auditor.door import outcome
 from auditor.errors import AuditorError, InvalidInputError, MechanismError, NoAnswerError, visible
+from auditor.foreign_code import result_or_error
 
 # At most MOST_KINDS kinds of data sets are tried for a mechanism.
 MOST_KINDS = 60
@@ -37,11 +37,9 @@ _GUESSES |= {"rho": 0.5, "mu": 1.0, "sensitivity": 1.0, "order": 2.0}
 # The forms of a frame (the key ``as``). If patterns fit the annotation or name of the argument, only these forms are tried.
 _CONTAINERS = {
     "rows": r"\[(dict|Mapping)\b",
-    "columns": r"^(dict|Mapping)\b",
     "pandas": r"^(?!pl\b|polars\b).*\bDataFrame\b",
     "polars": r"^(?!pd\b|pandas\b).*\bDataFrame\b",
     "lazy": r"\bLazyFrame\b|^lf$|^lazyframe$",
-    "arrow": r"\bTable\b",
 }
 # Types of a column, in the order in which they are tried.
 _TYPES = (
@@ -87,15 +85,15 @@ class Frame:
 
     def after(self, problem: str) -> "Iterator[Frame]":
         """Yield the frame with the column that the problem says is missing. Without a new one, try the next type of each."""
-        found = _MISSING.search(problem)
-        if found is None or found[1] in {self.owner, *dict(self.columns)}:
+        missing = _MISSING.search(problem)
+        if missing is None or missing[1] in {self.owner, *dict(self.columns)}:
             for k, (name, i) in enumerate(self.columns):
                 if i + 1 < len(_TYPES):
                     yield replace(self, columns=(*self.columns[:k], (name, i + 1), *self.columns[k + 1 :]))
-        elif _PERSON.search(found[1]) and not self.owner:
-            yield replace(self, owner=found[1])
+        elif _PERSON.search(missing[1]) and not self.owner:
+            yield replace(self, owner=missing[1])
         else:
-            yield replace(self, columns=(*self.columns, (found[1], 0)))
+            yield replace(self, columns=(*self.columns, (missing[1], 0)))
 
 
 def in_yaml(value: Any) -> str:
@@ -141,7 +139,7 @@ def of_python(name: str, file: Path) -> FirstAudit:
     place, _, attribute = name.rpartition(":")
     name = f"{os.path.relpath(place, file.parent)}:{attribute}" if place.endswith(".py") else name
     thing = find(name, search_path(file))
-    if said := adapt(thing, {}):
+    if said := adapt_object(thing, {}):
         mechanism, kind = f"{{object: {json.dumps(name)}}}", "an object, which says itself what the file leaves out"
         data, missing = _data(0, 10), [key for key in ("claim", "neighbours") if getattr(said, key) is None]
         return FirstAudit(attribute, mechanism, kind, data, missing, adapted=said)
@@ -182,11 +180,11 @@ def _data_for(dataset: inspect.Parameter, numbers: Mapping[str, float]) -> list[
         return [*named]
     data, frames = _data(numbers.get("lower", 0), numbers.get("upper", 10)), [*map(Frame, _CONTAINERS)]
     if dataset.name.lower() in ("df", "frame", "table", "data_frame", "dataframe"):
-        return [*frames[2:], *frames[:2], *data]
+        return [*frames[1:], frames[0], *data]
     if dataset.name in ("X", "matrix"):
         data = [data[2], *data[:2], *data[3:]]
     one_value = {"value", "x", "bit", "answer", "number", "true_value", "secret", "bool", "int", "float"}
-    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:4]]
+    return [*[_VALUE] * bool({dataset.name, words} & one_value), *data, *frames[:3]]
 
 
 def _data(low: float, high: float) -> list[str]:
@@ -205,7 +203,7 @@ def _parameters(taken: Mapping[str, inspect.Parameter]) -> Iterator[tuple[str, A
         guess = _GUESSES.get(name, _GUESSES.get(kind, 3.0))
         value = guess if parameter.default is parameter.empty else parameter.default
         is_one = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if is_one and outcome(_is_plain, value) is True:
+        if is_one and result_or_error(_is_plain, value) is True:
             yield name, value
 
 
@@ -239,19 +237,19 @@ def scaffold(words: Sequence[str], file: Path) -> tuple[str, list[FirstAudit]]:
     if wrong := [word for word in words if ":" not in word or word.startswith("-")] if ":" in words[0] else []:
         advice = "after a function, name others only: file.py:function, or module:function"
         raise InvalidInputError(f'"{wrong[0]}" is no function; {advice}')
-    known = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
+    first_audits = [of_python(word, file) for word in dict.fromkeys(words)] if ":" in words[0] else [of_program(words)]
     try:
         trial = NamedTemporaryFile(dir=file.parent, prefix=".first-", suffix=".yaml")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be written: {error.strerror}") from None
     with trial:
-        audits = [_tried(audit, Path(trial.name), file) for audit in known]
+        audits = [_tried(audit, Path(trial.name), file) for audit in first_audits]
     return _text(audits), audits
 
 
 def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
     """Return the audit with the first data sets that pass `auditor check`. If none pass, choose those with most columns."""
-    queue, seen, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
+    queue, queued, failed = [*enumerate(audit.data)], {*audit.data}, list[FirstAudit]()
     end = time.monotonic() + 60.0  # after that, no other kind is tried
     while queue and len(failed) < MOST_KINDS and time.monotonic() < end:
         queue.sort(key=lambda each: (each[0], each[1].order() if isinstance(each[1], Frame) else ()))
@@ -266,8 +264,8 @@ def _tried(audit: FirstAudit, trial: Path, file: Path) -> FirstAudit:
             problem = str(error).replace(str(trial), str(file))
         failed.append(replace(tried, problem=problem))
         if isinstance(data, Frame):
-            queue += [(kind, other) for other in {*data.after(problem)} - seen]
-            seen |= {other for _, other in queue}
+            queue += [(kind, other) for other in {*data.after(problem)} - queued]
+            queued |= {other for _, other in queue}
     best = max(failed, key=lambda each: len(getattr(each.neighbours, "columns", ())))
     advice = f"write data sets that it takes under `neighbours` (kinds tried: {len(failed)})"
     return replace(best, problem=f"{best.problem}; {advice}")

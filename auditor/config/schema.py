@@ -25,12 +25,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from auditor.adapters import RELATIONS
+from auditor.adapters import CLAIM_RELATIONS
 from auditor.blackbox.mechanism import load
 from auditor.claims import CLAIM_KINDS, STRONGER_IF_LARGER
 from auditor.defaults import CONFIDENCE, ExecutionKeywords, SettingsKeywords, settings
-from auditor.door import Door
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
 from auditor.neighbours.domains import Pairs, Value
@@ -59,16 +59,18 @@ class Strict(BaseModel):
         try:
             return handler(cls._with_integers(given) if isinstance(given, dict) else given)
         except ValidationError as errors:
-            found: Any = errors.errors()
-            for one in found:
-                one["type"] = PydanticCustomError(one["type"], one["msg"], {"model": cls, **one.get("ctx", {})})
-            raise ValidationError.from_exception_data(cls.__name__, found) from None
+            problems: Any = errors.errors()
+            for problem in problems:
+                problem["type"] = PydanticCustomError(
+                    problem["type"], problem["msg"], {"model": cls, **problem.get("ctx", {})}
+                )
+            raise ValidationError.from_exception_data(cls.__name__, problems) from None
 
     @classmethod
     def _with_integers(cls, given: dict[Any, Any]) -> dict[Any, Any]:
         return {
             key: as_integers(value)
-            if (known := cls.model_fields.get(key)) and wants_integers(known.annotation)
+            if (field := cls.model_fields.get(key)) and wants_integers(field.annotation)
             else value
             for key, value in given.items()
         }
@@ -111,13 +113,13 @@ def validated(kind: type[T], data: Any, what: str) -> T:
 def plain_message(problem: Any) -> str:
     """Say what a value must be, for a problem that pydantic found."""
     # In these messages, pydantic would use the names of Python's types.
-    known = {
+    wanted = {
         "dict_type": "a mapping, {key: value}",
         "list_type": "a list, [value, value]",
         "string_type": "text: write it in quotes",
         "bool_type": "true or false",
     }.get(problem["type"])
-    message = f"it must be {known}" if known else problem["msg"].replace("Input should be", "it must be")
+    message = f"it must be {wanted}" if wanted else problem["msg"].replace("Input should be", "it must be")
     return str(message[0].lower() + message[1:])
 
 
@@ -158,15 +160,7 @@ class NeighbourForm(Strict):
 
     def code(self) -> list[str]:
         """Return the names of the functions that ``make`` imports, module:function or file.py:function."""
-        return [name for key in (*_DATA_FROM_CODE, "score") if isinstance(name := getattr(self, key, None), str)]
-
-    def needs_code(self) -> bool:
-        """Whether functions make the data sets. If these functions may not run, a stand-in replaces the domain."""
-        return any(isinstance(getattr(self, key, None), str) for key in _DATA_FROM_CODE)
-
-    def stand_in(self) -> Domain | Canaries:
-        """Return a stand-in for a domain whose functions may not be run."""
-        return Pairs([(0, 1)])
+        return [name for key in _DATA_FROM_CODE if isinstance(name := getattr(self, key, None), str)]
 
     def arguments(self) -> dict[str, Any]:
         """Return the given keys except ``domain``, with ranges as (low, high)."""
@@ -318,19 +312,14 @@ class CanariesByCoins(NeighbourForm):
     apart: bool | None = None
     """Set true only if you can prove that no canary affects another one's score. Otherwise the bound is wrong."""
 
-    def stand_in(self) -> Canaries:
-        """Return the canaries if the file lists them, or else one canary. A replay needs no more, since it has the scores."""
-        return Canaries([0], self.score) if self.needs_code() else Canaries(**self.arguments())
-
     def make(self, search_path: tuple[str, ...]) -> Canaries:
         given = self.arguments()
         for key in ("canaries", "records"):
             if isinstance(name := given.get(key), str):
                 function = load(name, search_path)
-                with Door(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
+                with ForeignCode(f'{key} "{name}"', "it is called without arguments, and returns a list or an array"):
                     given[key] = function()
-        load(self.score, search_path)  # an error is raised now, so that it names its place
-        with Door("what canaries or records returned", "it must be a list or an array"):
+        with ForeignCode("what canaries or records returned", "it must be a list or an array"):
             canaries = Canaries(**given)
         canaries.search_path = search_path
         return canaries
@@ -378,8 +367,8 @@ class FrameOfRows(Apart):
     """The unit that is added, removed or replaced. person (the default with `id`): a person with all rows; row: a row."""
     order: Literal["kept", "shuffled"] | None = None
     """kept (the default): neighbours have their common rows in one order; shuffled: in any order."""
-    form: Literal["rows", "columns", "pandas", "polars", "lazy", "arrow", "csv"] | None = Field(None, alias="as")
-    """How the frame is passed: rows (a list of dicts, the default), columns (a dict of arrays), csv (text), or by a library."""
+    form: Literal["rows", "pandas", "polars", "lazy"] | None = Field(None, alias="as")
+    """How the frame is passed: rows (a list of dicts, the default), or as a frame of a library; lazy is a LazyFrame of polars."""
 
     def make(self, search_path: tuple[str, ...]) -> Domain:
         arguments = self.arguments()
@@ -419,7 +408,9 @@ class Generated(NeighbourForm):
     def make(self, search_path: tuple[str, ...]) -> Domain:
         generator = f'generator "{self.generator}"'
         function = load(self.generator, search_path)
-        with Door(generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"):
+        with ForeignCode(
+            generator, "it is called without arguments, and must yield pairs (left, right), or return a domain"
+        ):
             made = function()
             is_domain = hasattr(made, "corners")
             pairs = [] if is_domain or not isinstance(made, Iterable) else list(islice(made, MOST_PAIRS + 1))
@@ -438,7 +429,7 @@ class Generated(NeighbourForm):
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise InvalidInputError(f"{generator} yielded {pair!r}; it must yield pairs (left, right)")
-        with Door(f"a data set of {generator}"):
+        with ForeignCode(f"a data set of {generator}"):
             return Pairs([(left, right) for left, right in pairs], self.relation or Relation.AS_GIVEN)
 
 
@@ -587,9 +578,9 @@ def json_schema() -> dict[str, Any]:
     definitions = schema["$defs"]
     definitions["Claim"] = _claim()
     keys = definitions["Audit"]["properties"]
-    one = {"$ref": "#/$defs/Claim"}
-    several = {"type": "array", "items": one, "minItems": 1}
-    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [one, several]}
+    single = {"$ref": "#/$defs/Claim"}
+    several = {"type": "array", "items": single, "minItems": 1}
+    keys["claim"] = {"description": keys["claim"]["description"], "anyOf": [single, several]}
     keys["neighbours"].pop("default")
     is_object = {"description": "An object.", "type": "object", "required": ["object"]}
     # An object may state claim and neighbours itself. Any other mechanism needs neighbours, and a claim if it has expect.
@@ -608,7 +599,7 @@ def _claim() -> dict[str, Any]:
         {
             "description": (kind.__doc__ or "").splitlines()[0],
             "type": "object",
-            "properties": {one.name: _parameter(one) for one in dataclasses.fields(kind) if one.name in keys},
+            "properties": {field.name: _parameter(field) for field in dataclasses.fields(kind) if field.name in keys},
             "required": sorted(keys),
             "additionalProperties": False,
         }
@@ -617,7 +608,7 @@ def _claim() -> dict[str, Any]:
     stated = {
         "description": "What a function or an object states: a claim, a claim's keys, or an event or accountant of dp-accounting.",
         "type": "object",
-        "properties": {"from": {"type": "string"}, "relation": {"enum": [*RELATIONS]}},
+        "properties": {"from": {"type": "string"}, "relation": {"enum": [*CLAIM_RELATIONS]}},
         "required": ["from"],
         "additionalProperties": False,
     }

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from auditor.errors import AuditorError, InvalidInputError
-from auditor.strangers import LONGEST_NUMBER, read_text
+from auditor.untrusted_files import LONGEST_NUMBER, read_text
 
 KeyPath = tuple[str | int, ...]
 
@@ -155,15 +155,15 @@ class _Builder:
                 raise InvalidInputError(f'{place}: the key "{key}" appears twice; remove one of them')
             if key == _MERGE and not key_node.style:
                 several = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
-                merged = [one for one in several if isinstance(one, yaml.MappingNode)]
+                merged = [mapping for mapping in several if isinstance(mapping, yaml.MappingNode)]
                 if not merged or len(merged) < len(several):
                     raise InvalidInputError(f"{place}: << merges mappings; write <<: *name, or <<: [*name, *other]")
             else:
                 entries[key] = key_node.start_mark.line + 1, value_node
-        for one in merged:
-            self._count(one)
-            for key, entry in self._entries(one).items():
-                self._count(one)
+        for mapping in merged:
+            self._count(mapping)
+            for key, entry in self._entries(mapping).items():
+                self._count(mapping)
                 entries.setdefault(key, entry)
         return entries
 

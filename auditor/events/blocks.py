@@ -74,7 +74,7 @@ class Forecaster(Protocol):
         return -math.inf
 
     @abstractmethod
-    def forecast(self, seen: RuleCounts) -> Floats:
+    def forecast(self, counts: RuleCounts) -> Floats:
         """Return the bound forecast for each rule; −∞ for a rule that this forecaster cannot bound."""
 
     def forecast_unbeaten(self, wins: int, trials: int, directions: int) -> float:
@@ -89,9 +89,9 @@ class Forecaster(Protocol):
         """Return the bound forecast for a rule that will never lose."""
         return -math.inf
 
-    def clearance(self, seen: RuleCounts) -> Floats:
+    def clearance(self, counts: RuleCounts) -> Floats:
         """Return by how many standard errors each rule will refute the claim at its rate of wins; −∞ if it cannot."""
-        return np.full(seen.left_wins.shape, -np.inf)
+        return np.full(counts.left_wins.shape, -np.inf)
 
     @abstractmethod
     def with_margin(self, caution: float) -> "Forecaster":
@@ -123,41 +123,41 @@ class Blocks:
         """Return the mean of the numbers in each interval, in rising order; a finite median if the mean is infinite."""
         if len(column.finite) == 0:
             return np.arange(len(self.edges) + 1.0)
-        seen = column.count(self.edges)
-        begin = np.cumsum(seen) - seen
-        middles = column.numbers[np.minimum(begin + seen // 2, len(column.numbers) - 1)]
+        in_cells = column.count(self.edges)
+        begin = np.cumsum(in_cells) - in_cells
+        middles = column.numbers[np.minimum(begin + in_cells // 2, len(column.numbers) - 1)]
         means = np.clip(middles, column.finite[0], column.finite[-1])
-        some = seen > 0
+        some = in_cells > 0
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.add.reduceat(column.numbers, begin[some])
-        means[some] = np.where(np.isfinite(sums), sums / seen[some], means[some])
+        means[some] = np.where(np.isfinite(sums), sums / in_cells[some], means[some])
         return np.asarray(means, np.float64)
 
     def choose(
         self,
         feature: Feature,
         ranks: Floats,
-        seen: RuleCounts,
+        counts: RuleCounts,
         forecast: RuleForecast,
         sides: RuleForecast | None = None,
         balanced: bool = False,
     ) -> Choice | None:
         """Return the best rule by ``forecast`` that guesses left on the top ranks and right on the bottom ranks.
 
-        ``seen`` holds the wins and losses of guessing left, and of guessing right, on each block alone: counted, or
+        ``counts`` holds the wins and losses of guessing left, and of guessing right, on each block alone: counted, or
         expected by a model. With ``sides``, each threshold is placed as if the other side were its mirror image, and
         ``sides`` decides whether to guess both sides or one. Without ``sides``, a side that luck favours a little can
         exclude the other side, which loses half of the guesses. A ``balanced`` rule guesses both sides equally often.
         """
         order = np.argsort(-ranks, kind="stable")
         m = len(order)
-        trials = seen.trials
+        trials = counts.trials
         # For each k, the wins and losses of guessing left on the top k blocks, and of guessing right on the bottom k.
         left, right = (
             [np.concatenate([[0.0], np.cumsum(x[at])]) for x in of_blocks]
             for at, of_blocks in (
-                (order, (seen.left_wins, seen.left_losses)),
-                (order[::-1], (seen.right_wins, seen.right_losses)),
+                (order, (counts.left_wins, counts.left_losses)),
+                (order[::-1], (counts.right_wins, counts.right_losses)),
             )
         )
         deciding = None
@@ -242,15 +242,15 @@ def log_ratios(left: NDArray[Any], right: NDArray[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Table:
+class BlockTable:
     """The values of a feature on both sides. They are cut into blocks when ``blocks`` is first read."""
 
     feature: Feature
     left: SortedColumn
     right: SortedColumn
 
-    def __add__(self, other: "Table") -> "Table":
-        return Table(self.feature, self.left + other.left, self.right + other.right)
+    def __add__(self, other: "BlockTable") -> "BlockTable":
+        return BlockTable(self.feature, self.left + other.left, self.right + other.right)
 
     @functools.cached_property
     def both(self) -> SortedColumn:
@@ -305,12 +305,12 @@ class Table:
             [x.get(side, 0) for x, side in ((a, LEFT), (b, LEFT), (b, RIGHT), (a, RIGHT))], self.trials
         )
 
-    def best(self, seen: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
+    def best(self, counts: RuleCounts, forecast: RuleForecast, **how: Any) -> Choice | None:
         """Return the best rule with the intervals ranked by their position on the number line, rising or falling.
 
         Atoms are ranked by their log-ratios. The arguments are those of :meth:`Blocks.choose`.
         """
         rising = np.arange(self.cells) / self.cells - 0.5
         orders = (np.concatenate([ranks, self.of_atoms]) for ranks in (rising, -rising))
-        choices = (self.blocks.choose(self.feature, ranks, seen, forecast, **how) for ranks in orders)
+        choices = (self.blocks.choose(self.feature, ranks, counts, forecast, **how) for ranks in orders)
         return max(filter(None, choices), key=lambda choice: choice.forecast, default=None)

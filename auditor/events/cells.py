@@ -30,8 +30,8 @@ class SortedColumn:
         if column.codes is None:
             return cls(np.sort(column.numbers), {})
         is_atom = column.codes >= 0
-        seen = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
-        return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, seen, strict=True)))
+        frequencies = np.bincount(column.codes[is_atom], minlength=len(column.atoms)).tolist()
+        return cls(np.sort(column.numbers[~is_atom]), dict(zip(column.atoms, frequencies, strict=True)))
 
     def __add__(self, other: "SortedColumn") -> "SortedColumn":
         """Return the entries of both columns."""
@@ -78,8 +78,8 @@ class SortedColumn:
 LEFT, ABSTAIN, RIGHT = 1.0, 0.0, -1.0
 # Up to FEW_EDGES edges, comparisons with every edge are faster than a binary search for each entry.
 FEW_EDGES = 16
-# The first FIRST entries of a column show whether it holds few distinct values.
-FIRST = 1000
+# The first PROBED_ENTRIES entries of a column show whether it holds few distinct values.
+PROBED_ENTRIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,11 @@ class Cells:
 
     def look_up(self, column: OutputColumn) -> NDArray[np.float64]:
         """Return the value of the cell that each entry lies in, as an array of the column's length."""
-        found = np.asarray(self.values, np.float64)[self._places(column.numbers)]
+        values = np.asarray(self.values, np.float64)[self._places(column.numbers)]
         if column.codes is None:
-            return found
+            return values
         of_atoms = np.array([*(self.atoms.get(atom, self.otherwise) for atom in column.atoms), 0.0])
-        return np.where(column.codes >= 0, of_atoms[column.codes], found)
+        return np.where(column.codes >= 0, of_atoms[column.codes], values)
 
     def _places(self, numbers: NDArray[np.float64]) -> NDArray[np.intp] | NDArray[np.uint8]:
         """Return the interval of each number."""
@@ -124,7 +124,7 @@ class Cells:
         if isinstance(entries, OutputColumn) and (entries.codes is not None or len(self.edges) > FEW_EDGES):
             looked_up = self.look_up(entries)
             return {worth: int(np.count_nonzero(looked_up == worth)) for worth in self.worths}
-        found = dict.fromkeys(self.worths, 0)
+        totals = dict.fromkeys(self.worths, 0)
         if isinstance(entries, OutputColumn):
             # Comparisons with a few edges take a tenth of the time of a binary search for each entry.
             numbers = entries.numbers
@@ -132,24 +132,26 @@ class Cells:
             counts = [more - fewer for fewer, more in itertools.pairwise(below)]
         else:
             counts = entries.count(self.edges).tolist()
-            for atom, seen in entries.atoms.items():
-                found[self.atoms.get(atom, self.otherwise)] += seen
-        for value, seen in zip(self.values, counts, strict=True):
-            found[value] += seen
-        return found
+            for atom, frequency in entries.atoms.items():
+                totals[self.atoms.get(atom, self.otherwise)] += frequency
+        for value, frequency in zip(self.values, counts, strict=True):
+            totals[value] += frequency
+        return totals
 
     @property
     def worths(self) -> set[float]:
         """The values that any entry can have."""
         return {*self.values, *self.atoms.values(), self.otherwise}
 
-    def describe(self, name: str, value: float, threshold: str = "{:.12g}", longest: int = 0) -> str:
-        """Say in words where the cells of ``value`` lie. Thresholds are written in the format ``threshold``.
+    def describe(self, name: str, value: float, threshold: str = "", longest: int = 0) -> str:
+        """Say in words where the cells of ``value`` lie. If given, ``threshold`` is written in place of each threshold.
 
         More than six atoms are cut to the first six, unless all of them take at most ``longest`` characters.
 
         >>> Cells((0.5, 2.0), (1.0, 0.0, 1.0), {"None": 1.0}).describe("output", 1.0)
         'output ≤ 0.5 or output > 2 or output is None'
+        >>> Cells((-999999999999999.9,), (1.0, 0.0), {}).describe("output", 1.0)
+        'output ≤ -999999999999999.9'
         >>> Cells((), (0.0,), {"int": 0.0, ABSENT: 1.0}).describe("type of output[1]", 1.0)
         'output[1] is of type float (or absent)'
         >>> rule = Cells((), (0.0,), {"raises KeyError": 1.0, ABSENT: -1.0})
@@ -157,7 +159,7 @@ class Cells:
         ('it raises KeyError', 'the mechanism answers')
         """
         if self._is_any_answer(name, value):
-            return ANSWERS
+            return ANSWERS_IN_WORDS
         parts = [_interval(name, low, high, threshold) for low, high in self._runs(value)]
         # Outputs do not name the type float, so an absent type is written as float.
         is_type = re.fullmatch("type( of (?P<place>.*))?", name)
@@ -197,7 +199,7 @@ class Cells:
 
 
 # The beginning of the atom of an exception; and how an output is called that is none.
-RAISES, ANSWERS = "raises ", "the mechanism answers"
+RAISES, ANSWERS_IN_WORDS = "raises ", "the mechanism answers"
 
 
 def _sentence_of(name: str, atom: str) -> str:
@@ -208,7 +210,7 @@ def _sentence_of(name: str, atom: str) -> str:
         return f"it {': '.join(filter(None, whole.groups()))}"
     what, _, place = name.partition(" of ")
     if what == "message" and place == "output":
-        return ANSWERS if atom == ABSENT else f"it raises an exception that says {atom}"
+        return ANSWERS_IN_WORDS if atom == ABSENT else f"it raises an exception that says {atom}"
     if atom == ABSENT and name == "output":
         return "output is a collection"
     if atom == ABSENT and what in ("length", "shape"):
@@ -216,10 +218,16 @@ def _sentence_of(name: str, atom: str) -> str:
     return ""
 
 
+def _written(number: float) -> str:
+    """Write a number with 12 digits, or with as many more as it takes to read the same number back."""
+    texts = (f"{number:.{digits}g}" for digits in range(12, 18))
+    return next(text for text in texts if float(text) == number)
+
+
 def _interval(name: str, low: float, high: float, threshold: str) -> str:
+    start, end = threshold or _written(low), threshold or _written(high)
     if math.nextafter(low, high) == high < math.inf:
-        return f"{name} is {threshold.format(high)}"
-    start, end = threshold.format(low), threshold.format(high)
+        return f"{name} is {end}"
     if low == -math.inf:
         return f"{name} is any number" if high == math.inf else f"{name} ≤ {end}"
     return f"{name} > {start}" if high == math.inf else f"{start} < {name} ≤ {end}"
@@ -265,8 +273,8 @@ def distinct_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
 
     Most columns hold few values. For these, a look-up among the first entries takes a tenth of the time of sorting.
     """
-    few = np.unique(values[:FIRST])
-    if 2 * len(few) > min(FIRST, len(values)):
+    few = np.unique(values[:PROBED_ENTRIES])
+    if 2 * len(few) > min(PROBED_ENTRIES, len(values)):
         return np.unique(values, return_inverse=True)
     others = few[np.minimum(np.searchsorted(few, values), len(few) - 1)] != values
     few = np.union1d(few, values[others])

@@ -65,7 +65,7 @@ class CoarseBlocks:
             one_sided += _rare_atoms(counts, owner, is_atom, len(columns))
         return cls(edges, owner, begin, counts, is_atom, atoms, one_sided)
 
-    def promises(self, forecast: RuleForecast, are_learned: bool) -> Floats:
+    def best_forecasts(self, forecast: RuleForecast, are_learned: bool) -> Floats:
         """Return for each column the best forecast of a few rules on its blocks.
 
         Columns that ``are_learned`` from the fit half are judged on the judging half alone.
@@ -83,15 +83,15 @@ class CoarseBlocks:
 
     def _best(self, order: NDArray[np.intp], counts: Ints, forecast: RuleForecast) -> Floats:
         """Return each column's best forecast. Rules guess left on the first blocks, right on the last blocks, or both."""
-        seen = counts[:, order].astype(np.float64)
+        in_order = counts[:, order].astype(np.float64)
         trials = int(counts.sum() / len(self.begin))
         last = np.append(self.begin[1:], len(order)) - 1
-        up_to = np.cumsum(seen, axis=1)
-        first = up_to - (up_to - seen)[:, self.begin][:, self.owner]
+        up_to = np.cumsum(in_order, axis=1)
+        first = up_to - (up_to - in_order)[:, self.begin][:, self.owner]
         rest = first[:, last][:, self.owner] - first
         # ``mirrored`` counts as many blocks from the end as ``first`` counts from the start.
         rank = np.arange(len(order)) - self.begin[self.owner]
-        mirrored = (rest + seen)[:, last[self.owner] - rank]
+        mirrored = (rest + in_order)[:, last[self.owner] - rank]
         overlap = 2 * (rank + 1) > (last - self.begin + 1)[self.owner]
         none = np.zeros(len(order))
         rules = [
@@ -119,16 +119,16 @@ def _edges(ordered: Floats) -> Floats:
 
 def _beyond(parts: Sequence[Floats]) -> Ints:
     """Return for each column how many numbers lie beyond all of the other side; 0 if fewer than LEAST_BEYOND."""
-    found = np.zeros(len(parts[0]), np.int64)
+    beyond = np.zeros(len(parts[0]), np.int64)
     sides = [[part for part in parts[side::2] if part.shape[1]] for side in (0, 1)]
     if not all(sides):
-        return found
-    for one, other in (sides, sides[::-1]):
+        return beyond
+    for side, other in (sides, sides[::-1]):
         low = np.fmin.reduce([np.fmin.reduce(part, axis=1) for part in other])
         high = np.fmax.reduce([np.fmax.reduce(part, axis=1) for part in other])
-        for part in one:
-            found += np.count_nonzero(part < low[:, None], axis=1) + np.count_nonzero(part > high[:, None], axis=1)
-    return np.where(found >= LEAST_BEYOND, found, 0)
+        for part in side:
+            beyond += np.count_nonzero(part < low[:, None], axis=1) + np.count_nonzero(part > high[:, None], axis=1)
+    return np.where(beyond >= LEAST_BEYOND, beyond, 0)
 
 
 def _repeated(ordered: Floats) -> Ints:
@@ -150,32 +150,32 @@ def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], co
 # function of the value's rank, the log-ratio has few shapes and few sizes. Both are learned from all weak places
 # together (empirical Bayes), and each weak place is shrunk towards them. A strong place keeps its own estimate.
 
-# MOST_ATOMS is the largest number of atoms of a pooled place. They are ranked after its numbers, by name.
-MOST_ATOMS = 16
-# SIZES is the number of grid points of the prior of sizes, STEPS that of its EM steps. More would change little.
-SIZES, STEPS = 81, 50
-TINY = 1e-12
+# MOST_POOLED_ATOMS is the largest number of atoms of a pooled place. They are ranked after its numbers, by name.
+MOST_POOLED_ATOMS = 16
+# SIZE_GRID_POINTS is the number of grid points of the prior of sizes, STEPS that of its EM steps. More would change little.
+SIZE_GRID_POINTS, STEPS = 81, 50
+LEAST_WEIGHT = 1e-12
 
 
 def pooled_evidence(features: Sequence[Feature], blocks: CoarseBlocks) -> tuple[tuple[Feature, Cells], ...]:
     """Return the places that separate the sides, each with estimates of ln P[left]/P[right] (nats) by the fit half."""
-    seen, end = blocks.counts[:2], np.append(blocks.begin[1:], len(blocks.owner))
+    fit, end = blocks.counts[:2], np.append(blocks.begin[1:], len(blocks.owner))
     # Each column is padded with empty blocks to the same number of blocks.
-    at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_ATOMS)
-    left, right = np.where(at < end[:, None], seen[:, np.minimum(at, len(blocks.owner) - 1)], 0)
+    at = blocks.begin[:, None] + np.arange(blocks.edges.shape[1] + 1 + MOST_POOLED_ATOMS)
+    left, right = np.where(at < end[:, None], fit[:, np.minimum(at, len(blocks.owner) - 1)], 0)
     total = left + right
-    share = seen[0].sum() / max(1, seen.sum())
-    own = _stands_alone(seen[0], seen[1], share, blocks)
-    weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_ATOMS)
-    found = np.zeros(total.shape)
-    found[weak] = _alike(left[weak] - share * total[weak], total[weak] * share * (1 - share))
+    share = fit[0].sum() / max(1, fit.sum())
+    own = _stands_alone(fit[0], fit[1], share, blocks)
+    weak = ~own & (np.array([*map(len, blocks.atoms)]) <= MOST_POOLED_ATOMS)
+    ratios = np.zeros(total.shape)
+    ratios[weak] = _shrink_to_shared_shapes(left[weak] - share * total[weak], total[weak] * share * (1 - share))
     # The weakest places, which together hold at most 2 % of the evidence, are left out.
-    shown = (total * found**2).sum(axis=1)
+    shown = (total * ratios**2).sum(axis=1)
     order, tells = np.argsort(shown), shown > 0
     tells[order] &= np.cumsum(shown[order]) > 0.02 * shown.sum()
     kept = own | tells
     return tuple(
-        (features[row], _alone(blocks, row) if own[row] else _table(blocks, row, found[row], total[row]))
+        (features[row], _alone(blocks, row) if own[row] else _table(blocks, row, ratios[row], total[row]))
         for row in np.flatnonzero(kept).tolist()
     )
 
@@ -194,7 +194,7 @@ def _stands_alone(left: Ints, right: Ints, share: float, blocks: CoarseBlocks) -
     return np.asarray(2 * gain > free + 2 * np.sqrt(free * luck) + 2 * luck)
 
 
-def _alike(score: Floats, weight: Floats) -> Floats:
+def _shrink_to_shared_shapes(score: Floats, weight: Floats) -> Floats:
     """Return the log-ratio of each cell, of shape (places, cells), shrunk towards the shapes that the places share.
 
     ``score`` is how many more outputs came from the left than expected, ``weight`` the variance of this number.
@@ -202,18 +202,18 @@ def _alike(score: Floats, weight: Floats) -> Floats:
     if not len(score):
         return score
     shapes = _shapes(weight)
-    root = np.sqrt(np.maximum(weight, TINY))
-    # ``seen`` is the coefficient of each shape at each place, with unit variance; ``turn`` holds its principal axes.
-    seen = np.einsum("pcs,pc->ps", shapes, np.where(weight > 0, score / root, 0.0))
-    turn = np.linalg.eigh(seen.T @ seen)[1]
-    shrunk = _shrunk(seen @ turn) @ turn.T
+    root = np.sqrt(np.maximum(weight, LEAST_WEIGHT))
+    # ``coefficients`` are those of each shape at each place, with unit variance; ``turn`` holds its principal axes.
+    coefficients = np.einsum("pcs,pc->ps", shapes, np.where(weight > 0, score / root, 0.0))
+    turn = np.linalg.eigh(coefficients.T @ coefficients)[1]
+    shrunk = _shrink(coefficients @ turn) @ turn.T
     return np.where(weight > 0, np.einsum("pcs,ps->pc", shapes, shrunk) / root, 0.0)
 
 
 def _shapes(weight: Floats) -> Floats:
     """Return orthonormal shapes along each place's ranks, of shape (places, cells, 4): step, line, parabola, cubic."""
     up_to = np.cumsum(weight, axis=1)
-    rank = (up_to - weight / 2) / np.maximum(up_to[:, -1:], TINY) * 2 - 1
+    rank = (up_to - weight / 2) / np.maximum(up_to[:, -1:], LEAST_WEIGHT) * 2 - 1
     powers = np.stack([np.ones(rank.shape), np.sign(np.round(rank, 9)), rank, rank**2, rank**3], axis=2)
     basis, size = np.linalg.qr(np.sqrt(weight)[:, :, None] * powers)
     lengths = np.diagonal(size, axis1=1, axis2=2)
@@ -222,26 +222,26 @@ def _shapes(weight: Floats) -> Floats:
     return np.asarray((basis * np.where(there, np.sign(lengths), 0.0)[:, None, :])[:, :, 1:])
 
 
-def _shrunk(seen: Floats) -> Floats:
-    """Return the posterior means of sizes that are seen with unit variance, of shape (places, shapes).
+def _shrink(sizes_seen: Floats) -> Floats:
+    """Return the posterior means of sizes that are observed with unit variance, of shape (places, shapes).
 
     Each shape's prior is the maximum-likelihood distribution (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by EM.
     The sizes of a shape that shows no more than chance are 0.
     """
-    places = len(seen)
+    places = len(sizes_seen)
     # The factor 1 + 1e-9 keeps a tie from being decided by the last digits, which depend on the processor.
-    telling = (seen**2).sum(axis=0) > (1 + 1e-9) * (places + np.sqrt(2 * places))
-    found = np.zeros(seen.shape)
+    telling = (sizes_seen**2).sum(axis=0) > (1 + 1e-9) * (places + np.sqrt(2 * places))
+    means = np.zeros(sizes_seen.shape)
     for shape in np.flatnonzero(telling):
-        x = seen[:, shape]
-        sizes = np.linspace(min(0.0, x.min()), max(0.0, x.max()), SIZES)
+        x = sizes_seen[:, shape]
+        sizes = np.linspace(min(0.0, x.min()), max(0.0, x.max()), SIZE_GRID_POINTS)
         likelihood = np.exp(-((x[:, None] - sizes) ** 2) / 2)
-        prior = np.full(SIZES, 1 / SIZES)
+        prior = np.full(SIZE_GRID_POINTS, 1 / SIZE_GRID_POINTS)
         for _ in range(STEPS):
             prior = prior * (likelihood / (likelihood @ prior)[:, None]).mean(axis=0)
         posterior = likelihood * prior
-        found[:, shape] = posterior @ sizes / posterior.sum(axis=1)
-    return found
+        means[:, shape] = posterior @ sizes / posterior.sum(axis=1)
+    return means
 
 
 def _alone(blocks: CoarseBlocks, row: int) -> Cells:
@@ -254,10 +254,10 @@ def _alone(blocks: CoarseBlocks, row: int) -> Cells:
     return Cells(edges, tuple(ratios.tolist()), dict(zip(blocks.atoms[row], atoms.tolist(), strict=True)))
 
 
-def _table(blocks: CoarseBlocks, row: int, found: Floats, total: Ints) -> Cells:
+def _table(blocks: CoarseBlocks, row: int, ratios: Floats, total: Ints) -> Cells:
     """Return the log-ratios of a column, rounded to a tenth of the largest, with equal neighbouring cells joined."""
-    step = 0.1 * float(np.abs(found).max())
-    values = (np.round(found / step) * step).tolist()
+    step = 0.1 * float(np.abs(ratios).max())
+    values = (np.round(ratios / step) * step).tolist()
     cells = blocks.edges.shape[1] + 1
     some = np.flatnonzero(total[:cells]).tolist() or [0]
     atoms = dict(zip(blocks.atoms[row], values[cells:], strict=False))

@@ -18,8 +18,8 @@ from auditor.bounds.intervals import Floats
 COARSE_ENDS = 33
 # The penalty RIDGE keeps the ratio finite in cells that only one side reaches.
 RIDGE = 0.1
-# TINY is added to every weight and to every penalty (outputs), so that no system of equations is singular.
-TINY = 1e-9
+# SINGULARITY_GUARD is added to every weight and to every penalty (outputs), so that no system of equations is singular.
+SINGULARITY_GUARD = 1e-9
 # Scores are clipped at ±MOST_SCORE (nats), where the probability of a side is within e^−30 of 0 or 1.
 MOST_SCORE = 30.0
 
@@ -79,7 +79,7 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
             gains = counts.gains(design, beta, columns)
             # A box and its complement gain the same, up to last digits that depend on the processor: take the first.
             likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
-            shape, reached = _placed(_Shape(*likeliest.tolist()), x, counts, design, beta)
+            shape, reached = _place_shape(_Shape(*likeliest.tolist()), x, counts, design, beta)
             # The first shape is always added. A later one is added in error at a rate of about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
@@ -97,7 +97,7 @@ def _candidates(cells: int) -> NDArray[np.intp]:
     return np.concatenate([np.insert(spans, 2, 0, axis=1), np.insert(boxes, 2, 1, axis=1)])
 
 
-def _placed(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
+def _place_shape(shape: _Shape, x: Floats, counts: "Labelled", design: Floats, beta: Floats) -> tuple[_Shape, float]:
     """Move a shape's ends to the likeliest place, then a ramp's ends outwards. Return the shape and log-likelihood."""
 
     # The fit of each shape starts from the weights of the shape before, which differ little.
@@ -152,7 +152,7 @@ class Labelled:
         """
         from scipy.linalg.lapack import dposv
 
-        across, ridge = design.T, np.diag(penalty + TINY)
+        across, ridge = design.T, np.diag(penalty + SINGULARITY_GUARD)
         for _ in range(25):
             weight, rest = self.weights(design, beta)
             curvature, slope = (across * weight) @ design + ridge, across @ rest - penalty * beta
@@ -176,7 +176,7 @@ class Labelled:
         # np.clip would take longer than the rest of this function.
         chance = expit(np.minimum(np.maximum(design @ beta, -MOST_SCORE), MOST_SCORE))
         expected = self.total * chance
-        return expected * (1 - chance) + TINY, self.left - expected
+        return expected * (1 - chance) + SINGULARITY_GUARD, self.left - expected
 
     def fit(self, design: Floats, start: Floats) -> tuple[Floats, float]:
         """Return the likeliest weights with a slight ridge, and their log-likelihood; begin the search at ``start``."""

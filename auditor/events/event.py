@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.errors import InvalidInputError
 from auditor.events import cells, features, logistic, text
@@ -31,9 +31,9 @@ class Event:
     rule: Cells
 
     @classmethod
-    def of(cls, seen: ObservedRule) -> "Event":
+    def of(cls, observed: ObservedRule) -> "Event":
         """Return the event that was reported. Raises InvalidInputError if the report lacks its rule."""
-        return cls(*read_rule(seen.rule or {}, "feature", "cells"))
+        return cls(*read_rule(observed.rule or {}, "feature", "cells"))
 
     def count(self, sample: Sample) -> GuessCounts:
         """Count the guesses left, and the guesses right, on the outputs of each side."""
@@ -55,15 +55,15 @@ class Event:
         """Say in words on which outputs the rule guesses ``side``."""
         feature, rule, longest = self.feature, self.rule, 400
         if isinstance(feature, WhereLargest) and feature.places[0] != "output[0]":
-            held = rule.look_up(OutputColumn("", np.arange(len(feature.places), dtype=np.float64))) == side
-            keys = dict.fromkeys(np.asarray(feature.places)[held].tolist(), side)
+            guessed = rule.look_up(OutputColumn("", np.arange(len(feature.places), dtype=np.float64))) == side
+            keys = dict.fromkeys(np.asarray(feature.places)[guessed].tolist(), side)
             return Cells((), (ABSTAIN,), {**keys, **rule.atoms}).describe(feature.name, side, longest=longest)
         at_end = rule.edges and rule.values.count(side) == 1 and side in (rule.values[0], rule.values[-1])
         if self._looks_at() == "score" and at_end:
             # A score is ln of P[left]/P[right].
             edge = rule.edges[0 if rule.values[0] == side else -1]
             how = "more" if (rule.values[0] == side) == (edge <= 0) else "less"
-            odds = significant(math.exp(min(abs(edge), 700.0)), 3)
+            odds = round_significant(math.exp(min(abs(edge), 700.0)), 3)
             return f"{feature.name} for the {'left' if edge > 0 else 'right'} data set is {odds:,.10g} to 1 or {how}"
         return rule.describe(feature.name, side, longest=longest)
 
@@ -73,14 +73,14 @@ class Event:
         if counts.one_tailed:
             sides = [side for side in sides if side.description != "never"]
         first, opposite = sides if len(sides) > 1 else (sides[0], None)
-        seen = first.description, first.guess, first.counts, first.looks_at, first.form
-        return ObservedRule(*seen, opposite, written(feature=self.feature, cells=self.rule))
+        shared = first.description, first.guess, first.counts, first.looks_at, first.form
+        return ObservedRule(*shared, opposite, written(feature=self.feature, cells=self.rule))
 
-    def _side(self, side: float, seen: Counts) -> Guessed:
+    def _side(self, side: float, counts: Counts) -> Guessed:
         return Guessed(
             self.describe(side),
             "left" if side == LEFT else "right",
-            SideCounts((seen.hits_left, seen.trials_left), (seen.hits_right, seen.trials_right)),
+            SideCounts((counts.hits_left, counts.trials_left), (counts.hits_right, counts.trials_right)),
             self._looks_at(),
             self.rule.describe(self.feature.name, side, threshold="#"),
         )

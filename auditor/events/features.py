@@ -112,7 +112,7 @@ class LowestBit:
 
     @property
     def name(self) -> str:
-        return f"{BITS} {self.place}"
+        return f"{LOWEST_BIT_OF} {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         """Return the exponent of the lowest set bit of each finite number; atoms and infinities do not change."""
@@ -140,7 +140,7 @@ class Decimals:
         """Return the number of decimals of each finite number; atoms and infinities do not change."""
         column = outputs.column(self.place)
         finite = np.isfinite(column.numbers)
-        found = np.where(finite, UNROUNDED, column.numbers)
+        digits = np.where(finite, UNROUNDED, column.numbers)
         left = np.flatnonzero(finite)
         for decimals in range(MOST_DIGITS):
             numbers = column.numbers[left]
@@ -150,9 +150,9 @@ class Decimals:
             short = np.rint(scaled) / 10.0**decimals == numbers
             if decimals:
                 short &= np.abs(scaled) < 10.0**MOST_DIGITS
-            found[left[short]] = decimals
+            digits[left[short]] = decimals
             left = left[~short]
-        return OutputColumn(self.name, found, column.codes, column.atoms)
+        return OutputColumn(self.name, digits, column.codes, column.atoms)
 
     def varies(self, outputs: Outputs) -> bool:
         """Whether some numbers look rounded: of a part of the outputs, at least ten distinct values need few decimals.
@@ -185,7 +185,7 @@ def _some_short(numbers: NDArray[np.float64]) -> bool:
 # A rounded number has at most MOST_DIGITS digits. UNROUNDED stands for the number of decimals of any other number.
 MOST_DIGITS, UNROUNDED = 12, 17.0
 
-BITS = "exponent of the lowest bit of"
+LOWEST_BIT_OF = "exponent of the lowest bit of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,23 +208,23 @@ class EvidenceSum:
 
 # With more places, no differences of neighbouring places are tried; the score learned from all places may show them.
 MOST_DIFFERENCES = 32
-# LARGEST is the largest float. It replaces infinite sums.
-LARGEST = float(np.finfo(np.float64).max)
+# LARGEST_FLOAT is the largest float. It replaces infinite sums.
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
-def _column(name: str, numbers: Floats, known: NDArray[np.bool_]) -> OutputColumn:
-    if np.all(known):
+def _column(name: str, numbers: Floats, is_number: NDArray[np.bool_]) -> OutputColumn:
+    if np.all(is_number):
         return OutputColumn(name, numbers + 0.0)
-    codes = np.where(known, -1, 0).astype(np.int32)
-    return OutputColumn(name, np.where(known, numbers, 0.0) + 0.0, codes, ("not all finite numbers",))
+    codes = np.where(is_number, -1, 0).astype(np.int32)
+    return OutputColumn(name, np.where(is_number, numbers, 0.0) + 0.0, codes, ("not all finite numbers",))
 
 
 def _numbers(outputs: Outputs, places: Sequence[str]) -> tuple[list[Floats], NDArray[np.bool_]]:
     """Return the numbers at some places, and which outputs have finite numbers at all these places. The others get 0."""
-    columns, known = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
+    columns, is_number = [outputs.column(place) for place in places], np.ones(outputs.size, np.bool_)
     for column in columns:
-        known &= column.is_finite
-    return [np.where(known, column.numbers, 0.0) for column in columns], known
+        is_number &= column.is_finite
+    return [np.where(is_number, column.numbers, 0.0) for column in columns], is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +239,10 @@ class Difference:
         return f"{self.first} − {self.second}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        (first, second), known = _numbers(outputs, (self.first, self.second))
+        (first, second), is_number = _numbers(outputs, (self.first, self.second))
         with np.errstate(over="ignore"):
             difference = first - second
-        return _column(self.name, difference, known & np.isfinite(difference))
+        return _column(self.name, difference, is_number & np.isfinite(difference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,15 +254,15 @@ class OrderStatistic:
 
     @property
     def name(self) -> str:
-        known = {0: "smallest number", len(self.places) - 1: "largest number"}
-        return f"{known.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
+        ends = {0: "smallest number", len(self.places) - 1: "largest number"}
+        return f"{ends.get(self.rank, f'number of rank {self.rank + 1} from below')} of the output"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        numbers, known = _numbers(outputs, self.places)
+        numbers, is_number = _numbers(outputs, self.places)
         # For ten places, this finds the extremes in a tenth of the time of a partition.
         if extreme := {0: np.minimum, len(numbers) - 1: np.maximum}.get(self.rank):
-            return _column(self.name, functools.reduce(extreme, numbers), known)
-        return _column(self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], known)
+            return _column(self.name, functools.reduce(extreme, numbers), is_number)
+        return _column(self.name, np.partition(np.stack(numbers, axis=1), self.rank, axis=1)[:, self.rank], is_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +273,8 @@ class WhereLargest:
     name: str = "place of the largest number"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        numbers, known = _numbers(outputs, self.places)
-        return _column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), known)
+        numbers, is_number = _numbers(outputs, self.places)
+        return _column(self.name, np.stack(numbers, axis=1).argmax(axis=1).astype(np.float64), is_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,10 +289,10 @@ class HowMany:
         return f"count of {self.value:.12g} in the output"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
-        held = np.zeros(outputs.size)
+        occurrences = np.zeros(outputs.size)
         for column in map(outputs.column, self.places):
-            held += (column.numbers == self.value) & (True if column.codes is None else column.codes < 0)
-        return OutputColumn(self.name, held)
+            occurrences += (column.numbers == self.value) & (True if column.codes is None else column.codes < 0)
+        return OutputColumn(self.name, occurrences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +309,7 @@ class SumOfAnswers:
         for column in outputs.columns:
             if re.match(r"output(\['output'\])?(\['answers'\])?\[\d+\]", column.name):
                 total += np.where(column.is_finite, column.numbers, 0.0)
-        return OutputColumn(self.name, np.clip(total, -LARGEST, LARGEST) + 0.0)
+        return OutputColumn(self.name, np.clip(total, -LARGEST_FLOAT, LARGEST_FLOAT) + 0.0)
 
 
 def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
@@ -321,6 +321,10 @@ def vector_features(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature
     varied = [place for place in numeric if _takes_many_values(outputs, place)]
     if len(varied) <= MOST_DIFFERENCES:
         yield from _differences(varied)
+    # These say "number of the output", which a length is not.
+    numeric = tuple(place for place in numeric if place.startswith("output"))
+    if len(numeric) < 2:
+        return
     yield from (OrderStatistic(numeric, rank) for rank in sorted({0, len(numeric) // 2, len(numeric) - 1}))
     yield WhereLargest(numeric)
     values, counts = np.unique(

@@ -15,9 +15,9 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn
 
 Guess = Literal["left", "right"] | None
 
-# Up to MOST_VALUES distinct numbers get a bar each. More numbers are counted in about CELLS cells.
-MOST_VALUES, CELLS = 12, 40
-MOST_ATOMS = 12
+# Up to MOST_NUMBER_BARS distinct numbers get a bar each. More numbers are counted in about CELLS cells.
+MOST_NUMBER_BARS, CELLS = 12, 40
+MOST_ATOM_BARS = 12
 
 _GUESSES: dict[float, Guess] = {LEFT: "left", RIGHT: "right"}
 NO_RULE = Cells((), (ABSTAIN,), {})
@@ -67,11 +67,11 @@ def histogram(name: str, columns: Sequence[OutputColumn], rule: Cells = NO_RULE)
     left, right = map(SortedColumn.of, columns)
     both = left + right
     bars = _bars(left, right, rule)
-    values = both.distinct(MOST_VALUES)
+    values = both.distinct(MOST_NUMBER_BARS)
     if values is not None:
         ends, guesses = values[:-1].tolist(), map(_GUESSES.get, rule.look_up(OutputColumn(name, values)).tolist())
-        seen = zip(values.tolist(), left.count(ends).tolist(), right.count(ends).tolist(), guesses, strict=False)
-        return Histogram(name, outputs, bars=(*(Bar(f"{value:.6g}", *counted) for value, *counted in seen), *bars))
+        rows = zip(values.tolist(), left.count(ends).tolist(), right.count(ends).tolist(), guesses, strict=False)
+        return Histogram(name, outputs, bars=(*(Bar(f"{value:.6g}", *counted) for value, *counted in rows), *bars))
     marks = tuple(
         Mark(_GUESSES[worth], low, high)
         for worth, (low, high) in zip(rule.values, itertools.pairwise([-math.inf, *rule.edges, math.inf]), strict=True)
@@ -84,13 +84,15 @@ def histogram(name: str, columns: Sequence[OutputColumn], rule: Cells = NO_RULE)
 
 def _bars(left: SortedColumn, right: SortedColumn, rule: Cells) -> list[Bar]:
     """Return a bar for each of the most frequent atoms, and one bar for all others."""
-    seen = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
-    atoms = sorted((atom for atom in seen if any(seen[atom])), key=lambda atom: (-sum(seen[atom]), atom))
+    frequencies = {atom: (left.atoms.get(atom, 0), right.atoms.get(atom, 0)) for atom in {**left.atoms, **right.atoms}}
+    atoms = sorted(
+        (atom for atom in frequencies if any(frequencies[atom])), key=lambda atom: (-sum(frequencies[atom]), atom)
+    )
     bars = []
-    for atom in atoms[:MOST_ATOMS]:
-        bars.append(Bar(atom, *seen[atom], _GUESSES.get(rule.atoms.get(atom, rule.otherwise))))
-    if rest := atoms[MOST_ATOMS:]:
-        on_each = [sum(seen[atom][side] for atom in rest) for side in (0, 1)]
+    for atom in atoms[:MOST_ATOM_BARS]:
+        bars.append(Bar(atom, *frequencies[atom], _GUESSES.get(rule.atoms.get(atom, rule.otherwise))))
+    if rest := atoms[MOST_ATOM_BARS:]:
+        on_each = [sum(frequencies[atom][side] for atom in rest) for side in (0, 1)]
         bars.append(Bar(f"{len(rest):,} others", on_each[0], on_each[1]))
     return bars
 

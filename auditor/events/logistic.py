@@ -9,10 +9,10 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.bounds.intervals import Floats
 from auditor.events.curve import Labelled, ridge_for
-from auditor.events.features import LARGEST
+from auditor.events.features import LARGEST_FLOAT
 
 # BENDS are the quantiles of a place's numbers at which its log-ratio may bend. The score is constant beyond the
 # outermost quantiles, so that heavy tails cannot make the score explode.
@@ -76,10 +76,10 @@ def fit_logistic(sample: Sample, most: int = 20_000) -> LogisticScore | None:
     products = tuple(itertools.combinations(numeric, 2)) if few else ()
     design = _design(terms, products, both)
     labels = np.concatenate([np.ones(sample.left.size), np.zeros(sample.right.size)])
-    intercept, weights = _fitted(design, labels)
+    intercept, weights = _fit(design, labels)
     # The intercept is for sides that are equally likely, not for the sides' shares of this sample.
     intercept -= math.log(sample.left.size / sample.right.size)
-    return LogisticScore(terms, products, significant(intercept), tuple(map(significant, weights.tolist())))
+    return LogisticScore(terms, products, round_significant(intercept), tuple(map(round_significant, weights.tolist())))
 
 
 def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
@@ -90,13 +90,15 @@ def _terms_of(column: OutputColumn, places: int) -> _Terms | None:
         # than four places, and a straight line if there are more than ten.
         fewer: tuple[float, ...] = (0.01, 0.15, 0.5, 0.85, 0.99) if places <= 10 else (BENDS[0], BENDS[-1])
         levels = BENDS if places <= 4 else fewer
-        finite = np.clip(numbers[np.isfinite(numbers)], -LARGEST / 4, LARGEST / 4)  # no difference overflows
+        finite = np.clip(
+            numbers[np.isfinite(numbers)], -LARGEST_FLOAT / 4, LARGEST_FLOAT / 4
+        )  # no difference overflows
         quantiles = np.unique(np.quantile(finite, levels)) if len(finite) else np.empty(0)
-        bends = tuple(map(significant, quantiles.tolist())) if len(quantiles) > 1 else ()
+        bends = tuple(map(round_significant, quantiles.tolist())) if len(quantiles) > 1 else ()
     atoms: tuple[str, ...] = ()
     if column.codes is not None:
-        seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))
-        order = [i for i in np.argsort(-seen, kind="stable")[:16] if 8 <= seen[i] < len(column.codes)]
+        frequencies = np.bincount(column.codes[column.codes >= 0], minlength=len(column.atoms))
+        order = [i for i in np.argsort(-frequencies, kind="stable")[:16] if 8 <= frequencies[i] < len(column.codes)]
         atoms = tuple(column.atoms[i] for i in order)
     return _Terms(column.name, bends, atoms) if bends or atoms else None
 
@@ -108,16 +110,16 @@ def _design(terms: Sequence[_Terms], products: Sequence[tuple[int, int]], output
     return np.stack([*itertools.chain.from_iterable(columns), *multiplied], axis=1)
 
 
-def _fitted(design: Floats, labels: Floats) -> tuple[float, Floats]:
+def _fit(design: Floats, labels: Floats) -> tuple[float, Floats]:
     """Return the likeliest intercept and weights, with a ridge penalty on the standardised columns."""
     mean, scale = design.mean(axis=0), design.std(axis=0)
     scale[scale == 0] = np.inf  # a regressor that does not vary gets no weight
     standard = np.column_stack([np.ones(len(labels)), (design - mean) / scale])
     # A ridge of one output keeps the weights finite if the data are separable.
-    penalty, seen = ridge_for(standard.shape[1], 1.0), Labelled(labels, np.ones(len(labels)))
+    penalty, labelled = ridge_for(standard.shape[1], 1.0), Labelled(labels, np.ones(len(labels)))
     reached = -np.inf
-    for beta, _ in seen.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):
-        before, reached = reached, seen.log_likelihood(standard, beta, penalty)
+    for beta, _ in labelled.steps(standard, np.zeros(len(penalty)), penalty, longest=10.0):
+        before, reached = reached, labelled.log_likelihood(standard, beta, penalty)
         if reached - before < 0.01:  # nats
             break
     weights = beta[1:] / scale

@@ -74,10 +74,10 @@ class ObservedRule(Guessed):
 
     def counted(self) -> GuessCounts:
         """Return the counts in the form from which a method computes its bound."""
-        seen = {side.guess: side.counts.counts() for side in self.sides}
+        by_guess = {side.guess: side.counts.counts() for side in self.sides}
         some = self.counts.counts()
         none = Counts(0, some.trials_left, 0, some.trials_right)
-        return GuessCounts(seen.get("left", none), seen.get("right", none), one_tailed=self.opposite is None)
+        return GuessCounts(by_guess.get("left", none), by_guess.get("right", none), one_tailed=self.opposite is None)
 
 
 @dataclass(frozen=True, slots=True)

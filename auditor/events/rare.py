@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor.bounds.intervals import Floats
-from auditor.bounds.prospect import HeldOut
-from auditor.events.blocks import Choice, Forecaster, RuleCounts, Table
+from auditor.bounds.utility import HeldOutWins
+from auditor.events.blocks import BlockTable, Choice, Forecaster, RuleCounts
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, shortest_decimal
 from auditor.events.event import Event
 
@@ -30,26 +30,26 @@ _Seen = tuple[float | str, tuple[int, int]]
 class RareChoice(Choice):
     """A rule on rare events, and its wins on other outputs than those that suggested it."""
 
-    seen: HeldOut
+    wins: HeldOutWins
 
 
-def rare_choice(table: Table, forecaster: Forecaster) -> RareChoice | None:
+def rare_choice(table: BlockTable, forecaster: Forecaster) -> RareChoice | None:
     """Return the rule with the best forecast on rare events of a feature. Return None if there are no such events."""
-    found = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
-    return max(found, key=lambda choice: choice.forecast, default=None)
+    choices = [*_one_sided(table, forecaster), *_beyond(table, forecaster)]
+    return max(choices, key=lambda choice: choice.forecast, default=None)
 
 
 def _judged(event: Event, hits: Sequence[int], trials: int, forecaster: Forecaster) -> RareChoice:
     """Return a rule with its forecast. ``hits``, ordered as in RuleCounts, lack the outputs that suggested the rule."""
     left_wins, left_losses, right_wins, right_losses = hits
     wins, losses = left_wins + right_wins, left_losses + right_losses
-    seen = HeldOut(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
+    held_out = HeldOutWins(wins, wins + losses, trials, (left_wins > 0) + (right_wins > 0))
     if losses:
-        return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), seen)
-    return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, seen.directions), seen)
+        return RareChoice(event, float(forecaster.forecast(RuleCounts.single(hits, trials))[0]), held_out)
+    return RareChoice(event, forecaster.forecast_unbeaten(wins, trials, held_out.directions), held_out)
 
 
-def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
+def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Yield the rule that guesses a side at each rare value that occurred twice or more on this side only.
 
     The first output with a value suggests the guess, and each other one is a win. A value of both sides that occurred
@@ -67,7 +67,7 @@ def _one_sided(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
         yield _judged(Event(table.feature, _at_values(guess)), hits, table.trials, forecaster)
 
 
-def _repeated(table: Table) -> Iterable[_Seen]:
+def _repeated(table: BlockTable) -> Iterable[_Seen]:
     """Return the rare numbers that occur more than once, with their counts; none if more than MOST_RARE do."""
     numbers = table.both.numbers
     if not len(numbers):
@@ -82,9 +82,9 @@ def _repeated(table: Table) -> Iterable[_Seen]:
     return zip(values.tolist(), zip(*counts, strict=True), strict=True)
 
 
-def _rare_atoms(table: Table) -> Iterable[_Seen]:
-    seen = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
-    rare = {atom: counts for atom, counts in seen.items() if 0 < sum(counts) <= RARE * table.trials}
+def _rare_atoms(table: BlockTable) -> Iterable[_Seen]:
+    frequencies = {atom: (table.left.atoms.get(atom, 0), table.right.atoms.get(atom, 0)) for atom in table.both.atoms}
+    rare = {atom: counts for atom, counts in frequencies.items() if 0 < sum(counts) <= RARE * table.trials}
     return rare.items() if len(rare) <= MOST_RARE else ()
 
 
@@ -102,7 +102,7 @@ def _at_values(guess: Mapping[float | str, float]) -> Cells:
     return Cells(tuple(edges), tuple(values), {v: worth for v, worth in guess.items() if isinstance(v, str)})
 
 
-def _beyond(table: Table, forecaster: Forecaster) -> Iterator[RareChoice]:
+def _beyond(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice]:
     """Yield the rule that guesses a side beyond all numbers of the other side.
 
     The sorted outputs at an end are of one side until the first output of the other side, which counts as a loss. So a

@@ -19,7 +19,7 @@ from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
 from auditor.bounds.intervals import Floats
 from auditor.defaults import BITS, VALUES
-from auditor.events.blocks import LEAST_IN_CELL, Choice, Forecaster, RuleCounts, RuleForecast, Table
+from auditor.events.blocks import LEAST_IN_CELL, BlockTable, Choice, Forecaster, RuleCounts, RuleForecast
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal, stacked
 from auditor.events.coarse import CoarseBlocks, pooled_evidence
 from auditor.events.event import Event
@@ -43,20 +43,20 @@ from auditor.events.text import features_of_texts
 from auditor.events.thresholds import BOLD, WORTH_KEEPING, beaten_at, place_thresholds
 from auditor.interfaces import Feature
 
-# ANSWERS is a kind of event, besides VALUES and BITS: events that look at the sum of the answers of a session.
-ANSWERS = "answers"
+# SESSION_ANSWERS is a kind of event, besides VALUES and BITS: events that look at the sum of the answers of a session.
+SESSION_ANSWERS = "answers"
 
-# All features are screened on SCREENED outputs of each half. All outputs decide between the best KEPT features.
+# All features are screened on SCREENED outputs of each half. All outputs decide between the best FINALIST_FEATURES features.
 SCREENED = 40_000
-KEPT = 3
+FINALIST_FEATURES = 3
 # Below FEW_OUTPUTS outputs, regression adds nothing to the features, and only one threshold can be learned.
 FEW_OUTPUTS = 500
 # The search, which only ranks pairs, learns one threshold from up to FEW_IN_LOOKS outputs in each half. All rules would
 # cost ten times as much.
 FEW_IN_LOOKS = 4_500
 
-# ALWAYS is the rule if nothing was learned: it guesses left for every output.
-ALWAYS = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
+# ALWAYS_LEFT is the rule if nothing was learned: it guesses left for every output.
+ALWAYS_LEFT = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
 # The features in SIMPLE are preferred to features with a slightly better forecast.
 SIMPLE = (Place, LowestBit)
 
@@ -107,9 +107,9 @@ def rare_event(sample: Sample, forecaster: Forecaster) -> RareChoice | None:
     if len(places) > 8:  # keep those with most outputs that only one side gives
         one_sided = halves.first(SCREENED).coarse(places, look_for_rare=True).one_sided
         places = [places[i] for i in np.argsort(-one_sided, kind="stable")[:8]]
-    found = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
-    best = max(filter(None, found), key=lambda choice: choice.forecast, default=None)
-    return None if best is None else replace(best, seen=best.seen._replace(rivals=len(places)))
+    choices = [rare_choice(_Extracted.of(place, halves).known, forecaster) for place in places]
+    best = max(filter(None, choices), key=lambda choice: choice.forecast, default=None)
+    return None if best is None else replace(best, wins=best.wins._replace(rivals=len(places)))
 
 
 def frequent_rules(
@@ -117,18 +117,18 @@ def frequent_rules(
 ) -> tuple[Choice, Choice | None]:
     """Return a careful and a bold rule, chosen with a large and a small margin for luck. The bold one may be None.
 
-    ``kinds`` says what events may look at: VALUES, BITS (how floats are represented) or ANSWERS. A bold rule may guess
+    ``kinds`` says what events may look at: VALUES, BITS (how floats are represented) or SESSION_ANSWERS. A bold rule may guess
     on fewer outputs, where the loss is larger or by luck seems larger, so other outputs must judge it. If the careful
-    rule forecasts no violation, the bold rule is the surest to refute the claim. If nothing varies, the rule is ALWAYS.
+    rule forecasts no violation, the bold rule is the surest to refute the claim. If nothing varies, the rule is ALWAYS_LEFT.
     """
     halves = Halves.of(*sample.halves())
-    extracted = [_Extracted.of(feature, halves) for feature in _promising(halves, kinds, forecaster.forecast)]
+    extracted = [_Extracted.of(feature, halves) for feature in _screened_features(halves, kinds, forecaster.forecast)]
     if not extracted:
-        always = _Extracted.of(ALWAYS.feature, halves)
-        return place_thresholds(always.known, lambda: Choice(ALWAYS, -np.inf), forecaster), None
+        always = _Extracted.of(ALWAYS_LEFT.feature, halves)
+        return place_thresholds(always.known, lambda: Choice(ALWAYS_LEFT, -np.inf), forecaster), None
     extracted.sort(key=lambda each: plainness(each.fit.feature))
     # A difference of types (0 or 0.0) must not hide other faults, so types count only if values refute nothing.
-    values = [one for one in extracted if not looks_at_types(one.fit.feature)] or extracted
+    values = [feature for feature in extracted if not looks_at_types(feature.fit.feature)] or extracted
     careful = _careful(values, forecaster)
     if len(values) < len(extracted) and not careful.forecast > forecaster.claimed > -np.inf:
         careful, values = _careful(extracted, forecaster), extracted
@@ -165,12 +165,12 @@ class FewOutputs:
         return cls(columns, np.arange(sample.size) < sample.left.size, order, in_order)
 
     def threshold(self) -> Event:
-        """Return the rule with most right guesses, the first of equal ones. Return ALWAYS if no feature varies.
+        """Return the rule with most right guesses, the first of equal ones. Return ALWAYS_LEFT if no feature varies.
 
         The rule guesses one side up to a threshold and the other beyond. For an atom it guesses its more frequent side.
         """
         if not self.order.size:
-            return ALWAYS
+            return ALWAYS_LEFT
         # Both sides have the same total weight, even if one has more outputs.
         n_left = int(self.is_left.sum())
         weights = np.where(self.is_left, 1 / max(1, n_left), -1 / max(1, len(self.is_left) - n_left))
@@ -229,7 +229,7 @@ def _excess(column: OutputColumn, weights: Floats) -> Floats:
 
 def _careful(features: "Sequence[_Extracted]", forecaster: Forecaster) -> Choice:
     """Return the rule with the best forecast. Its thresholds are placed so that luck has little influence."""
-    best, on_best = Choice(ALWAYS, -np.inf), features[0]
+    best, on_best = Choice(ALWAYS_LEFT, -np.inf), features[0]
     if len(features) == 1:  # no feature to choose, so a rule is chosen only if place_thresholds asks for it
         chosen = functools.cache(lambda: _best_rule(on_best, forecaster.forecast) or best)
         return place_thresholds(on_best.known, chosen, forecaster)
@@ -270,41 +270,41 @@ def _best_by(
     score: RuleForecast, features: "Sequence[_Extracted]", forecaster: Forecaster, least: float = -np.inf
 ) -> Choice | None:
     """Return the rule with the best score, with its forecast. Return None unless the score is above ``least``."""
-    found = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
-    if not found:
+    choices = [(choice, extracted) for extracted in features if (choice := _best_rule(extracted, score)) is not None]
+    if not choices:
         return None
-    best, extracted = max(found, key=lambda pair: pair[0].forecast)
+    best, extracted = max(choices, key=lambda pair: pair[0].forecast)
     if best.forecast <= least:
         return None
     return Choice(best.test, float(forecaster.forecast(extracted.known.of_rule(best.test.rule))[0]))
 
 
-def _promising(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
+def _screened_features(halves: Halves, kinds: Sequence[str], forecast: RuleForecast) -> list[Feature]:
     """Return the features with the best coarse forecasts, the simplest first."""
     few = halves.first(SCREENED)
-    known = [*_features(few.fit, kinds)]
-    if not known:
+    plain = [*_features(few.fit, kinds)]
+    if not plain:
         return []
-    if len(known) <= KEPT and sum(isinstance(feature, Place) for feature in known) < 2:
-        return known
-    promised = few.coarse(known).promises(forecast, are_learned=False)
-    order = np.argsort(-promised, kind="stable").tolist()
-    learned = list(_learned([known[i] for i in order], halves))
+    if len(plain) <= FINALIST_FEATURES and sum(isinstance(feature, Place) for feature in plain) < 2:
+        return plain
+    forecasts = few.coarse(plain).best_forecasts(forecast, are_learned=False)
+    order = np.argsort(-forecasts, kind="stable").tolist()
+    learned = list(_learn_scores([plain[i] for i in order], halves))
     if learned:
-        promised = np.append(promised, few.coarse(learned).promises(forecast, are_learned=True))
-    features = [*known, *learned]
-    order = np.lexsort((np.array([*map(plainness, features)]), -promised)).tolist()
+        forecasts = np.append(forecasts, few.coarse(learned).best_forecasts(forecast, are_learned=True))
+    features = [*plain, *learned]
+    order = np.lexsort((np.array([*map(plainness, features)]), -forecasts)).tolist()
     simplest = [i for i in order if isinstance(features[i], SIMPLE) and not looks_at_types(features[i])]
-    sums = [i for i, feature in enumerate(known) if isinstance(feature, SumOfAnswers)]
-    kept = {*sums, *order[:KEPT], *simplest[:1]}
+    sums = [i for i, feature in enumerate(plain) if isinstance(feature, SumOfAnswers)]
+    kept = {*sums, *order[:FINALIST_FEATURES], *simplest[:1]}
     if few is not halves:  # a score learned from all outputs may be too weak to show on the screened ones
-        kept |= {*range(len(known), len(features))}
+        kept |= {*range(len(plain), len(features))}
     return [features[i] for i in sorted(kept)]
 
 
 def _features(fit: Outputs, kinds: Sequence[str]) -> Iterator[Feature]:
     """Yield the features that need no learning, the simplest first."""
-    if ANSWERS in kinds:
+    if SESSION_ANSWERS in kinds:
         yield SumOfAnswers()
     if BITS in kinds:
         fractions = (column for column in fit.columns if np.any(column.numbers != np.rint(column.numbers)))
@@ -328,9 +328,9 @@ def _is_shared(column: OutputColumn) -> bool:
     return bool(np.count_nonzero(column.codes != column.atoms.index(ABSENT)) > 1)
 
 
-def _learned(known: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
-    """Yield scores learned from the fit half, if there are several places. ``known`` has the most promising first."""
-    most_promising = [feature.name for feature in known if isinstance(feature, Place)]
+def _learn_scores(features: Sequence[Feature], halves: Halves) -> Iterator[Feature]:
+    """Yield scores learned from the fit half, if there are several places. ``features`` has the most promising first."""
+    most_promising = [feature.name for feature in features if isinstance(feature, Place)]
     there = {*most_promising}
     names = [column.name for column in halves.outputs.columns if column.name in there]
     if len(names) < 2:
@@ -384,15 +384,18 @@ def _distinct_at_most(outputs: Outputs, places: Sequence[str], most: int) -> boo
 class _Extracted:
     """The values of a feature in each of the two halves."""
 
-    fit: Table
-    judge: Table
+    fit: BlockTable
+    judge: BlockTable
 
     @classmethod
     def of(cls, feature: Feature, halves: Halves) -> "_Extracted":
         column = feature.extract(halves.outputs)
         samples = [halves.half(i, [column]) for i in (0, 1)]
         return cls(
-            *(Table(feature, *map(SortedColumn.of, (one.left.columns[0], one.right.columns[0]))) for one in samples)
+            *(
+                BlockTable(feature, *map(SortedColumn.of, (half.left.columns[0], half.right.columns[0])))
+                for half in samples
+            )
         )
 
     @property
@@ -403,8 +406,8 @@ class _Extracted:
     @property
     def may_hold_others(self) -> bool:
         """Whether later outputs may hold atoms that were not seen, on which a rule would abstain: some were seen rarely."""
-        seen = (self.known.left + self.known.right).atoms.values()
-        return min(seen, default=LEAST_IN_CELL) < LEAST_IN_CELL
+        frequencies = (self.known.left + self.known.right).atoms.values()
+        return min(frequencies, default=LEAST_IN_CELL) < LEAST_IN_CELL
 
     def counts(self, event: Event) -> list[Any]:
         """Return the wins and losses of an event on this feature in each half."""
@@ -412,7 +415,7 @@ class _Extracted:
         return [(*map(float, (c.left_wins[0], c.left_losses[0], c.right_wins[0], c.right_losses[0])),) for c in both]
 
     @functools.cached_property
-    def known(self) -> Table:
+    def known(self) -> BlockTable:
         """The values that may place thresholds: of both halves, or of the second half for a learned feature."""
         return self.judge if self.is_learned else self.fit + self.judge
 
@@ -420,7 +423,7 @@ class _Extracted:
 def _best_rule(extracted: _Extracted, forecast: RuleForecast) -> Choice | None:
     judge, fit = extracted.judge, extracted.fit
     blocks, (merged, ranks) = fit.blocks, fit.merged
-    counts, merged_counts = ((one.count(judge.left), one.count(judge.right)) for one in (blocks, merged))
+    counts, merged_counts = ((table.count(judge.left), table.count(judge.right)) for table in (blocks, merged))
     trials = judge.trials
     choice = merged.choose(fit.feature, ranks, RuleCounts.of(*merged_counts, trials), forecast)
     if not (extracted.is_learned or blocks.atoms):

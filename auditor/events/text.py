@@ -19,20 +19,24 @@ from numpy.typing import NDArray
 from auditor.blackbox.flatten import DIGEST, UNREADABLE
 from auditor.blackbox.number_text import number_leaves
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
-from auditor.door import outcome
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Feature
 
 # A column is read as text if the outputs looked at have more than CATEGORIES different atoms. Fewer are categories.
 CATEGORIES = 16
 # The letters, parts and numbers of a text that are features of their own, from either end; fewer for few outputs.
-LETTERS, PARTS, NUMBERS, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
+LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
-FEW_OUTPUTS = 200
-# Whole numbers with a wide range of values have remainders that are features.
-WIDE = 200
+FEW_TEXTS = 200
+# Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
+NARROW, WIDE = 64, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
 FEW_MODULI = (2, 3, 5, 7, 10, 16, 100)
+# A minute, an hour, a day and a week, in seconds and in the finer units in which times are counted.
+CLOCK = tuple(span * unit for unit in (1, 10**3, 10**6, 10**9) for span in (60, 3_600, 86_400, 604_800))
+# So many different whole numbers among the first ones show that there are many.
+MANY, FIRST_NUMBERS = 32, 1_000
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _WORD = re.compile(r"[^\W_]+")
 NONE = "none"  # the atom of a text that has no such part
@@ -51,7 +55,7 @@ def text_of(atom: str) -> str:
         return atom
     if atom[0] != "b" and "\\" not in atom:
         return atom[1:-1]
-    value = outcome(ast.literal_eval, atom)
+    value = result_or_error(ast.literal_eval, atom)
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else atom
 
 
@@ -62,9 +66,9 @@ def _texts(atoms: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _letters(atoms: tuple[str, ...], from_end: bool) -> NDArray[np.uint32]:
-    """Return the first or the last LETTERS characters of each text, as numbers; 0 beyond its end."""
-    cut = [text[: -LETTERS - 1 : -1] if from_end else text[:LETTERS] for text in _texts(atoms)]
-    return np.array(cut or [""], f"U{LETTERS}").view(np.uint32).reshape(-1, LETTERS)
+    """Return the first or the last LETTERS_READ characters of each text, as numbers; 0 beyond its end."""
+    cut = [text[: -LETTERS_READ - 1 : -1] if from_end else text[:LETTERS_READ] for text in _texts(atoms)]
+    return np.array(cut or [""], f"U{LETTERS_READ}").view(np.uint32).reshape(-1, LETTERS_READ)
 
 
 @functools.lru_cache(maxsize=4)
@@ -210,7 +214,7 @@ def _count_of(*letters: Callable[[str], bool]) -> Callable[[str], float]:
 
 
 # What may be counted in a text, by name.
-COUNTS: dict[str, Callable[[str], float]] = {
+TEXT_COUNTERS: dict[str, Callable[[str], float]] = {
     "capitals": _count_of(str.isupper),
     "digits": _count_of(str.isdigit),
     "spaces": _count_of(str.isspace),
@@ -222,22 +226,22 @@ COUNTS: dict[str, Callable[[str], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextCount:
-    """How often something occurs in a text: a kind of COUNTS, a ``letter``, or a ``word``."""
+    """How often something ``of`` the kinds in TEXT_COUNTERS, a ``letter``, or a ``word`` occurs in a text."""
 
     place: str
-    kind: str = ""
+    of: str = ""
     letter: str = ""
     word: str = ""
 
     @property
     def name(self) -> str:
-        return f"count of {self.kind or repr(self.letter or self.word)} in {self.place}"
+        return f"count of {self.of or repr(self.letter or self.word)} in {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         if self.word:
             return _of_atoms(self.name, column, [float(words.count(self.word)) for words in _words(column.atoms)])
-        count = COUNTS[self.kind] if self.kind else lambda text: float(text.count(self.letter))
+        count = TEXT_COUNTERS[self.of] if self.of else lambda text: float(text.count(self.letter))
         return _of_atoms(self.name, column, [*map(count, _texts(column.atoms))])
 
 
@@ -257,16 +261,16 @@ class Remainder:
         column, lacks = outputs.column(self.place), outputs.column(f"rounded off {self.place}")
         whole = column.is_finite & (column.numbers == np.rint(column.numbers))
         if lacks.only_atom != ABSENT:
-            known = (
+            is_known = (
                 lacks.is_finite if lacks.codes is None else lacks.is_finite | (lacks.codes == _code_of(lacks, ABSENT))
             )
-            whole &= known
+            whole &= is_known
         rest = np.where(lacks.is_finite, lacks.numbers, 0.0)
         numbers = np.where(whole, column.numbers, 0.0)
-        found = np.mod(np.mod(numbers, self.modulus) + np.mod(rest, self.modulus), self.modulus)
+        remainders = np.mod(np.mod(numbers, self.modulus) + np.mod(rest, self.modulus), self.modulus)
         codes = None if whole.all() else np.where(whole, NUMBER, 0).astype(np.int32)
         return OutputColumn(
-            self.name, np.where(whole, found, 0.0) + 0.0, codes, () if codes is None else ("no whole number",)
+            self.name, np.where(whole, remainders, 0.0) + 0.0, codes, () if codes is None else ("no whole number",)
         )
 
 
@@ -277,41 +281,46 @@ def _code_of(column: OutputColumn, atom: str) -> int:
 
 def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Feature]:
     """Yield the features of texts, and of whole numbers, at those of the places where hardly two outputs are equal."""
-    few = outputs.size < FEW_OUTPUTS
+    few = outputs.size < FEW_TEXTS
     for place in places:
         column = outputs.column(place)
         if place.startswith("type"):
             continue
-        if column.codes is None or not column.atoms:
-            yield from (Remainder(place, modulus) for modulus in _moduli(column, few))
-        elif len(column.atoms) > CATEGORIES:
+        yield from (Remainder(place, modulus) for modulus in _moduli(column, few))
+        if len(column.atoms) > CATEGORIES:
             yield from _of_one_text(place, column.atoms, few)
 
 
 def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
-    numbers = column.numbers[:FEW_OUTPUTS]
+    """Return the moduli for the whole numbers in a column, of which there may be other numbers and atoms, too."""
+    numbers = column.numbers[:FIRST_NUMBERS][column.is_finite[:FIRST_NUMBERS]]
     # A float above 2⁶⁴ is whole by its size alone.
-    if not len(numbers) or np.any(numbers != np.rint(numbers)) or not np.all(np.abs(numbers) < 2.0**64):
+    different = np.unique(numbers[(numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**64)])
+    reach = np.ptp(different) if different.size else 0.0
+    if reach < NARROW or len(different) <= min(MANY, len(numbers) / 2):
         return ()
-    is_wide = np.ptp(numbers) >= WIDE and 2 * len(np.unique(numbers)) > min(len(numbers), WIDE)
-    return (FEW_MODULI if few else MODULI) if is_wide else ()
+    return (
+        FEW_MODULI
+        if few or reach < WIDE
+        else (*MODULI, *(span for span in CLOCK if 2 * span <= reach and span not in MODULI))
+    )
 
 
 def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feature]:
     texts, words, numbers = _texts(atoms), _words(atoms), _numbers(atoms)
     if any(numbers):
         yield Template(place, _frequent(_templates(atoms)))
-        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS])
-    for at in _ends(words, FEW_PARTS if few else PARTS):
+        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS_READ])
+    for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
-    yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS))
-    yield from (TextCount(place, kind=kind) for kind in COUNTS)
+    yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
+    yield from (TextCount(place, of=kind) for kind in TEXT_COUNTERS)
     if few:
         return
     letters = Counter(itertools.chain.from_iterable(map(set, texts))).most_common(COUNTED)
     yield from (TextCount(place, letter=letter) for letter, _ in letters)
-    known = Counter(itertools.chain.from_iterable(map(set, words))).most_common(WORDS)
-    yield from (TextCount(place, word=word) for word, times in known if times >= OFTEN * len(texts))
+    frequent_words = Counter(itertools.chain.from_iterable(map(set, words))).most_common(WORDS)
+    yield from (TextCount(place, word=word) for word, times in frequent_words if times >= OFTEN * len(texts))
 
 
 def _varied(numbers: Sequence[Sequence[str]]) -> list[int]:
@@ -338,9 +347,11 @@ READ = 8
 # has two. CODES is a share of outputs.
 _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
+# Of atoms that READ outputs have on average, only few outputs have one that occurs so rarely.
+SEEN_RARELY = 2
 
 
-DIFFERS = "differs from call to call and was not read as a whole"
+DIFFERS_BY_CALL = "differs from call to call and was not read as a whole"
 DIFFER = "differ from call to call and were not read as a code"
 
 
@@ -351,12 +362,12 @@ def unread(outputs: Outputs) -> list[str]:
     number that is written as a code; places, such as the keys of a dict, that hardly two outputs share; or what is known by
     a digest only. What cannot be read at all is named though nobody knows if it differs.
     """
-    found, lonely = dict[str, None](), Counter[str]()
+    named, lonely = dict[str, None](), Counter[str]()
     for column in outputs.columns:
         if column.codes is None:
             continue
         if any(UNREADABLE in atom for atom in column.atoms):
-            found[f"`{column.name}` {UNREADABLE}"] = None
+            named[f"`{column.name}` {UNREADABLE}"] = None
         if column.only_atom is not None:
             continue
         there = np.count_nonzero(column.codes != _code_of(column, ABSENT))
@@ -368,11 +379,11 @@ def unread(outputs: Outputs) -> list[str]:
                 np.count_nonzero(column.codes == code) for code, atom in enumerate(column.atoms) if atom[:2] == "00"
             )
             if codes >= CODES * outputs.size:
-                found[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
+                named[f"the digits of `{column.name.removeprefix('form of ')}` {DIFFER}"] = None
         elif not _is_read(column):
-            found[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS}"] = None
+            named[f"{'' if ' of ' in column.name else 'the text of '}`{column.name}` {DIFFERS_BY_CALL}"] = None
     many = [place for place, times in lonely.items() if times > 4 * CATEGORIES]
-    return [*found, *(f"what `{place}` holds at places that few outputs have {DIFFERS}" for place in many)]
+    return [*named, *(f"what `{place}` holds at places that few outputs have {DIFFERS_BY_CALL}" for place in many)]
 
 
 def _place_of(name: str) -> str:
@@ -381,8 +392,8 @@ def _place_of(name: str) -> str:
     >>> _place_of("type of output[1]['x']"), _place_of("'a' in output[1]"), _place_of("item 3 of output")
     ('output[1]', 'output[1]', 'output')
     """
-    inside, found, container = name.rpartition(" in ")
-    if (found and inside.startswith(("'", '"'))) or inside.lstrip("-").isdigit():
+    inside, separator, container = name.rpartition(" in ")
+    if (separator and inside.startswith(("'", '"'))) or inside.lstrip("-").isdigit():
         return container
     if match := re.fullmatch(r"(?:.* of )?(?:item|number) \d+ of (.*)", name):
         return match[1]
@@ -391,8 +402,8 @@ def _place_of(name: str) -> str:
 
 def _is_read(column: OutputColumn) -> bool:
     assert column.codes is not None
-    size = np.count_nonzero(column.codes >= 0)
-    if len(column.atoms) <= CATEGORIES or READ * len(column.atoms) <= size:
+    codes = column.codes[column.codes >= 0]
+    if len(column.atoms) <= CATEGORIES or _are_categories(np.bincount(codes), len(column.codes)):
         return True
     some = column.atoms[:: max(1, len(column.atoms) // 2_000)]
     texts, numbers = _texts(some), _numbers(some)
@@ -401,7 +412,13 @@ def _is_read(column: OutputColumn) -> bool:
     ):
         return False
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
-    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS:
+    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
-    templates = {*_templates(some)}
-    return len(templates) <= CATEGORIES or READ * len(templates) <= len(some)
+    templates = Counter(_templates(some))
+    return len(templates) <= CATEGORIES or _are_categories(np.array([*templates.values()]), len(some))
+
+
+def _are_categories(times: NDArray[np.int_], size: int) -> bool:
+    """Whether rules can tell things apart that occur so often in ``size`` outputs: hardly any output has one to itself."""
+    rare = times[times <= SEEN_RARELY].sum()
+    return bool(READ * len(times) <= times.sum() and rare <= CODES * size)

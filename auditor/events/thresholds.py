@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from auditor.events.blocks import Blocks, Choice, Forecaster, RuleCounts, RuleForecast, Table
+from auditor.events.blocks import Blocks, BlockTable, Choice, Forecaster, RuleCounts, RuleForecast
 from auditor.events.curve import Curve, fit_curve
 
 # Forecasts are lowered by so many standard errors before thresholds are compared: by CAREFUL if their own counts place
@@ -19,7 +19,7 @@ CAREFUL, BOLD = 5.0, 1.0
 WORTH_KEEPING = 0.1
 
 
-def place_thresholds(evidence: Table, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
+def place_thresholds(evidence: BlockTable, chosen: Callable[[], Choice], forecaster: Forecaster) -> Choice:
     """Place the thresholds on a feature again, by its values on each side: by a curve if it fits well, else by counts.
 
     Return the ``chosen`` rule if no new forecast is above 0 and the forecast of ``chosen`` is above WORTH_KEEPING.
@@ -43,7 +43,7 @@ def beaten_at(forecast: float) -> float:
     return forecast + 0.03 * max(1.0, abs(forecast)) if forecast > -np.inf else forecast  # 0.03 nats, or 3 %
 
 
-def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
+def _by_counts(evidence: BlockTable, forecaster: Forecaster) -> Choice | None:
     """Return the best rule that guesses both sides equally often, or the best of all if its forecast is far larger."""
     careful = forecaster.with_margin(CAREFUL).forecast
     placed = evidence.best(evidence.seen, careful, balanced=True)
@@ -53,7 +53,7 @@ def _by_counts(evidence: Table, forecaster: Forecaster) -> Choice | None:
     return placed
 
 
-def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice | None:
+def _by_curve(evidence: BlockTable, curve: Curve, forecaster: Forecaster) -> Choice | None:
     """Return the best rule by the counts that a curve expects in each cell."""
     careful, bold = forecaster.with_margin(CAREFUL).forecast, forecaster.with_margin(BOLD).forecast
     expected = _expected(curve, evidence)
@@ -71,7 +71,7 @@ def _by_curve(evidence: Table, curve: Curve, forecaster: Forecaster) -> Choice |
     return placed
 
 
-def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice:
+def _or_rarer(placed: Choice, evidence: BlockTable, forecaster: Forecaster) -> Choice:
     """Return a rule on rare outputs with almost no losses if its evidence is clear, else the ``placed`` rule."""
     # In one of twenty audits, luck alone gives the clearest of many rare events 3.3 standard errors.
     bold, needed = forecaster.with_margin(BOLD).forecast, 0.5 + _surprise(evidence.of_rule(placed.test.rule))
@@ -82,15 +82,15 @@ def _or_rarer(placed: Choice, evidence: Table, forecaster: Forecaster) -> Choice
     return placed
 
 
-def _best_of_atoms(evidence: Table, forecast: RuleForecast) -> Choice | None:
+def _best_of_atoms(evidence: BlockTable, forecast: RuleForecast) -> Choice | None:
     """Return the best rule that guesses on atoms only. There are few atoms here, so luck matters little."""
     on_left, on_right = (np.append(0, counts[evidence.cells :]) for counts in evidence.counts)
-    seen = RuleCounts.of(on_left, on_right, evidence.trials)
+    counts = RuleCounts.of(on_left, on_right, evidence.trials)
     blocks, ranks = Blocks([], evidence.blocks.atoms), np.append(0.0, evidence.of_atoms)
-    return blocks.choose(evidence.feature, ranks, seen, forecast)
+    return blocks.choose(evidence.feature, ranks, counts, forecast)
 
 
-def _expected(curve: Curve, evidence: Table) -> RuleCounts:
+def _expected(curve: Curve, evidence: BlockTable) -> RuleCounts:
     """Return the wins and losses that a curve, two errors lower, expects on each interval, and the counts of atoms."""
     (on_left, on_right), cells = evidence.counts, evidence.cells
     of_left, of_right, both = on_left[cells:], on_right[cells:], (on_left + on_right)[:cells]
@@ -104,9 +104,9 @@ def _expected(curve: Curve, evidence: Table) -> RuleCounts:
     )
 
 
-def _surprise(seen: RuleCounts) -> float:
+def _surprise(counts: RuleCounts) -> float:
     """Return by how many standard errors a rule's wins exceed half of its guesses (root of the likelihood ratio)."""
-    wins, losses = float(seen.wins[0]), float((seen.left_losses + seen.right_losses)[0])
+    wins, losses = float(counts.wins[0]), float((counts.left_losses + counts.right_losses)[0])
     if wins <= losses:
         return 0.0
     log_ratio = wins * math.log(2 * wins / (wins + losses))

@@ -1,4 +1,4 @@
-"""The privacy loss of many steps: laws on a grid, and their sum by a Fourier transform, with an error that is bounded.
+"""The privacy loss of many steps: loss laws on a grid, and their convolution by a Fourier transform with bounded error.
 
 The hockey-stick divergence of a composition is δ(ε) = E_P[(1 − e^(ε − S))₊], where S is the sum of the losses of the steps. As
 functions of γ = e^ε, the curves H of pairs are convex, and a composition is monotone in them: H of two steps is
@@ -36,23 +36,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.exact.laws import UNIT, Floats, Law, tail_error
+from auditor.bounds.intervals import Floats
+from auditor.exact.laws import UNIT, Law, tail_error
 
 Complexes = NDArray[np.complex128]
 FFT_ERROR = 16.0
-SMALL = 2**13  # so many cells are computed for all sums there are, without a window
+SMALLEST = 1e-100  # tails below it are cut
+UNWINDOWED_CELLS = 2**13  # up to so many cells, all sums there are have one, and no window is needed
 MOST_CELLS = 2**20  # of the transform; an interval that would need more stays wider
+TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
+_SPACING = np.r_[0.0, np.geomspace(1e-10, 1.0, 500)]
 
 
-class Part(NamedTuple):
-    """A law, and in how many steps it occurs."""
+class RepeatedStep(NamedTuple):
+    """The loss law of a step that is repeated ``steps`` times."""
 
     law: Law
     steps: int
 
 
-class Ends(NamedTuple):
-    """Two functions that enclose δ at each ε (nats)."""
+class DeltaEnclosure(NamedTuple):
+    """Two functions of ε (nats) between which δ(ε) lies."""
 
     low: Callable[[float], float]
     high: Callable[[float], float]
@@ -66,8 +70,8 @@ def kappa(tilt: float) -> float:
 # --- One step ---
 
 
-def single_step(law: Law) -> Ends:
-    """Return δ of one step: P[L ≥ ε] − e^ε Q[L ≥ ε], from tails that err by what the law says."""
+def enclose_single_step(law: Law) -> DeltaEnclosure:
+    """Return an enclosure of δ of one step: P[L ≥ ε] − e^ε Q[L ≥ ε], from tails that err by what the law says."""
 
     def at(epsilon: float) -> tuple[float, float]:
         tails = law.tails(np.array([epsilon]))
@@ -89,18 +93,18 @@ def single_step(law: Law) -> Ends:
         value, error = at(epsilon)
         return min(1.0, value + error)
 
-    return Ends(low, high)
+    return DeltaEnclosure(low, high)
 
 
 # --- A law on a grid ---
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded:
-    """One step on a grid: ``masses`` of P at ``first``, ``first`` + 1, ... times h above ``origin``, and ``infinite`` ones.
+class GridLaw:
+    """The loss of one step on a grid: ``masses`` of P at ``origin`` + h × ``first``, ``first`` + 1, ..., and at ∞.
 
-    ``excess`` holds D_j for each cell, and the cell below the grid first. ``cut`` is that part of ``infinite`` whose losses
-    are finite.
+    ``infinite`` is the mass at ∞, and ``cut`` the part of it whose losses are finite. ``excess`` holds D_j for each cell,
+    that of the cell below the grid first.
     """
 
     origin: float
@@ -114,22 +118,22 @@ class Rounded:
         """Return the losses (nats) of the masses."""
         return np.asarray(self.origin + h * (self.first + np.arange(len(self.masses))), np.float64)
 
-    def majorant(self, h: float, distance: float) -> "Rounded":
-        """Return M, as a step on the grid, for a v of about ``distance``."""
+    def majorant(self, h: float, distance: float) -> "GridLaw":
+        """Return M as a step on the grid, for a v of about ``distance``."""
         shift = max(1, math.ceil(distance / h))
         steps = (self.excess - np.r_[self.excess[1:], 0.0]) / -math.expm1(-shift * h)
-        return Rounded(self.origin, self.first + shift, steps, self.cut, self.excess, 0.0)
+        return GridLaw(self.origin, self.first + shift, steps, self.cut, self.excess, 0.0)
 
 
-def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
-    """Return a law on those multiples of ``h`` from its anchor on that cover [bottom, top]: its masses connect the dots."""
+def round_up_to_grid(law: Law, h: float, bottom: float, top: float) -> GridLaw:
+    """Return a law moved to a grid through its anchor, of step ``h`` over [bottom, top], by connecting the dots."""
     first, last = math.floor((bottom - law.anchor) / h), math.ceil((top - law.anchor) / h)
     last = max(last, first + 1)
-    edges = np.asarray(law.anchor + h / 2 * np.arange(2 * first, 2 * last + 1), np.float64)  # those of half cells
+    edges = np.asarray(law.anchor + h / 2 * np.arange(2 * first, 2 * last + 1), np.float64)  # of half cells
     tails = law.tails(edges)
     blur = law.blur + 16 * UNIT * (1 + max(abs(edges[0]), abs(edges[-1])))
-    halves, halves_error = cells_between(tails.p_above, tails.p_below, law.roundings)
-    others, others_error = cells_between(tails.q_above, tails.q_below, law.roundings)
+    halves, halves_error = cell_masses(tails.p_above, tails.p_below, law.roundings)
+    others, others_error = cell_masses(tails.q_above, tails.q_below, law.roundings)
     p, p_error = halves[::2] + halves[1::2], halves_error[::2] + halves_error[1::2]
     with np.errstate(over="ignore", invalid="ignore"):  # e^g Q, for the lower end g of each cell
         ratio = np.exp(np.minimum(edges[:-1:2], 700.0))
@@ -152,17 +156,17 @@ def rounded_up(law: Law, h: float, bottom: float, top: float) -> Rounded:
         infinite, cut = certain, 0.0
     else:
         infinite, cut = certain + rest, rest
-    gaps = _gaps(halves, ratio[:, None] * others.reshape(-1, 2), to_next, h)
+    gaps = _chord_excess(halves, ratio[:, None] * others.reshape(-1, 2), to_next, h)
     inflation = 4 * (p_error + q_error + 8 * UNIT * high_p)
     inflation = np.cumsum(inflation[::-1])[::-1]
     moved = -math.expm1(law.low - edges[0] - blur) if law.low <= edges[0] else 1.0  # of what lies below the grid
     excess = np.r_[below * moved + below_error + inflation[0], gaps + inflation]
     excess = np.maximum.accumulate(excess[::-1])[::-1] + above_error + (certain - law.infinite)
-    return Rounded(law.anchor, first, masses, infinite, excess, cut)
+    return GridLaw(law.anchor, first, masses, infinite, excess, cut)
 
 
-def _gaps(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
-    """Return how far the chord lies above the tangents at the ends and in the middle of each cell, at most.
+def _chord_excess(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
+    """Return the largest distance of the chord above the tangents at the ends and in the middle of each cell.
 
     With γ = 1 and e^h at the ends of a cell, the chord is ``chord`` (1 − γe^(−h)). The tangents meet where γ is P/Q of a half.
     """
@@ -175,8 +179,8 @@ def _gaps(p: Floats, q: Floats, chord: Floats, h: float) -> Floats:
     return np.asarray(np.maximum(above, 0.0).max(axis=1))
 
 
-def cells_between(above: Floats, below: Floats, roundings: float) -> tuple[Floats, Floats]:
-    """Return the mass between neighbouring edges and a bound on its error, from the tail that is smaller."""
+def cell_masses(above: Floats, below: Floats, roundings: float) -> tuple[Floats, Floats]:
+    """Return the masses between neighbouring edges and bounds on their errors, from the smaller tail."""
     is_up = above[:-1] < 0.5
     masses = np.where(is_up, above[:-1] - above[1:], below[1:] - below[:-1])
     larger = np.where(is_up, above[:-1], below[1:])
@@ -188,7 +192,7 @@ def cells_between(above: Floats, below: Floats, roundings: float) -> tuple[Float
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Masses and mean losses of coarse cells of one law: what a tilt and a window are chosen by, and nothing is proved by."""
+    """Masses and mean losses of coarse cells of one law. Tilt and window are chosen by them, and nothing is proved by them."""
 
     losses: Floats
     masses: Floats
@@ -201,29 +205,24 @@ class Sketch:
         largest = exponents.max(axis=1)
         return np.asarray(self.steps * (largest + np.log(np.exp(exponents - largest[:, None]) @ self.masses)))
 
-    def _weights(self, tilt: float) -> Floats:
-        logs = np.log(self.masses) + tilt * self.losses
-        weights = np.exp(logs - logs.max())
-        return np.asarray(weights / weights.sum())
-
-    def _log_total(self, tilt: float) -> float:
-        return float(self.log_moment(np.array([tilt]))[0]) / self.steps
-
     def variance(self, tilt: float) -> float:
         """Return the variance of a loss under the tilted law."""
-        weights = self._weights(tilt)
+        logs = np.log(self.masses) + tilt * self.losses
+        weights = np.exp(logs - logs.max())
+        weights = np.asarray(weights / weights.sum())
         mean = float(weights @ self.losses)
         return float(weights @ (self.losses - mean) ** 2)
 
     def support(self, tilt: float, negligible: float) -> tuple[float, float]:
-        """Return a loss to which all below may be moved, and one above which P has at most a mass.
+        """Return a loss to which all lower losses may be moved, and one above which P has a negligible mass.
 
-        That mass is what is ``negligible``, divided by the number of steps. What is moved changes the tilted law by 1e-13.
+        That mass is at most ``negligible``, divided by the number of steps. The move changes the tilted law by 1e-13.
         """
         below, above = np.cumsum(self.masses), np.cumsum(self.masses[::-1])[::-1]
         with np.errstate(divide="ignore"):
             moved = np.r_[-math.inf, np.log(below[:-1])] + tilt * self.losses
-        low = self.losses[np.flatnonzero(moved <= self._log_total(tilt) + math.log(1e-13 / self.steps))[-1]]
+        log_total = float(self.log_moment(np.array([tilt]))[0]) / self.steps
+        low = self.losses[np.flatnonzero(moved <= log_total + math.log(1e-13 / self.steps))[-1]]
         ends = np.r_[self.losses[1:], self.top]  # a cell ends at or below the loss of the following one
         return float(low), float(ends[np.flatnonzero(above >= min(negligible / self.steps, above[0]))[-1]])
 
@@ -233,23 +232,24 @@ class Sketch:
         return Sketch(self.losses[kept], self.masses[kept], self.steps, self.top)
 
 
-SMALLEST = 1e-100  # tails below it are cut
-_AROUND = np.r_[0.0, np.geomspace(1e-10, 1.0, 500)]
-
-
-def sketch(part: Part) -> Sketch:
+def sketch_law(part: RepeatedStep) -> Sketch:
     """Return coarse cells of a law, finer near its anchor and near its median."""
     law = part.law
-    high, low = loss_reached(law, +1, SMALLEST), loss_reached(law, -1, SMALLEST)
+    high, low = loss_quantile(law, +1, SMALLEST), loss_quantile(law, -1, SMALLEST)
+    lower, upper = low, high
+    for _ in range(4):  # the median of the loss under P, to a part in 10⁷ of its range
+        places = np.linspace(lower, upper, 66)
+        first = int(np.argmax(law.tails(places).p_above < 0.5))
+        lower, upper = float(places[max(first - 1, 0)]), float(places[first])
     edges = np.concatenate(
-        [np.r_[c - (c - low) * _AROUND[::-1], c + (high - c) * _AROUND] for c in (law.anchor, _median(law, low, high))]
+        [np.r_[c - (c - low) * _SPACING[::-1], c + (high - c) * _SPACING] for c in (law.anchor, (lower + upper) / 2)]
     )
     edges = np.unique(edges)
     if len(edges) == 1:
         edges = np.r_[edges, edges + 1e-9]
     tails = law.tails(edges)
-    p = np.r_[cells_between(tails.p_above, tails.p_below, 0)[0], max(0.0, tails.p_above[-1] - law.infinite)]
-    q = np.r_[cells_between(tails.q_above, tails.q_below, 0)[0], tails.q_above[-1]]
+    p = np.r_[cell_masses(tails.p_above, tails.p_below, 0)[0], max(0.0, tails.p_above[-1] - law.infinite)]
+    q = np.r_[cell_masses(tails.q_above, tails.q_below, 0)[0], tails.q_above[-1]]
     if not (kept := p > 1e-70).any():  # all losses are infinite
         return Sketch(np.array([law.anchor]), np.array([1e-70]), part.steps, float(edges[-1]))
     with np.errstate(divide="ignore", over="ignore"):
@@ -258,17 +258,8 @@ def sketch(part: Part) -> Sketch:
     return Sketch(losses, p[kept], part.steps, float(edges[-1]))
 
 
-def _median(law: Law, low: float, high: float) -> float:
-    """Return about the median of the loss under P, to a part in 10⁷ of its range."""
-    for _ in range(4):
-        places = np.linspace(low, high, 66)
-        first = int(np.argmax(law.tails(places).p_above < 0.5))
-        low, high = float(places[max(first - 1, 0)]), float(places[first])
-    return (low + high) / 2
-
-
-def loss_reached(law: Law, sign: int, mass: float) -> float:
-    """Return a loss above (below, for sign −1) which P has at most this mass, or the end of all losses."""
+def loss_quantile(law: Law, sign: int, mass: float) -> float:
+    """Return a loss above which (for sign −1: below which) P has at most this mass, or the largest (least) finite loss."""
     end = law.high if sign > 0 else law.low
     if math.isfinite(end):
         return end
@@ -288,27 +279,11 @@ def loss_reached(law: Law, sign: int, mass: float) -> float:
     return law.anchor + sign * far
 
 
-TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
-
-
-TILTS, LARGEST_TILT = np.geomspace(1e-8, 1e8, 193), 1e3
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a composition is computed: the tilt, the step of the grid, and the window of the sum (nats)."""
-
-    tilt: float
-    h: float
-    bottom: float
-    top: float
-    target: float
-    spread: float
-
-
-def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float | None) -> tuple[float, float]:
-    """Return the tilt for an ε, or for ln δ, and the ε that belongs to it (nats)."""
-    # A larger tilt would need a finer grid than there may be.
+def find_saddle_point(
+    sketches: Sequence[Sketch], log_delta: float | None, epsilon: float | None
+) -> tuple[float, float]:
+    """Return the tilt for an ε, or for ln δ, and the ε that it is best for (nats)."""
+    # A larger tilt would need a finer grid than is allowed.
     most = LARGEST_TILT / max(float(part.losses.max() - part.losses.min()) + 1e-12 for part in sketches)
     tilts = TILTS[max(most, TILTS[0]) >= TILTS]
     logs = sum(part.log_moment(tilts) for part in sketches)
@@ -320,7 +295,7 @@ def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float |
         if epsilon > 0:
             return float(tilts[best]), epsilon
     assert epsilon is not None
-    # A δ far below SMALLEST is only to be bounded, by a tilt at which nothing underflows.
+    # A δ far below SMALLEST is only bounded, by a tilt at which nothing underflows.
     bounds = np.maximum(logs + constants - tilts * epsilon, math.log(SMALLEST) + 20)
     best = int(np.argmin(bounds))
     return float(tilts[best]), epsilon
@@ -328,12 +303,11 @@ def saddle(sketches: Sequence[Sketch], log_delta: float | None, epsilon: float |
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What of a sum is computed (nats): losses of each part, the sum from ``bottom`` to ``top``, and with which tilts.
+    """The part of a sum that is computed (nats): the range of each part's losses, the sum from ``bottom`` to ``top``.
 
-    ``slope`` is about −d ln δ/dε, from which the best v follows. It is the tilt, unless the tail is heavier than any e^(−λx).
-
-    ``tilt`` is λ. ``down`` and ``up`` are further tilts, by which Chernoff bounds of what lies outside are taken.
-    ``deviation`` is the standard deviation of the sum under P_λ.
+    ``tilt`` is λ. ``down`` and ``up`` are the tilts of the Chernoff bounds on what lies outside. ``deviation`` is the
+    standard deviation of the sum under P_λ. ``slope`` is about −d ln δ/dε, from which the best v follows; it is the tilt,
+    unless the tail is heavier than any e^(−λx).
     """
 
     tilt: float
@@ -352,13 +326,13 @@ class Window:
 
 
 def chernoff_bound(sketches: Sequence[Sketch], tilt: float, epsilon: float) -> float:
-    """Return about κ E[e^(λS)] e^(−λε), which δ does not exceed; at most 1."""
+    """Return κ E[e^(λS)] e^(−λε), approximately and at most 1; δ does not exceed it."""
     at = np.array([tilt])
     return math.exp(min(0.0, float(sum(part.log_moment(at)[0] for part in sketches)) + kappa(tilt) - tilt * epsilon))
 
 
-def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: float) -> Window:
-    """Return the window outside which lies what adds about ``negligible``, or less, to δ near ``epsilon``."""
+def choose_window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: float) -> Window:
+    """Return a window such that what lies outside adds about ``negligible``, or less, to δ near ``epsilon``."""
     at = np.array([tilt])
     chernoff = max(chernoff_bound(sketches, tilt, epsilon), SMALLEST)
     share = min(math.log(max(negligible, SMALLEST) / chernoff), -5.0)
@@ -382,11 +356,11 @@ def window(sketches: Sequence[Sketch], tilt: float, epsilon: float, negligible: 
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """The sum of all steps under P_λ: masses at ``start`` + h × 0, 1, ..., and what bounds their error.
+class TiltedSum:
+    """The sum of all steps under P_λ: masses at ``start`` + h × 0, 1, ..., and bounds on their errors.
 
-    ``masses`` are those of all steps rounded up, times the factor e^−``log_scale``. ``excess`` has those of Σ T E_rest'[M].
-    ``norms`` are what errors are relative to, ``wrapped`` what lies outside the window, both for the one and for the other.
+    ``masses`` are those of all steps rounded up, times e^−``log_scale``; ``excess`` are those of Σ T E_rest'[M]. For each of
+    the two, ``errors`` bound the Euclidean norm of the error, and ``wrapped`` the mass outside the window.
     """
 
     tilt: float
@@ -415,7 +389,7 @@ class Sum:
         return max(0.0, float(self.infinite - self.infinite_excess + value - error - excess - excess_error))
 
     def _finite(self, epsilon: float, which: int) -> tuple[float, float]:
-        """Return what the masses (0) or their excess (1) add to δ at ε, and a bound on the error."""
+        """Return the contribution to δ at ε of the masses (0) or of their excess (1), and a bound on its error."""
         first = max(0, math.floor((epsilon - self.start) / self.h) + 1)
         over = self.start - epsilon + self.h * np.arange(first, len(self.masses))
         weights = np.exp(-self.tilt * over) * -np.expm1(-over)
@@ -429,8 +403,8 @@ class Sum:
         return scale * value, float(scale * error + 1e-300)
 
 
-def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Sum:
-    """Add up independent steps, each occurring as often as its number says."""
+def convolve(parts: Sequence[tuple[GridLaw, int]], h: float, window: Window) -> TiltedSum:
+    """Return the sum of independent steps, each repeated as often as its number says."""
     from scipy import fft
 
     tilt = window.tilt
@@ -439,17 +413,17 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
     highest = sum((rounded.first + len(rounded.masses) - 1) * steps for rounded, steps in parts)
     bottom, top = math.floor((window.bottom - origin) / h), math.ceil((window.top - origin) / h)
     every = highest + math.ceil(window.shift / h) + 1
-    if every - lowest < SMALL:
+    if every - lowest < UNWINDOWED_CELLS:
         bottom, top = lowest, every
     bottom = max(lowest, bottom)
     size = int(fft.next_fast_len(max(2, top - bottom + 1), real=True))
     start = origin + h * bottom
     ends = {-window.down: start, window.up: start + h * size}
-    steps = [_Step.of(rounded, count, h, window, size, tuple(ends)) for rounded, count in parts]
+    steps = [_TiltedStep.of(rounded, count, h, window, size, tuple(ends)) for rounded, count in parts]
     count = sum(step.count for step in steps)
 
-    one_less = [_power(step.spectrum, step.count - 1) for step in steps]
-    all_steps = [_times(rest, step.spectrum) for rest, step in zip(one_less, steps, strict=True)]
+    one_less = [_raise_transform(step.spectrum, step.count - 1) for step in steps]
+    all_steps = [_multiply(rest, step.spectrum) for rest, step in zip(one_less, steps, strict=True)]
     product = functools.reduce(np.multiply, all_steps)
     excess = np.zeros_like(product)
     for i, step in enumerate(steps):
@@ -481,7 +455,7 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
         step.count * (rounded.cut + infinite * step.excess_mass)
         for step, (rounded, _) in zip(steps, parts, strict=True)
     )
-    return Sum(
+    return TiltedSum(
         tilt,
         sum(step.count * step.log_total for step in steps),
         h,
@@ -497,8 +471,8 @@ def add_up(parts: Sequence[tuple[Rounded, int]], h: float, window: Window) -> Su
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """The transform of one step, tilted, and of its excess M; and what the errors are computed from."""
+class _TiltedStep:
+    """The transforms of one tilted step and of its excess M, and the numbers from which errors are computed."""
 
     count: int
     spectrum: Complexes
@@ -515,31 +489,31 @@ class _Step:
 
     @classmethod
     def of(
-        cls, rounded: Rounded, count: int, h: float, window: Window, size: int, further: tuple[float, ...]
-    ) -> "_Step":
+        cls, rounded: GridLaw, count: int, h: float, window: Window, size: int, further: tuple[float, ...]
+    ) -> "_TiltedStep":
         tilt = window.tilt
         losses = rounded.losses(h)
-        masses, log_total = _tilted(rounded.masses, losses, tilt)
+        masses, log_total = _tilt(rounded.masses, losses, tilt)
         majorant = rounded.majorant(h, window.shift)
         excess_losses = majorant.losses(h)
-        excess, excess_total = _tilted(majorant.masses, excess_losses, tilt)
+        excess, excess_total = _tilt(majorant.masses, excess_losses, tilt)
         return cls(
             count,
-            _spectrum(masses, rounded.first, size),
+            _transform(masses, rounded.first, size),
             math.sqrt(float(masses @ masses)),
             log_total,
-            [_tilted(masses, losses, more)[1] for more in further],
-            _spectrum(excess, majorant.first, size),
+            [_tilt(masses, losses, more)[1] for more in further],
+            _transform(excess, majorant.first, size),
             math.sqrt(float(excess @ excess)),
             float(majorant.masses.sum()),
             count * math.exp(min(300.0, excess_total - log_total)),
-            [_tilted(excess, excess_losses, more)[1] for more in further],
+            [_tilt(excess, excess_losses, more)[1] for more in further],
             majorant.first - rounded.first,
             count * UNIT * (64 + 4 * tilt * max(abs(losses[0]), abs(excess_losses[-1]))),
         )
 
 
-def _tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:
+def _tilt(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]:
     """Return masses times e^(tilt × loss), divided by their sum, and ln of that sum."""
     exponents = tilt * losses
     largest = float(exponents[masses > 0].max(initial=-math.inf))
@@ -550,8 +524,8 @@ def _tilted(masses: Floats, losses: Floats, tilt: float) -> tuple[Floats, float]
     return weighted / total, math.log(total) + largest
 
 
-def _spectrum(masses: Floats, first: int, size: int) -> Complexes:
-    """Return the transform of masses at the places ``first``, ``first`` + 1, ... modulo ``size``."""
+def _transform(masses: Floats, first: int, size: int) -> Complexes:
+    """Return the Fourier transform of masses at ``first``, ``first`` + 1, ... modulo ``size``."""
     from scipy import fft
 
     folded = np.zeros(size)
@@ -563,28 +537,30 @@ def _spectrum(masses: Floats, first: int, size: int) -> Complexes:
     return np.asarray(fft.rfft(folded))
 
 
-def _power(base: Complexes, exponent: int) -> Complexes | None:
-    """Return the power, by squaring; its relative error is that of exponent − 1 products. None stands for 1."""
+def _raise_transform(base: Complexes, exponent: int) -> Complexes | None:
+    """Return the power by repeated squaring; its relative error is that of exponent − 1 products. None stands for 1."""
     result = None
     while exponent:
         if exponent & 1:
-            result = _times(result, base)
+            result = _multiply(result, base)
         exponent >>= 1
         if exponent:
             base = base * base
     return result
 
 
-def _times(left: Complexes | None, right: Complexes) -> Complexes:
+def _multiply(left: Complexes | None, right: Complexes) -> Complexes:
     return right if left is None else left * right
 
 
 # --- δ of a composition ---
 
 
-def enclosed(parts: Sequence[Part], h: float, window: Window) -> Ends:
-    """Return functions that enclose δ of the composition, closely near the ε whose saddle point the window's tilt is."""
-    rounded = [(rounded_up(law, h, *reach), count) for (law, count), reach in zip(parts, window.reaches, strict=True)]
-    added = add_up(rounded, h, window)
+def enclose_composition(parts: Sequence[RepeatedStep], h: float, window: Window) -> DeltaEnclosure:
+    """Return an enclosure of δ of a composition, which is narrow near the ε whose saddle point is the window's tilt."""
+    rounded = [
+        (round_up_to_grid(law, h, *reach), count) for (law, count), reach in zip(parts, window.reaches, strict=True)
+    ]
+    added = convolve(rounded, h, window)
     blur = sum(part.steps * part.law.blur for part in parts)
-    return Ends(lambda epsilon: added.low(epsilon + blur), lambda epsilon: added.high(epsilon - blur))
+    return DeltaEnclosure(lambda epsilon: added.low(epsilon + blur), lambda epsilon: added.high(epsilon - blur))

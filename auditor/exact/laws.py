@@ -1,8 +1,8 @@
 """Privacy losses of one step: the laws of L = ln dP/dQ of a pair of output distributions, given by their tails.
 
-All losses are in nats. A law says how much of P and of Q lies at L ≥ g and at L < g, each as a number of its own, so that
-small tails keep their digits. Wrappers make new laws: of a sampled step, of the pair in the other direction, and of the
-curve that is the larger one of both.
+All losses are in nats. A law gives the masses of P and of Q at L ≥ g and at L < g separately, so that small tails keep
+their digits. Wrappers make new laws: of a sampled step, of the pair in the other direction, and of the curve that is the
+larger one of both directions.
 """
 
 import math
@@ -12,10 +12,13 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from auditor.bounds.intervals import Floats
+from auditor.errors import InvalidInputError
+
 UNIT = 2.0**-53  # the largest relative error of one rounding
+# The mass that may be dropped where integer noise is cut: no δ that anybody states is so small.
+MOST_DROPPED = 1e-150
 
 
 class Tails(NamedTuple):
@@ -32,7 +35,7 @@ class Law(Protocol):
 
     @property
     def low(self) -> float:
-        """A loss that no finite loss is below, or −∞."""
+        """A lower bound on the finite losses, or −∞."""
 
     @property
     def high(self) -> float:
@@ -40,11 +43,11 @@ class Law(Protocol):
 
     @property
     def anchor(self) -> float:
-        """A loss that shall lie on a grid, since much of the mass is there, or near."""
+        """A loss that a grid should contain, since much of the mass is at it or near it."""
 
     @property
     def lattice(self) -> float:
-        """If all losses lie on anchor + a multiple of a number, that number; else 0."""
+        """The spacing of the losses, if all are the anchor plus a multiple of it; else 0."""
 
     @property
     def infinite(self) -> float:
@@ -56,11 +59,11 @@ class Law(Protocol):
 
     @property
     def blur(self) -> float:
-        """A bound on the error, in nats, of the place at which ``tails`` cuts."""
+        """A bound on the error (nats) of the loss at which ``tails`` cuts."""
 
     @property
     def roundings(self) -> float:
-        """How many units in the last place a tail near 1 may be off."""
+        """The error of a tail near 1, in units in the last place."""
 
     def tails(self, losses: Floats) -> Tails:
         """Return the masses on either side of each loss."""
@@ -127,24 +130,24 @@ class LaplaceLaw:
 
     @property
     def blur(self) -> float:
-        return near(self.reach)
+        return rounding_margin(self.reach)
 
     def tails(self, losses: Floats) -> Tails:
         inside = np.clip(losses, -self.reach, self.reach)
         left, right = np.exp((inside - self.reach) / 2) / 2, np.exp(-(inside + self.reach) / 2) / 2
-        return _clipped(Tails(1 - left, right, left, 1 - right), losses, self.low, self.high)
+        return _clip_tails(Tails(1 - left, right, left, 1 - right), losses, self.low, self.high)
 
 
-def _clipped(tails: Tails, losses: Floats, low: float, high: float) -> Tails:
-    """Set the tails below all losses and above all losses. A bound that is rounded counts as the loss itself."""
-    under, over = losses <= low + near(low), losses > high + near(high)
+def _clip_tails(tails: Tails, losses: Floats, low: float, high: float) -> Tails:
+    """Set the tails beyond the least and the largest loss, which are taken as reached within their rounding error."""
+    under, over = losses <= low + rounding_margin(low), losses > high + rounding_margin(high)
     above = (np.where(under, 1.0, np.where(over, 0.0, part)) for part in (tails.p_above, tails.q_above))
     below = (np.where(under, 0.0, np.where(over, 1.0, part)) for part in (tails.p_below, tails.q_below))
     return Tails(*above, *below)
 
 
-def near(loss: float) -> float:
-    """Return how far from where it belongs rounding may put an atom at this loss."""
+def rounding_margin(loss: float) -> float:
+    """Return how far rounding may move an atom at this loss."""
     return 1e-12 * max(1.0, abs(loss))
 
 
@@ -164,7 +167,7 @@ class AtomsLaw:
 
     @cached_property
     def _sorted(self) -> tuple[Floats, Tails]:
-        """The losses that are above −∞ in order, and the tails from each on; the last entry of each is that of +∞."""
+        """The losses in ascending order, and the tails at each of them and, as a last entry, beyond all."""
         with np.errstate(divide="ignore"):
             losses = np.log(self.p) - np.log(self.q)
         order = np.argsort(losses)
@@ -205,7 +208,7 @@ class AtomsLaw:
     @property
     def blur(self) -> float:
         finite = self._finite
-        return near(float(np.abs(finite).max(initial=0.0)))
+        return rounding_margin(float(np.abs(finite).max(initial=0.0)))
 
     @property
     def roundings(self) -> float:
@@ -219,7 +222,7 @@ class AtomsLaw:
 
 @dataclass(frozen=True)
 class RangeLaw:
-    """The curve above all pairs whose losses lie in a range of length ``reach``, as the exponential mechanism's do.
+    """The least curve above all pairs whose losses lie in a range of length ``reach``, as the exponential mechanism's do.
 
     Such a pair that has two outputs has losses t and t − ε. Its curve is p(1 − γe^(−t)), where p = (1 − e^(t−ε))/(1 − e^(−ε))
     follows from the two sums being 1 (Dong, Durfee & Rogers 2020, Lemma 3.4). The largest value over t is at
@@ -246,7 +249,7 @@ class RangeLaw:
 
     @property
     def blur(self) -> float:
-        return near(self.reach)
+        return rounding_margin(self.reach)
 
     def tails(self, losses: Floats) -> Tails:
         # Q[L ≥ g] is the slope of the curve, and P[L ≥ g] its value plus γ times that.
@@ -254,7 +257,7 @@ class RangeLaw:
         whole = -math.expm1(-self.reach)
         above = -np.expm1((g - self.reach) / 2) / whole  # 1 − √(γe^−ε), divided
         below = -np.expm1(-(g + self.reach) / 2) / whole
-        return _clipped(
+        return _clip_tails(
             Tails(above, above * np.exp(-(g + self.reach) / 2), below * np.exp((g - self.reach) / 2), below),
             losses,
             self.low,
@@ -263,8 +266,8 @@ class RangeLaw:
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """(1 − q)Q + qP against Q: a step with probability q, and else an output of Q. The loss is ln(1 − q + q e^L)."""
+class SampledLaw:
+    """(1 − q)Q + qP against Q: the step is taken with probability q, else the output is one of Q. The loss is ln(1 − q + q e^L)."""
 
     law: Law
     rate: float
@@ -277,14 +280,14 @@ class Sampled:
 
     @property
     def low(self) -> float:
-        return self.mixed(self.law.low)
+        return self.sampled_loss(self.law.low)
 
     @property
     def high(self) -> float:
-        return self.mixed(self.law.high)
+        return self.sampled_loss(self.law.high)
 
-    def mixed(self, loss: float) -> float:
-        """Return the loss of a sampled step at an output that has ``loss`` in a step that is taken."""
+    def sampled_loss(self, loss: float) -> float:
+        """Return the loss of the sampled step at an output with this ``loss`` without sampling."""
         if loss < 1:
             return math.log1p(self.rate * math.expm1(loss))
         return loss + math.log(self.rate + (1 - self.rate) * math.exp(-loss))
@@ -312,7 +315,7 @@ class Sampled:
 
 
 @dataclass(frozen=True)
-class Swapped:
+class SwappedLaw:
     """Q against P: the pair in the other direction. The loss changes its sign."""
 
     law: Law
@@ -350,13 +353,13 @@ class Swapped:
         return self.law.roundings
 
     def tails(self, losses: Floats) -> Tails:
-        # L' ≥ g is L ≤ −g. So an atom at −g must lie below the cut, which is moved by what rounding can do.
+        # L' ≥ g is L ≤ −g. So an atom at −g must lie below the cut, which is moved by the rounding error.
         p_above, q_above, p_below, q_below = self.law.tails(3 * self.law.blur - losses)
         return Tails(q_below, p_below, q_above, p_above)
 
 
 @dataclass(frozen=True)
-class Symmetrized:
+class SymmetrizedLaw:
     """The pair whose curve is that of ``law`` for γ ≥ 1, and that of the other direction for γ < 1.
 
     If no pair that may occur exceeds ``law`` at γ ≥ 1, in either direction, then none exceeds this curve at any γ.
@@ -438,7 +441,7 @@ class OppositeLaw:
     def tails(self, losses: Floats) -> Tails:
         from scipy.special import ndtr
 
-        above: Callable[[Floats], Floats] = ndtr if self.kind == "gaussian" else _laplace_below
+        above: Callable[[Floats], Floats] = ndtr if self.kind == "gaussian" else _laplace_cdf
         cut = np.copysign(self.cut(np.abs(losses)), losses)
         rest, q, d = 1 - self.rate, self.rate, self.reach
         middle, right, left = above(-cut), above(d - cut), above(-d - cut)
@@ -446,7 +449,7 @@ class OppositeLaw:
         tails = Tails(
             rest * middle + q * right, rest * middle + q * left, rest * middle_ + q * right_, rest * middle_ + q * left_
         )
-        return tails if self.kind == "gaussian" else _clipped(tails, losses, self.low, self.high)
+        return tails if self.kind == "gaussian" else _clip_tails(tails, losses, self.low, self.high)
 
     def cut(self, losses: Floats) -> Floats:
         """Return the output x ≥ 0 whose loss is each of ``losses`` ≥ 0."""
@@ -462,7 +465,7 @@ class OppositeLaw:
         return np.maximum(0.0, log_y / self.reach)
 
 
-def _laplace_below(x: Floats) -> Floats:
+def _laplace_cdf(x: Floats) -> Floats:
     """Return the distribution function of Laplace noise of scale 1."""
     return np.where(x < 0, np.exp(np.minimum(x, 0.0)) / 2, 1 - np.exp(-np.maximum(x, 0.0)) / 2)
 
@@ -488,17 +491,25 @@ def integer_law(kind: str, scale: float, shift: int, opposite: float | None = No
     if opposite is not None:
         right, middle, left = np.r_[pad, pad, weights], np.r_[pad, weights, pad], np.r_[weights, pad, pad]
         rest = (1 - opposite) * middle
-        return _without_ends(
-            AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian")
-        )
-    p, q = np.r_[pad, weights], np.r_[weights, pad]
-    if kind == "gaussian":
-        # The loss (2kΔ − Δ²)/(2σ²) of outputs k.
-        return _without_ends(AtomsLaw(p, q, lattice=shift / scale**2, origin=shift**2 / (2 * scale**2), is_cut=True))
-    return _without_ends(AtomsLaw(p, q, lattice=2 / scale, origin=-shift / scale))
+        law = AtomsLaw(rest + opposite * right, rest + opposite * left, origin=0.0, is_cut=kind == "gaussian")
+    else:
+        p, q = np.r_[pad, weights], np.r_[weights, pad]
+        if kind == "gaussian":
+            # The loss (2kΔ − Δ²)/(2σ²) of outputs k.
+            law = AtomsLaw(p, q, lattice=shift / scale**2, origin=shift**2 / (2 * scale**2), is_cut=True)
+        else:
+            law = AtomsLaw(p, q, lattice=2 / scale, origin=-shift / scale)
+    return _drop_one_sided(law, f"integer noise of scale {scale:g} hardly reaches the neighbour, {shift:,} away")
 
 
-def _without_ends(law: AtomsLaw) -> AtomsLaw:
-    """Drop the outputs that one side has only since the noise was cut where its probabilities are below 1e-300."""
+def _drop_one_sided(law: AtomsLaw, why_not: str) -> AtomsLaw:
+    """Drop the outputs that only one side has, because the noise was cut where its probabilities are below 1e-300.
+
+    Raises InvalidInputError, which begins with ``why_not``, if these outputs have more than MOST_DROPPED of a side.
+    """
     kept = (law.p > 0) & (law.q > 0)
+    if max(law.p[~kept].sum(), law.q[~kept].sum()) > MOST_DROPPED:
+        raise InvalidInputError(
+            f"{why_not}: probabilities below 1e-300 would decide, which are not computed; raise the scale, or lower the sensitivity"
+        )
     return AtomsLaw(law.p[kept], law.q[kept], law.lattice, law.origin, law.is_cut)

@@ -1,6 +1,6 @@
-"""Worst pairs of output distributions of a process: those that are attained, and one that no pair exceeds.
+"""Dominating pairs of a process: pairs of output distributions that are attained, and one that no pair exceeds.
 
-A pair that is attained gives a lower end. One whose curve lies above those of all pairs gives an upper end, also if each step
+An attained pair gives a lower end. One whose curve lies above those of all pairs gives an upper end, also if each step
 is chosen by the earlier outputs (Zhu, Dong & Wang 2022, Theorem 10). If both are the same, the number is exact.
 
 Why the pairs on a line are the worst: let outputs without the record have centre 0, and those with it centres x (P) and x'
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from auditor.exact.compose import Part
+from auditor.exact.compose import RepeatedStep
 from auditor.exact.laws import (
     AtomsLaw,
     GaussianLaw,
@@ -24,9 +24,9 @@ from auditor.exact.laws import (
     Law,
     OppositeLaw,
     RangeLaw,
-    Sampled,
-    Swapped,
-    Symmetrized,
+    SampledLaw,
+    SwappedLaw,
+    SymmetrizedLaw,
     integer_law,
 )
 from auditor.exact.process import (
@@ -40,55 +40,56 @@ from auditor.exact.process import (
     Laplace,
     Poisson,
     Process,
+    ProcessRelation,
     RandomizedResponse,
-    Relation,
     Table,
 )
 
-Scenario = tuple[Part, ...]
+Scenario = tuple[RepeatedStep, ...]
 
 
-class Pairs(NamedTuple):
-    """Compositions whose largest δ is attained, those whose largest δ is never exceeded, and why they differ, if they do."""
+class WorstPairs(NamedTuple):
+    """Compositions whose largest δ is attained, compositions whose largest δ is never exceeded, and why the two differ."""
 
     attained: tuple[Scenario, ...]
     above: tuple[Scenario, ...]
     reason: str
 
 
-class _Laws(NamedTuple):
-    """The laws of a step in each direction: those that are attained, and those above all. The number of steps comes with them."""
+class _StepLaws(NamedTuple):
+    """The repeated steps of a process in each direction: those that are attained, and those that none exceeds."""
 
-    attained: Sequence[Sequence[Part]]
-    above: Sequence[Sequence[Part]]
+    attained: Sequence[Sequence[RepeatedStep]]
+    above: Sequence[Sequence[RepeatedStep]]
     reason: str = ""
 
 
-def pairs_of(composition: Composition) -> Pairs:
+def worst_pairs(composition: Composition) -> WorstPairs:
     """Return the worst pairs of a composition, in one direction or in both."""
     alone = len(composition.processes) == 1 and composition.processes[0].steps == 1
-    laws = [_laws(process, alone) for process in composition.processes]
+    laws = [_step_laws(process, alone) for process in composition.processes]
     reasons = dict.fromkeys(law.reason for law in laws if law.reason)
 
-    def joined(sides: Sequence[Sequence[Sequence[Part]]]) -> tuple[Scenario, ...]:
+    def compose(sides: Sequence[Sequence[Sequence[RepeatedStep]]]) -> tuple[Scenario, ...]:
         # The i-th entry of each process is that of one direction, or one way to attack; a single one stands for all.
         count = max(map(len, sides))
         return tuple(
             dict.fromkeys(
-                _merged([part for side in sides for part in side[min(i, len(side) - 1)]]) for i in range(count)
+                _merge_equal_laws([part for side in sides for part in side[min(i, len(side) - 1)]])
+                for i in range(count)
             )
         )
 
-    attained, above = joined([law.attained for law in laws]), joined([law.above for law in laws])
+    attained, above = compose([law.attained for law in laws]), compose([law.above for law in laws])
     additive = Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace
     if len(above) == 2 and alone and isinstance(composition.processes[0].noise, additive):
         # By the argument of the module, a removed record is the worst one of a single step at γ ≥ 1.
         attained, above = attained[:1], above[:1]
-    return Pairs(attained, above, "; ".join(reasons))
+    return WorstPairs(attained, above, "; ".join(reasons))
 
 
-def _merged(parts: Sequence[Part]) -> Scenario:
-    """Return the parts with equal laws as one, and all Gaussian ones as one step: squares of distances add up."""
+def _merge_equal_laws(parts: Sequence[RepeatedStep]) -> Scenario:
+    """Merge parts with equal laws, and all Gaussian parts into one step: squares of distances add up."""
     steps: dict[Law, int] = {}
     square = 0.0
     for law, count in parts:
@@ -96,47 +97,47 @@ def _merged(parts: Sequence[Part]) -> Scenario:
             square += count * law.mu**2
         else:
             steps[law] = steps.get(law, 0) + count
-    gaussian = [Part(GaussianLaw(math.sqrt(square)), 1)] if square else []
-    return (*gaussian, *(Part(law, count) for law, count in steps.items()))
+    gaussian = [RepeatedStep(GaussianLaw(math.sqrt(square)), 1)] if square else []
+    return (*gaussian, *(RepeatedStep(law, count) for law, count in steps.items()))
 
 
-def _both(law: Law, relation: Relation, steps: int) -> list[list[Part]]:
-    """Return a law of P with the record against Q without it, in the directions of a relation."""
-    removed, added = [Part(law, steps)], [Part(Swapped(law), steps)]
+def _in_directions(law: Law, relation: ProcessRelation, steps: int) -> list[list[RepeatedStep]]:
+    """Return a law of P with the record against Q without it, in each direction of a relation."""
+    removed, added = [RepeatedStep(law, steps)], [RepeatedStep(SwappedLaw(law), steps)]
     return {"remove": [removed], "add": [added]}.get(relation, [removed, added])
 
 
-def _laws(process: Process, alone: bool) -> _Laws:
-    """Return the laws of a process; ``alone`` says that it is a single step, and the only one."""
+def _step_laws(process: Process, alone: bool) -> _StepLaws:
+    """Return the laws of a process; ``alone`` says that the composition is this single step."""
     noise, relation, sampling, steps = process.noise, process.relation, process.sampling, process.steps
     if isinstance(sampling, Allocation):
-        return _allocated(process, sampling)
+        return _allocation_laws(process, sampling)
     if isinstance(sampling, FixedSize):
-        return _fixed_size(process, sampling.rate, alone)
+        return _fixed_size_laws(process, sampling.rate, alone)
     rate = sampling.rate if isinstance(sampling, Poisson) else 1.0
     if isinstance(noise, ExponentialMechanism):
-        return _exponential(process, noise, rate, alone)
+        return _exponential_laws(process, noise, rate, alone)
     if isinstance(noise, Table):
         rows = np.array([noise.present, noise.absent])
         table: Law = AtomsLaw(*rows[:, rows.any(axis=0)])
-        return _same(_both(Sampled(table, rate) if rate < 1 else table, relation, steps))
+        return _exact_laws(_in_directions(SampledLaw(table, rate) if rate < 1 else table, relation, steps))
     if rate < 1 and relation != "substitute":
-        return _same(_both(Sampled(shifted(process, 1), rate), relation, steps))
+        return _exact_laws(_in_directions(SampledLaw(additive_law(process, 1), rate), relation, steps))
     if isinstance(noise, RandomizedResponse):
-        law: Law = _response(noise)
+        law: Law = _response_law(noise)
     elif relation == "substitute":
-        law = _opposite(process, rate)
+        law = _opposite_law(process, rate)
     else:
-        law = shifted(process, 1)
-    return _same([[Part(law, steps)]])
+        law = additive_law(process, 1)
+    return _exact_laws([[RepeatedStep(law, steps)]])
 
 
-def _same(scenarios: list[list[Part]]) -> _Laws:
-    return _Laws(scenarios, scenarios)
+def _exact_laws(scenarios: list[list[RepeatedStep]]) -> _StepLaws:
+    return _StepLaws(scenarios, scenarios)
 
 
-def shifted(process: Process, times: int) -> Law:
-    """Return the law of additive noise at ``times`` the sensitivity, which is the same in both directions."""
+def additive_law(process: Process, times: int) -> Law:
+    """Return the law of additive noise at ``times`` the sensitivity; it is the same in both directions."""
     noise, distance = process.noise, times * process.sensitivity
     if isinstance(noise, Gaussian):
         return GaussianLaw(distance / noise.scale)
@@ -146,11 +147,11 @@ def shifted(process: Process, times: int) -> Law:
     return integer_law("gaussian" if isinstance(noise, DiscreteGaussian) else "laplace", noise.scale, int(distance))
 
 
-def _opposite(process: Process, rate: float) -> Law:
+def _opposite_law(process: Process, rate: float) -> Law:
     """Return the law of a record that is replaced by one with the opposite contribution, each sampled at ``rate``."""
     noise = process.noise
     if rate == 1:
-        return shifted(process, 2)
+        return additive_law(process, 2)
     if isinstance(noise, Gaussian):
         return OppositeLaw("gaussian", process.sensitivity / noise.scale, rate)
     if isinstance(noise, Laplace):
@@ -160,7 +161,7 @@ def _opposite(process: Process, rate: float) -> Law:
     return integer_law(kind, noise.scale, int(process.sensitivity), opposite=rate)
 
 
-def _response(noise: RandomizedResponse) -> AtomsLaw:
+def _response_law(noise: RandomizedResponse) -> AtomsLaw:
     others = noise.values - 2
     wrong = (1 - noise.truth) / (noise.values - 1)
     p, q = [noise.truth, wrong], [wrong, noise.truth]
@@ -171,67 +172,69 @@ def _response(noise: RandomizedResponse) -> AtomsLaw:
     return AtomsLaw(np.array(p + rest), np.array(q + rest), epsilon if others else 2 * epsilon, -epsilon)
 
 
-def _exponential(process: Process, noise: ExponentialMechanism, rate: float, alone: bool) -> _Laws:
+def _exponential_laws(process: Process, noise: ExponentialMechanism, rate: float, alone: bool) -> _StepLaws:
     reach = noise.weight * process.sensitivity
     reach *= (1 if noise.monotone else 2) * (2 if process.relation == "substitute" else 1)
 
-    def directed(law: Law) -> list[list[Part]]:
+    def in_directions(law: Law) -> list[list[RepeatedStep]]:
         if rate == 1:
-            return [[Part(law, process.steps)]]
-        return _both(Sampled(law, rate), process.relation, process.steps)
+            return [[RepeatedStep(law, process.steps)]]
+        return _in_directions(SampledLaw(law, rate), process.relation, process.steps)
 
-    above = directed(RangeLaw(reach))
+    above = in_directions(RangeLaw(reach))
     if alone:
-        return _Laws(above, above)  # each point of the curve is attained by some pair
+        return _StepLaws(above, above)  # each point of the curve is attained by some pair
     attained = []
     # If steps are sampled, entries are directions, and those of all processes go together.
     for share in np.linspace(0.1, 0.9, 9) if rate == 1 else (0.5,):
         t = share * reach
         p = math.expm1(t - reach) / math.expm1(-reach)
-        two = AtomsLaw(
+        two_outputs = AtomsLaw(
             np.array([1 - p, p]), np.array([(1 - p) * math.exp(reach - t), p * math.exp(-t)]), reach, origin=t - reach
         )
-        attained += directed(two)
+        attained += in_directions(two_outputs)
     reason = "of several choices by the exponential mechanism, only bounds are known: "
-    return _Laws(attained, above, reason + "the same pair in all steps, and the curve above all pairs")
+    return _StepLaws(attained, above, reason + "the same pair in all steps, and the curve above all pairs")
 
 
-def _fixed_size(process: Process, rate: float, alone: bool) -> _Laws:
+def _fixed_size_laws(process: Process, rate: float, alone: bool) -> _StepLaws:
     """Return the laws of batches of a fixed size, in which a record is replaced.
 
     The worst case has another record's contribution opposite to the one that is replaced: (1 − q)N₀ + qN₂ against N₀. For
     γ ≥ 1, no pair of any data exceeds it, in either direction (see the module; Balle, Barthe & Gaboardi 2018, Theorem 11).
     """
-    law = shifted(process, 2)
+    law = additive_law(process, 2)
     if rate == 1:
-        return _same([[Part(law, process.steps)]])
-    sampled = Sampled(law, rate)
-    attained = _both(sampled, process.relation, process.steps)
+        return _exact_laws([[RepeatedStep(law, process.steps)]])
+    sampled = SampledLaw(law, rate)
+    attained = _in_directions(sampled, process.relation, process.steps)
     if alone:
-        return _Laws(attained[:1], attained[:1])
+        return _StepLaws(attained[:1], attained[:1])
     reason = "which pairs are the worst of several batches of a fixed size is not known: "
     reason += "the low end has one pair in all steps, the high end the larger curve of both directions"
-    return _Laws(attained, [[Part(Symmetrized(sampled), process.steps)]], reason)
+    return _StepLaws(attained, [[RepeatedStep(SymmetrizedLaw(sampled), process.steps)]], reason)
 
 
-def _allocated(process: Process, allocation: Allocation) -> _Laws:
-    """Return bounds on passes over data in which each record is in some of the batches.
+def _allocation_laws(process: Process, allocation: Allocation) -> _StepLaws:
+    """Return bounds for passes over the data in which each record is in some of the batches.
 
-    Above: who knew the batches of the record would see so many steps without sampling, and a mixture is no worse (joint
-    convexity). Attained: an observer of one batch alone, and with Gaussian noise of the sum of all batches.
+    Above: an observer who knows the batches of the record sees that many steps without sampling, and a mixture is no worse
+    (joint convexity). Attained: an observer of one batch alone, and with Gaussian noise of the sum of all batches.
     """
     noise, replaced = process.noise, process.relation == "substitute"
-    full = [[Part(shifted(process, 2 if replaced else 1), process.steps * allocation.times)]]
+    full = [[RepeatedStep(additive_law(process, 2 if replaced else 1), process.steps * allocation.times)]]
     if allocation.times == allocation.batches:
-        return _same(full)
+        return _exact_laws(full)
     rate = allocation.times / allocation.batches
     if replaced:
-        attained = [[Part(_opposite(process, rate), process.steps)]]
+        attained = [[RepeatedStep(_opposite_law(process, rate), process.steps)]]
     else:
-        attained = _both(Sampled(shifted(process, 1), rate), process.relation, process.steps)
+        attained = _in_directions(SampledLaw(additive_law(process, 1), rate), process.relation, process.steps)
     if isinstance(noise, Gaussian):
         total = allocation.times * process.sensitivity * (2 if replaced else 1)
-        summed = Part(GaussianLaw(total / (noise.scale * math.sqrt(allocation.batches))), process.steps)
+        summed = RepeatedStep(GaussianLaw(total / (noise.scale * math.sqrt(allocation.batches))), process.steps)
         attained.append([summed])
     reason = "of batches that are dealt out, only bounds are known: the low end is that of an observer of one batch, or of the sum "
-    return _Laws(attained, full, reason + "of all; the high end that of one who knows in which batches the record is")
+    return _StepLaws(
+        attained, full, reason + "of all; the high end that of one who knows in which batches the record is"
+    )

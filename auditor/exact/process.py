@@ -1,4 +1,4 @@
-"""What a number speaks of: noise, sensitivity, sampling, neighbouring relation and steps. Plain data, checked when made."""
+"""The process that an exact number is about: noise, sensitivity, sampling, neighbouring relation and steps, as plain data."""
 
 import math
 from collections.abc import Sequence
@@ -7,12 +7,16 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from auditor.errors import InvalidInputError, require_known, require_number
 
-Relation = Literal["add", "remove", "add_remove", "substitute", "zero_out"]
-MOST_STEPS = 10_000_000
+ProcessRelation = Literal["add", "remove", "add_remove", "substitute", "zero_out"]
+MOST_PROCESS_STEPS = 10_000_000
 
 
-def _positive(name: str, value: object, most: float = math.inf) -> None:
-    require_number(name, value, 0, most, low_open=True)
+# Of numbers within these limits no square, product or ratio underflows or overflows.
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-50, 1e50
+
+
+def _positive(name: str, value: object, most: float = LARGEST_NUMBER) -> None:
+    require_number(name, value, SMALLEST_NUMBER, most)
 
 
 def _count(name: str, value: object, least: int, most: int) -> None:
@@ -155,13 +159,13 @@ class Allocation:
     times: int = 1
 
     def __post_init__(self) -> None:
-        _count("batches", self.batches, 1, MOST_STEPS)
+        _count("batches", self.batches, 1, MOST_PROCESS_STEPS)
         _count("times", self.times, 1, self.batches)
 
 
 Sampling: TypeAlias = Poisson | FixedSize | Allocation
 
-# Noise with one law of losses for all rows of data, which a sensitivity says nothing of.
+# Noise whose privacy loss is the same for all rows of data, so that it has no sensitivity.
 WITHOUT_SENSITIVITY = (RandomizedResponse, Table)
 
 
@@ -178,7 +182,7 @@ class Process:
 
     noise: Noise
     sensitivity: float = 1.0
-    relation: Relation = "add_remove"
+    relation: ProcessRelation = "add_remove"
     sampling: Sampling | None = None
     steps: int = 1
 
@@ -190,11 +194,11 @@ class Process:
             names = ", ".join(kind.__name__ for kind in get_args(Sampling))
             raise InvalidInputError(f"sampling is {self.sampling!r}; it must be None or one of {names}")
         _positive("sensitivity", self.sensitivity)
-        _count("steps", self.steps, 1, MOST_STEPS)
-        require_known("relation is", [self.relation], get_args(Relation))
-        self._refuse_what_is_not_known()
+        _count("steps", self.steps, 1, MOST_PROCESS_STEPS)
+        require_known("relation is", [self.relation], get_args(ProcessRelation))
+        self._require_known_combination()
 
-    def _refuse_what_is_not_known(self) -> None:
+    def _require_known_combination(self) -> None:
         noise, kind = self.noise, type(self.noise).__name__
         if isinstance(noise, DiscreteGaussian | DiscreteLaplace) and self.sensitivity != int(self.sensitivity):
             raise InvalidInputError(f"sensitivity is {self.sensitivity!r}; of {kind}, it must be an integer")
@@ -237,7 +241,7 @@ class Composition:
         object.__setattr__(self, "processes", parts)
 
     @property
-    def relation(self) -> Relation:
+    def relation(self) -> ProcessRelation:
         """The relation of all processes."""
         return self.processes[0].relation
 

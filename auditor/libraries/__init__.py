@@ -1,4 +1,4 @@
-"""Adapters for objects of other libraries, and sweeps: audits of all objects that the constructors of a library make.
+"""Adapters for third-party objects, and sweeps: audits of every object that a library's constructors make.
 
 ``python -m auditor.libraries NAME`` sweeps a library. An entry point names the adapters.
 """

@@ -9,37 +9,40 @@ from auditor.cli.common import make_folder, say
 from auditor.cli.options import add_ending, add_settings
 from auditor.cli.run_command import carried_out
 from auditor.errors import InvalidInputError
-from auditor.libraries.building import NotBuilt, SweptObject, swept_objects
-from auditor.libraries.library_table import table_of
+from auditor.libraries.building import NotBuilt, SweptObject, build_objects
+from auditor.libraries.library_table import load_table
 from auditor.libraries.sweep_files import write_objects, write_table
 
 
-def parser() -> argparse.ArgumentParser:
+def sweep_parser() -> argparse.ArgumentParser:
     """Return the options of a sweep: a library, its table, and the options of `auditor run`."""
-    made = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         "python -m auditor.libraries",
         description="audit what the constructors of a library make, each at its own claim",
     )
-    made.add_argument("library", metavar="LIBRARY", help="the library's module, such as opendp")
-    made.add_argument(
+    arguments.add_argument("library", metavar="LIBRARY", help="the library's module, such as opendp")
+    arguments.add_argument(
         "--examples", type=Path, metavar="FILE", help="a table of constructors, arguments and examples for the library"
     )
-    add_settings(made)
-    made.add_argument("--resume", action="store_true", help="continue a sweep that was interrupted")
-    add_ending(made)
-    made.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
-    made.set_defaults(command=sweep, only=None, baseline=[], record=None)
-    return made
+    add_settings(arguments)
+    arguments.add_argument("--resume", action="store_true", help="continue a sweep that was interrupted")
+    add_ending(arguments)
+    arguments.add_argument("--traceback", action="store_true", help="show the full traceback of an error")
+    arguments.set_defaults(command=sweep, only=None, baseline=[], record=None)
+    return arguments
 
 
 def sweep(options: argparse.Namespace) -> int:
     """Build the objects of a library, audit them, and write the table of results."""
-    table = table_of(options.library, options.examples)
-    built = list(swept_objects(table))
-    objects = [one for one in built if isinstance(one, SweptObject)]
-    left_out = [one for one in built if isinstance(one, NotBuilt)]
+    table = load_table(options.library, options.examples)
+    built = list(build_objects(table))
+    objects = [made for made in built if isinstance(made, SweptObject)]
+    left_out = [omitted for omitted in built if isinstance(omitted, NotBuilt)]
     if not objects:
-        why = "; ".join(f"{one.constructor}: {one.reason}" for one in left_out[:3]) or "it has no public constructors"
+        why = (
+            "; ".join(f"{omitted.constructor}: {omitted.reason}" for omitted in left_out[:3])
+            or "it has no public constructors"
+        )
         raise InvalidInputError(f"nothing of {table.library} can be audited: {why}; name objects by --examples")
     say(f"{table.library} {table.release}: {len(objects)} objects to audit; {len(left_out)} are left out")
     folder = options.out / f"{table.library}-sweep"
@@ -52,4 +55,4 @@ def sweep(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":  # the process that builds objects imports this module, too
-    sys.exit(main(parser=parser()))
+    sys.exit(main(parser=sweep_parser()))

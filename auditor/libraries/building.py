@@ -1,6 +1,6 @@
 """Build the objects of a library in another process, since a library may crash.
 
-The objects stay in that process. The auditor gets the Python expression of each object.
+The objects stay in that process; the auditor gets the Python expression of each.
 """
 
 import inspect
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from auditor.adapters import adapt
+from auditor.adapters import adapt_object
 from auditor.errors import AuditorError, InvalidInputError, visible
 from auditor.libraries.library_table import Example, LibraryTable
 
-SECONDS = 60.0  # for all calls of one constructor
+BUILD_SECONDS = 60.0  # for all calls of one constructor
 MOST_CALLS = 1000
 LONGEST_REASON = 300  # letters
-MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
 
 
 @dataclass(frozen=True, slots=True)
 class SweptObject:
-    """An object that can be audited: the name of its audit, its constructor, and its example."""
+    """An auditable object: the name of its audit, its constructor, and its example."""
 
     name: str
     constructor: str
@@ -43,51 +43,51 @@ class NotBuilt:
 Built = list[SweptObject | NotBuilt]
 
 
-def swept_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
+def build_objects(table: LibraryTable) -> Iterator[SweptObject | NotBuilt]:
     """Yield the objects to audit of each constructor, or the reason why there is none.
 
-    Raises InvalidInputError as ``LibraryTable.found`` does, and if the setup of the table fails.
+    Raises InvalidInputError as ``LibraryTable.find_constructors`` does, and if the setup of the table fails.
     """
-    found = table.found()
+    constructors = table.find_constructors()
     yield from (NotBuilt(name, reason) for name, reason in table.others.items())
-    left = {name: module for name, module in found.items() if name not in table.others}
-    while left:
-        for constructor, built in _by_one_process(table, left):
-            del left[constructor]
+    remaining = {name: module for name, module in constructors.items() if name not in table.others}
+    while remaining:
+        for constructor, built in _build_in_one_process(table, remaining):
+            del remaining[constructor]
             yield from built
 
 
-def _by_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator[tuple[str, Built]]:
-    """Yield each constructor with its objects, up to the first constructor at which the process ends or is late."""
+def _build_in_one_process(table: LibraryTable, modules: Mapping[str, str]) -> Iterator[tuple[str, Built]]:
+    """Yield each constructor with its objects, up to the first one at which the process ends or times out."""
     spawn = multiprocessing.get_context("spawn")
-    ours, theirs = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_build_all, args=(table, dict(modules), theirs), daemon=True)
+    receiver, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_build_all, args=(table, dict(modules), sender), daemon=True)
     process.start()
-    theirs.close()
+    sender.close()
     try:
-        reason, lost = _received(ours)
+        reason, lost = _receive(receiver)
         if reason := reason or lost:
             raise InvalidInputError(
                 f"the setup of the table for {table.library} failed: {visible(reason, LONGEST_REASON)}; install what it imports, "
                 "or name another table by --examples"
             )
         for constructor in list(modules):
-            built, lost = _received(ours)
+            built, lost = _receive(receiver)
             yield constructor, [NotBuilt(constructor, lost)] if lost else built
             if lost:
                 return
     finally:
         process.kill()
         process.join()
-        ours.close()
+        receiver.close()
 
 
-def _received(ours: Connection) -> tuple[Any, str]:
+def _receive(receiver: Connection) -> tuple[Any, str]:
     """Return the next message of the process, or the reason why there is none."""
-    if not ours.poll(SECONDS):
-        return None, f"it was not built within {SECONDS:g} s"
+    if not receiver.poll(BUILD_SECONDS):
+        return None, f"it was not built within {BUILD_SECONDS:g} s"
     try:
-        return ours.recv(), ""
+        return receiver.recv(), ""
     except EOFError:
         return None, "the library ended the process that built it"
 
@@ -99,64 +99,68 @@ def _build_all(table: LibraryTable, modules: Mapping[str, str], end: Connection)
         os.dup2(quiet, stream)
     names = dict[str, Any]()
     try:
-        exec(table.beginning, names)
+        exec(table.preamble, names)
     except Exception as error:  # of the code in the table
         end.send(f"{type(error).__name__}: {error}")
         return
     end.send("")
     for constructor, module in modules.items():
         if examples := table.examples.get(constructor):
-            end.send(_by_examples(constructor, examples, names))
+            end.send(_build_examples(constructor, examples, names))
         else:
-            end.send(_by_arguments(table, constructor, module, names))
+            end.send(_build_from_arguments(table, constructor, module, names))
 
 
-def _by_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
-    """Return each example as an object to audit, or with the reason why it is not audited."""
+def _build_examples(constructor: str, examples: list[Example], names: dict[str, Any]) -> Built:
+    """Return an object to audit for each example, or the reason why it is not audited."""
     built: Built = []
     for number, example in enumerate(examples, start=1):
         name = constructor if number == 1 else f"{constructor}, {number}"
-        if reason := _tried(example, names)[1]:
+        if reason := _try_example(example, names)[1]:
             built.append(NotBuilt(constructor, f"{example.object}: {reason}"))
         else:
             built.append(SweptObject(name, constructor, example))
     return built
 
 
-def _by_arguments(table: LibraryTable, constructor: str, module: str, names: dict[str, Any]) -> Built:
-    """Return the first call that makes an object to audit, or else the reason of the call that came furthest."""
+def _build_from_arguments(table: LibraryTable, constructor: str, module: str, names: dict[str, Any]) -> Built:
+    """Return the first object that can be audited, or else the reason why the call that came furthest failed."""
     try:
         signature = inspect.signature(getattr(sys.modules[module], constructor))
     except (TypeError, ValueError):
         return [NotBuilt(constructor, "Python can read no signature, and there is no example")]
-    needed = [name for name, one in signature.parameters.items() if one.default is one.empty and one.kind not in MANY]
-    if without := table.without(needed):
-        return [NotBuilt(constructor, f"there is no generic argument for {', '.join(without)}, and no example")]
+    needed = [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.default is parameter.empty and parameter.kind not in VARIADIC
+    ]
+    if missing := table.parameters_without_arguments(needed):
+        return [NotBuilt(constructor, f"there is no generic argument for {', '.join(missing)}, and no example")]
     furthest = (False, "nothing was tried")
     for call in itertools.islice(table.calls(constructor, module, needed), MOST_CALLS):
         example = Example(object=call)
-        made, reason = _tried(example, names)
+        made, reason = _try_example(example, names)
         if not reason:
             return [SweptObject(constructor, constructor, example)]
         furthest = (made, reason) if made or not furthest[0] else furthest
     return [NotBuilt(constructor, furthest[1])]
 
 
-def _tried(example: Example, names: dict[str, Any]) -> tuple[bool, str]:
-    """Build an example. Return whether it was built, and the reason against an audit ("" if there is none)."""
+def _try_example(example: Example, names: dict[str, Any]) -> tuple[bool, str]:
+    """Build an example. Return whether it was built, and the reason why it cannot be audited ("" if it can)."""
     try:
         thing = eval(example.object, names)
     except Exception as error:  # of the library
-        return False, _short(f"{type(error).__name__}: {error}")
+        return False, _shorten(f"{type(error).__name__}: {error}")
     try:
-        adapted = adapt(thing, example.parameters)
+        adapted = adapt_object(thing, example.parameters)
     except Exception as error:  # the adapter may read an attribute that this release does not have
-        return True, _short(error if isinstance(error, AuditorError) else f"{type(error).__name__}: {error}")
+        return True, _shorten(error if isinstance(error, AuditorError) else f"{type(error).__name__}: {error}")
     if adapted is None:
         return True, f"{type(thing).__name__} has no adapter"
     lacks = [key for key in ("claim", "neighbours") if getattr(example, key) is None and getattr(adapted, key) is None]
-    return True, _short(f"it does not say its {' and '.join(lacks)}; {adapted.wanting}") if lacks else ""
+    return True, _shorten(f"it does not say its {' and '.join(lacks)}; {adapted.wanting}") if lacks else ""
 
 
-def _short(text: object) -> str:
+def _shorten(text: object) -> str:
     return visible(" ".join(str(text).split()), LONGEST_REASON)

@@ -1,7 +1,7 @@
-"""Mechanisms and tools of diffprivlib.
+"""diffprivlib's mechanisms and tools.
 
-A mechanism has ε and δ as attributes, and its sensitivity says how far apart two neighbours are. A tool is a function with
-arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. A tool does not state its neighbours.
+A mechanism has ε and δ as attributes, and its sensitivity is the distance between two neighbours. A tool is a function
+with arguments, such as ``functools.partial(tools.mean, epsilon=1.0, bounds=(0, 10))``. A tool does not state its neighbours.
 """
 
 import copy
@@ -19,23 +19,22 @@ from auditor.adapters import Adapted
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
-from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.libraries.adapting import DEFAULT_REACH, dp_claim, note_chosen_values
 from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import relation_named
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals
 
-RANGE = 100
-# Mechanisms that take integers only.
-INTEGERS = ("Geometric", "GaussianDiscrete")
-# A perturbed function reveals the data. Its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
-OF_VECTOR = (
+# Integer-valued mechanisms.
+INTEGER_MECHANISMS = ("Geometric", "GaussianDiscrete")
+# A perturbed function reveals the data; only its minimum is private (Chaudhuri, Monteleoni & Sarwate 2011, Theorem 9).
+VECTOR_ASSUMPTION = (
     "diffprivlib does not say which function Vector perturbs; a logistic loss with its sensitivities was audited. Its minimum is "
     "the output; one record is replaced, and the others are zero"
 )
 # The least and the most records of a tool, by relation.
-SIZE = {"add_remove": (0, 20), "substitute": (1, 20)}
+SIZE_BY_RELATION = {"add_remove": (0, 20), "substitute": (1, 20)}
 
 
 def from_diffprivlib(
@@ -55,13 +54,13 @@ def from_diffprivlib(
     chosen = dict[str, Any]()
     claim = dp_claim(thing.epsilon, getattr(thing, "delta", 0.0))
     if hasattr(thing, "function_sensitivity"):
-        return Adapted(MinimumOf(thing), claim, _records_of(thing), (OF_VECTOR,))
+        return Adapted(PerturbedMinimum(thing), claim, _records_for_vector(thing), (VECTOR_ASSUMPTION,))
     neighbours = Value(values) if values is not None else _neighbours(thing, range, chosen)
     return Adapted(
-        Selected(thing) if hasattr(thing, "utility") else Randomised(thing),
+        Selector(thing) if hasattr(thing, "utility") else Randomiser(thing),
         claim,
         neighbours,
-        what_was_chosen("diffprivlib", chosen),
+        note_chosen_values("diffprivlib", chosen),
         f"diffprivlib's {type(thing).__name__} does not say which values are neighbours; say `values`, or give `neighbours`",
     )
 
@@ -82,28 +81,26 @@ def from_tool(
     """
     tool = thing if isinstance(thing, functools.partial) else functools.partial(thing)
     name, parameters = tool.func.__name__, inspect.signature(tool.func).parameters
-    said = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
+    given = inspect.signature(tool.func).bind_partial(*tool.args, **tool.keywords).arguments
     mechanism = ToolAnswer(tool, "array_x" in parameters)
-    claim = PureDP(float(said.get("epsilon", parameters["epsilon"].default)))
+    claim = PureDP(float(given.get("epsilon", parameters["epsilon"].default)))
     if relation is None:
         wanting = f"diffprivlib's {name} does not say which data are neighbours; say `relation`"
         return Adapted(mechanism, claim, wanting=wanting)
     relation, chosen = relation_named(relation), dict[str, Any]()
-    ends = next((one for one in (range, said.get("range"), said.get("bounds")) if one is not None), None)
+    ends = next((pair for pair in (range, given.get("range"), given.get("bounds")) if pair is not None), None)
     ends = chosen.setdefault("range", (0, 1)) if ends is None else ends
-    size = chosen.setdefault("size", SIZE[relation]) if size is None else size
-    domain = Records(**_shape(name, ends), size=size, relation=relation)
-    return Adapted(mechanism, claim, domain, what_was_chosen("diffprivlib", chosen))
-
-
-def _shape(name: str, ends: Sequence[Any]) -> dict[str, Any]:
-    """Return the keywords of Records that say what a record of a tool may be."""
+    size = chosen.setdefault("size", SIZE_BY_RELATION[relation]) if size is None else size
+    record: dict[str, Any]
     if isinstance(ends[0], Sequence):
-        return {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
-    low, high = map(float, ends)
-    if name.startswith("nan"):
-        return {"choices": [low, (low + high) / 2, high, math.nan]}
-    return {"record": (low, high)}
+        record = {"columns": [{"low": float(low), "high": float(high)} for low, high in ends]}
+    else:
+        low, high = map(float, ends)
+        record = {"record": (low, high)}
+        if name.startswith("nan"):
+            record = {"choices": [low, (low + high) / 2, high, math.nan]}
+    domain = Records(**record, size=size, relation=relation)
+    return Adapted(mechanism, claim, domain, note_chosen_values("diffprivlib", chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,108 +115,102 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Randomised:
+class Randomiser:
     """A mechanism as a function of its input."""
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, value: Any) -> Any:
-        return self.made.randomise(copy.copy(value))
+        return self.wrapped.randomise(copy.copy(value))
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Selector:
     """A mechanism that selects by utilities, as a function of the utilities, which its constructor takes."""
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, utilities: Any) -> Any:
-        made = self.made
-        said = {"monotonic": made.monotonic, "candidates": made.candidates}
+        wrapped = self.wrapped
+        given = {"monotonic": wrapped.monotonic, "candidates": wrapped.candidates}
         # Only some constructors take a measure.
-        if getattr(made, "measure", None) is not None:
-            said["measure"] = made.measure
-        utility = [float(one) for one in utilities]
-        return type(made)(epsilon=made.epsilon, sensitivity=made.sensitivity, utility=utility, **said).randomise()
+        if getattr(wrapped, "measure", None) is not None:
+            given["measure"] = wrapped.measure
+        utility = list(map(float, utilities))
+        return type(wrapped)(
+            epsilon=wrapped.epsilon, sensitivity=wrapped.sensitivity, utility=utility, **given
+        ).randomise()
 
 
 @dataclass(frozen=True, slots=True)
-class MinimumOf:
+class PerturbedMinimum:
     """The minimum of a regularised logistic loss that Vector perturbs, as a function of one record.
 
     For a record of length 1, the slope of the loss is at most 1, and the curvature at most ``function_sensitivity``, as
     the mechanism assumes. All other records are zero. They are left out, since they would only add a constant.
     """
 
-    made: Any
+    wrapped: Any
 
     def __call__(self, record: Any) -> list[float]:
         from scipy.optimize import minimize
 
-        made, steep = self.made, 4 * self.made.function_sensitivity
+        wrapped, steep = self.wrapped, 4 * self.wrapped.function_sensitivity
 
         def loss(argument: np.ndarray) -> tuple[float, np.ndarray]:
             along = float(np.dot(argument, record))
             value = np.logaddexp(0, steep * along) / steep if steep else along
             slope = 1 / (1 + np.exp(-steep * along)) if steep else 1.0
-            of_length = made.alpha * argument
-            return (value + np.dot(of_length, argument) / 2) / made.n, (slope * record + of_length) / made.n
+            of_length = wrapped.alpha * argument
+            return (value + np.dot(of_length, argument) / 2) / wrapped.n, (slope * record + of_length) / wrapped.n
 
         record = np.asarray(record, dtype=float)
-        start = np.zeros(made.dimension)
-        found = minimize(
-            made.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
+        start = np.zeros(wrapped.dimension)
+        minimum = minimize(
+            wrapped.randomise(loss), start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
         )
-        return [float(number) for number in found.x]
+        return [float(number) for number in minimum.x]
 
 
-def _records_of(thing: Any) -> Domain:
+def _records_for_vector(thing: Any) -> Domain:
     """Return pairs of records no longer than the data sensitivity: zero, along an axis, and along the diagonal."""
     far, first = float(thing.data_sensitivity), np.zeros(thing.dimension)
     first[0] = 1.0
     even = np.full(thing.dimension, thing.dimension**-0.5)
     records = dict.fromkeys(
-        tuple((far * one).tolist()) for one in (0 * first, first, -first, np.roll(first, 1), even, first / 2)
+        tuple((far * direction).tolist())
+        for direction in (0 * first, first, -first, np.roll(first, 1), even, first / 2)
     )
     return Pairs(list(itertools.combinations(map(list, records), 2)))
 
 
 def _neighbours(thing: Any, given: Sequence[Number] | None, chosen: dict[str, Any]) -> Domain | None:
-    """Return the neighbours by the attributes of a mechanism. Return None if the attributes do not say them."""
+    """Return the neighbours that a mechanism's attributes imply, or None if they imply none."""
     if hasattr(thing, "value0"):
         return Value([thing.value0, thing.value1])
     if hasattr(thing, "_domain_values"):
         return Value(sorted(thing._domain_values))
-    sensitivity = getattr(thing, "sensitivity", None)
+    sensitivity: Any = getattr(thing, "sensitivity", None)
     if hasattr(thing, "utility"):
-        return _utilities(thing, chosen)
+        if thing.monotonic:
+            return None
+        far = max(10.0, 10 * sensitivity)
+        chosen["range"] = (0.0, far)
+        return Totals(
+            cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(sensitivity)}, integer=False
+        )
     if type(thing).__name__ == "Bingham":
-        return _matrices(sensitivity, chosen)
+        # Pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity.
+        chosen["columns"] = 2
+        rows = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
+        first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
+        return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in rows])
     if sensitivity is None:
         return None
-    integer = any(base.__name__ in INTEGERS for base in type(thing).__mro__)
-    one = int if integer else float
+    integer = any(base.__name__ in INTEGER_MECHANISMS for base in type(thing).__mro__)
+    number = int if integer else float
     low, high = given or (getattr(thing, "lower", None), getattr(thing, "upper", None))
     if low is None or high is None or abs(low) == float("inf") or abs(high) == float("inf"):
-        far = max(RANGE, 10 * sensitivity)
+        far = max(DEFAULT_REACH, 10 * sensitivity)
         low, high = chosen["range"] = (-far, far)
-    return OneNumber((one(low), one(high)), one(sensitivity))
-
-
-def _utilities(thing: Any, chosen: dict[str, Any]) -> Domain | None:
-    """Return vectors of utilities that change by at most the sensitivity. Return None for a monotonic mechanism."""
-    if thing.monotonic:
-        return None
-    far = max(10.0, 10 * thing.sensitivity)
-    chosen["range"] = (0.0, far)
-    return Totals(
-        cells=len(thing.utility), values=(0.0, far), contribution={"linf": float(thing.sensitivity)}, integer=False
-    )
-
-
-def _matrices(sensitivity: Any, chosen: dict[str, Any]) -> Domain:
-    """Return pairs of 2 × 2 covariance matrices. One has a row more, whose squared length is the sensitivity."""
-    chosen["columns"] = 2
-    directions = [np.array(row) for row in ((1.0, 0.0), (0.0, 1.0), (math.sqrt(0.5), math.sqrt(0.5)))]
-    first = [np.zeros((2, 2)), np.diag([3.0, 0.0]), np.eye(2)]
-    return Pairs([(before, before + sensitivity * np.outer(row, row)) for before in first for row in directions])
+    return OneNumber((number(low), number(high)), number(sensitivity))

@@ -13,10 +13,10 @@ from auditor.claims import Claim, PrivacyProfile, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.neighbours.pair import relation_named
 
-# The δ of a profile.
-AT_DELTA = (0.1, 0.01, 1e-3, 1e-6)
+# The values of δ at which a claimed profile is stated.
+PROFILE_DELTAS = (0.1, 0.01, 1e-3, 1e-6)
 # The auditor's relations, and their names in dp-accounting's NeighboringRelation.
-RELATIONS = {"add_remove": "ADD_OR_REMOVE_ONE", "substitute": "REPLACE_ONE"}
+ACCOUNTING_RELATIONS = {"add_remove": "ADD_OR_REMOVE_ONE", "substitute": "REPLACE_ONE"}
 
 
 def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
@@ -33,21 +33,28 @@ def from_dp_event(thing: Any, *, relation: str | None = None) -> Adapted:
             thing, wanting="its event has a different claim for each relation; give `relation` and `neighbours`"
         )
     event = thing.dp_event() if callable(thing.dp_event) else thing.dp_event
-    claim = _of_event(event, relation_named(relation))
+    claim = _claim_of_event(event, relation_named(relation))
     return Adapted(thing, claim, wanting="its event does not say what data are; give `neighbours`")
 
 
-def claim_of(stated: Any, relation: str | None) -> Claim | None:
+def claim_from_accounting(stated: Any, relation: str | None) -> Claim | None:
     """Return the claim of an event, or of an accountant that has composed events. Return None for anything else.
 
     Raises InvalidInputError for an event without a relation, an accountant of another relation, and an infinite ε.
     """
     if "dp_accounting" not in {kind.__module__.partition(".")[0] for kind in type(stated).__mro__}:
         return None
-    return _of_accountant(stated, relation) if hasattr(stated, "get_epsilon") else _of_event(stated, relation)
+    if not hasattr(stated, "get_epsilon"):
+        return _claim_of_event(stated, relation)
+    own, name = stated.neighboring_relation.name, type(stated).__name__
+    if relation is not None and own != ACCOUNTING_RELATIONS[relation]:
+        raise InvalidInputError(
+            f"{name} accounts for {own}, but the neighbours are {relation}; give both the same relation"
+        )
+    return _finite_profile(stated, name)
 
 
-def _of_event(event: Any, relation: str | None) -> Claim:
+def _claim_of_event(event: Any, relation: str | None) -> Claim:
     if relation is None:
         raise InvalidInputError(
             f"{type(event).__name__} has a different claim for each relation; give `relation`: add_remove or substitute"
@@ -55,27 +62,18 @@ def _of_event(event: Any, relation: str | None) -> Claim:
     if type(event).__name__ == "ZCDpEvent" and not event.xi and relation == "add_remove":
         return ZeroConcentratedDP(float(event.rho))
     library, losses = import_module("dp_accounting"), import_module("dp_accounting.pld")
-    accountant = losses.PLDAccountant(getattr(library.NeighboringRelation, RELATIONS[relation]))
+    accountant = losses.PLDAccountant(getattr(library.NeighboringRelation, ACCOUNTING_RELATIONS[relation]))
     try:
         accountant.compose(event)
     except library.UnsupportedEventError as error:
         raise InvalidInputError(f"dp-accounting cannot account for the event under {relation}: {error}") from None
-    return _profile_of(accountant, str(event))
+    return _finite_profile(accountant, str(event))
 
 
-def _of_accountant(accountant: Any, relation: str | None) -> Claim:
-    own = accountant.neighboring_relation.name
-    if relation is not None and own != RELATIONS[relation]:
-        raise InvalidInputError(
-            f"{type(accountant).__name__} accounts for {own}, but the neighbours are {relation}; give both the same relation"
-        )
-    return _profile_of(accountant, type(accountant).__name__)
-
-
-def _profile_of(accountant: Any, what: str) -> Claim:
-    """Return the claim of a finite ε at each δ of AT_DELTA. ``what`` names the accountant or event in errors."""
-    points = [(float(accountant.get_epsilon(delta)), delta) for delta in AT_DELTA]
+def _finite_profile(accountant: Any, what: str) -> Claim:
+    """Return a claim of the finite values of ε at PROFILE_DELTAS. ``what`` names the accountant or event in errors."""
+    points = [(float(accountant.get_epsilon(delta)), delta) for delta in PROFILE_DELTAS]
     finite = [(epsilon, delta) for epsilon, delta in points if math.isfinite(epsilon)]
     if not finite:
-        raise InvalidInputError(f"{what} promises nothing: its ε is infinite at every δ up to {AT_DELTA[0]}")
+        raise InvalidInputError(f"{what} promises nothing: its ε is infinite at every δ up to {PROFILE_DELTAS[0]}")
     return PrivacyProfile(finite)

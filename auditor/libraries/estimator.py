@@ -1,4 +1,4 @@
-"""Estimators in the manner of scikit-learn: ``fit`` learns from records, and a dict of the results is the output.
+"""scikit-learn-style estimators: ``fit`` learns from records, and a dict of the results is the output.
 
 The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
 """
@@ -7,20 +7,19 @@ import copy
 import inspect
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from auditor.adapters import Adapted
-from auditor.claims import Claim
 from auditor.errors import InvalidInputError
-from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.libraries.adapting import dp_claim, note_chosen_values
 from auditor.neighbours.records import Records
 
-# Chosen if the user does not say the range of each feature, or the number of records.
-RANGE, SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
+# Defaults for the range of each feature and for the number of records.
+FEATURE_RANGES, TRAINING_SIZE = ((0.0, 1.0), (0.0, 1.0)), (10, 20)
 MOST_POINTS = 4  # for which an estimator predicts
 PREDICTED = "predicted"
 
@@ -48,18 +47,20 @@ def from_estimator(
 
     Raises InvalidInputError for another relation, if classes and target are both given, and if ``fit`` needs one.
     """
-    claim = _claim_of_estimator(thing)
+    epsilon, claim = getattr(thing, "epsilon", None), None
+    if isinstance(epsilon, int | float) and math.isfinite(epsilon):
+        claim = dp_claim(epsilon, getattr(thing, "delta", 0.0))
     name = type(thing).__name__
     if relation is None:
         wanting = f"{name} does not say which data are neighbours; say `relation`"
-        return Adapted(Fitted(thing), claim, wanting=wanting)
+        return Adapted(FittedEstimator(thing), claim, wanting=wanting)
     if classes is not None and target is not None:
         raise InvalidInputError(
             "classes and target are both given; a classifier has classes, a regression has a target"
         )
     chosen = dict[str, Any]()
-    ends = chosen.setdefault("range", RANGE) if range is None else range
-    size = chosen.setdefault("size", SIZE) if size is None else size
+    ends = chosen.setdefault("range", FEATURE_RANGES) if range is None else range
+    size = chosen.setdefault("size", TRAINING_SIZE) if size is None else size
     features = [(float(low), float(high)) for low, high in ends]
     columns: list[dict[str, Any]] = [{"low": low, "high": high} for low, high in features]
     if classes is not None:
@@ -74,12 +75,12 @@ def from_estimator(
         raise InvalidInputError(
             f"{name} learns to predict: give `classes`, or for a regression `target`, the ends [low, high]"
         )
-    mechanism = Fitted(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
-    return Adapted(mechanism, claim, domain, what_was_chosen(name, chosen), f"{name} has no epsilon; give a claim")
+    mechanism = FittedEstimator(thing, len(features), len(columns) > len(features), points, tuple(attributes or ()))
+    return Adapted(mechanism, claim, domain, note_chosen_values(name, chosen), f"{name} has no epsilon; give a claim")
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedEstimator:
     """An estimator as a function of its records, whose columns are the features and, if it has one, the target."""
 
     estimator: Any
@@ -93,25 +94,21 @@ class Fitted:
         features = table[:, : self.features]
         learned = copy.deepcopy(self.estimator)
         learned.fit(features, table[:, -1]) if self.has_target else learned.fit(features)
-        return dict(self._shown(learned))
-
-    def _shown(self, learned: Any) -> Iterator[tuple[str, Any]]:
-        fitted = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
-        predicts = [PREDICTED] * hasattr(learned, "predict")
-        for name in self.attributes or (*fitted, *predicts):
-            value = learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
-            yield name, _plain_value(value)
+        names = sorted(name for name in vars(learned) if name.endswith("_") and not name.startswith("_"))
+        if hasattr(learned, "predict"):
+            names.append(PREDICTED)
+        return {
+            name: _plain_value(
+                learned.predict(np.asarray(self.points)) if name == PREDICTED else getattr(learned, name)
+            )
+            for name in self.attributes or names
+        }
 
 
 def _plain_value(value: Any) -> Any:
-    """Return numbers, texts, and lists of these as they are. Return the name of the type of anything else."""
+    """Return numbers, texts, and lists of these unchanged, and the type's name for anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else type(value).__name__
-
-
-def _claim_of_estimator(thing: Any) -> Claim | None:
-    epsilon, delta = getattr(thing, "epsilon", None), getattr(thing, "delta", 0.0)
-    return dp_claim(epsilon, delta) if isinstance(epsilon, int | float) and math.isfinite(epsilon) else None

@@ -1,4 +1,4 @@
-"""The table of a library for a sweep: its constructors, arguments to try, and examples. Each table is a YAML file."""
+"""A library's table for a sweep, in YAML: its constructors, arguments to try, and examples."""
 
 import fnmatch
 import importlib
@@ -15,7 +15,7 @@ from auditor.config.yaml_text import read_yaml_file
 from auditor.errors import InvalidInputError, require_known
 
 HERE = Path(__file__).parent
-ANY = "any"  # the file of arguments whose names many libraries share
+GENERIC_TABLE = "any"  # the file of arguments whose names many libraries share
 
 
 class Example(Strict):
@@ -62,28 +62,27 @@ class LibraryTable(Strict):
         return self.constructors or [f"{self.library}:*"]
 
     @property
-    def beginning(self) -> str:
+    def preamble(self) -> str:
         """The Python that runs before the expressions: imports, then ``setup``."""
         modules = dict.fromkeys(pattern.partition(":")[0] for pattern in self._patterns)
         return "".join(f"import {module}\n" for module in modules) + self.setup
 
-    def found(self) -> dict[str, str]:
-        """Return the module of each public constructor, by the name of the constructor.
+    def find_constructors(self) -> dict[str, str]:
+        """Return the module of each public constructor by the name of the constructor.
 
         Raises InvalidInputError if a module cannot be imported, or if the table names an unknown constructor.
         """
         names = dict[str, str]()
-        for written in self._patterns:
-            module, _, pattern = written.partition(":")
+        for module, _, pattern in (entry.partition(":") for entry in self._patterns):
             try:
-                made = importlib.import_module(module)
+                imported = importlib.import_module(module)
             except ImportError as error:
                 raise InvalidInputError(
                     f"{module} cannot be imported: {error}; install it next to the auditor"
                 ) from None
-            for name in dir(made):
-                thing = getattr(made, name)
-                # An object imported from another library is no constructor. Objects of C may name any module, or none.
+            for name in dir(imported):
+                thing = getattr(imported, name)
+                # An object imported from another library is no constructor. Objects written in C may name any module, or none.
                 home = str(getattr(thing, "__module__", None) or module).partition(".")[0]
                 own = home in (self.library, module) or bool(pattern.strip("*"))
                 if callable(thing) and own and not name.startswith("_") and fnmatch.fnmatchcase(name, pattern or "*"):
@@ -91,7 +90,7 @@ class LibraryTable(Strict):
         require_known(f"the table of {self.library} names", (*self.examples, *self.others), names)
         return names
 
-    def without(self, needed: list[str]) -> list[str]:
+    def parameters_without_arguments(self, needed: list[str]) -> list[str]:
         """Return the parameters for which the table has no arguments to try."""
         return [name for name in needed[self._together(needed) :] if name not in self.arguments]
 
@@ -108,19 +107,19 @@ class LibraryTable(Strict):
             yield f"{module}.{constructor}({', '.join(chosen)})"
 
 
-def table_of(library: str, examples: Path | None = None) -> LibraryTable:
-    """Return the table of a library from ``examples``, else from this package, else one of generic arguments alone.
+def load_table(library: str, examples: Path | None = None) -> LibraryTable:
+    """Load the table of a library from ``examples``, else from this package; else it has generic arguments only.
 
     Raises InvalidInputError for a file that is no table, or the table of another library.
     """
-    own = HERE / f"{library}.yaml"
-    file = examples or (own if own.is_file() else None)
-    given = _read(file) if file else LibraryTable(library=library)
-    if given.library != library:
-        raise InvalidInputError(f'{file} is the table of "{given.library}", not of "{library}"')
-    generic = _read(HERE / f"{ANY}.yaml").arguments
-    return given.model_copy(update={"arguments": {**generic, **given.arguments}})
+    packaged = HERE / f"{library}.yaml"
+    file = examples or (packaged if packaged.is_file() else None)
+    table = _read_table(file) if file else LibraryTable(library=library)
+    if table.library != library:
+        raise InvalidInputError(f'{file} is the table of "{table.library}", not of "{library}"')
+    generic = _read_table(HERE / f"{GENERIC_TABLE}.yaml").arguments
+    return table.model_copy(update={"arguments": {**generic, **table.arguments}})
 
 
-def _read(file: Path) -> LibraryTable:
+def _read_table(file: Path) -> LibraryTable:
     return validated(LibraryTable, read_yaml_file(file).data, str(file))

@@ -1,7 +1,7 @@
-"""Aggregations and additive mechanisms of PipelineDP.
+"""PipelineDP's aggregations and additive mechanisms.
 
-The parameters of an aggregation say what a person may contribute, and within which bounds. The library's own engine
-aggregates rows of a person, a partition and a value. The parameters have no budget, so the user must say ``epsilon``.
+The parameters of an aggregation bound what a person may contribute. The library's own engine aggregates rows of a person,
+a partition and a value. The parameters have no budget, so the user must state ``epsilon``.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from typing import Any
 
 from auditor.adapters import Adapted
 from auditor.errors import InvalidInputError
-from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.libraries.adapting import dp_claim, note_chosen_values
 from auditor.libraries.pydp import from_pydp
 from auditor.neighbours.frames import Frame
 
-# There is at least one row, since PipelineDP's engine refuses data without rows.
-SIZE, PARTITIONS = (1, 10), ("a", "b")
+# At least one row, since PipelineDP's engine refuses empty data.
+ROW_COUNTS, PARTITIONS = (1, 10), ("a", "b")
 
 
 def from_pipeline_dp(
@@ -45,8 +45,8 @@ def from_pipeline_dp(
             f"{type(thing).__name__} of PipelineDP is not an aggregation or a mechanism that adds noise"
         )
     chosen: dict[str, Any] = {"partitions": PARTITIONS} if partitions is PARTITIONS else {}
-    size = chosen.setdefault("size", SIZE) if size is None else size
-    # A person may have one row more than is counted, which shows whether extra rows are dropped.
+    size = chosen.setdefault("size", ROW_COUNTS) if size is None else size
+    # A person may have one row more than are counted, which shows whether extra rows are dropped.
     rows = 1 + (thing.max_contributions_per_partition or 1) * (thing.max_partitions_contributed or 1)
     columns: dict[str, Any] = {"partition": {"type": "categorical", "choices": tuple(partitions)}}
     low, high = thing.min_value, thing.max_value
@@ -54,13 +54,13 @@ def from_pipeline_dp(
         columns["value"] = {"type": "number", "low": float(low), "high": float(high), "outside": True}
     domain = Frame(columns, size=size, id="person", rows_per_person=(1, rows))
     claim = None if epsilon is None else dp_claim(epsilon, delta)
-    mechanism = Aggregated(thing, epsilon, delta, tuple(partitions))
+    mechanism = Aggregation(thing, epsilon, delta, tuple(partitions))
     wanting = "an aggregation does not say its budget; say `epsilon`, and `delta` if it has one"
-    return Adapted(mechanism, claim, domain, what_was_chosen("PipelineDP", chosen), wanting)
+    return Adapted(mechanism, claim, domain, note_chosen_values("PipelineDP", chosen), wanting)
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregated:
+class Aggregation:
     """An aggregation by the local backend, as a function of the rows. Each call has the whole budget."""
 
     aggregation: Any
@@ -77,7 +77,7 @@ class Aggregated:
             value_extractor=lambda row: row.get("value", 0),
         )
         engine = library.DPEngine(budget, library.LocalBackend())
-        found = engine.aggregate(rows, self.aggregation, extractors, public_partitions=list(self.partitions))
+        result = engine.aggregate(rows, self.aggregation, extractors, public_partitions=list(self.partitions))
         budget.compute_budgets()
         # Partitions are sorted, since a collection has no order.
-        return {partition: metrics._asdict() for partition, metrics in sorted(found)}
+        return {partition: metrics._asdict() for partition, metrics in sorted(result)}

@@ -1,4 +1,4 @@
-"""Clients of pure-ldp. In the local model any two items are neighbours. The claim is the client's ε."""
+"""pure-ldp's clients. In the local model any two items are neighbours, and the claim is the client's ε."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from auditor.adapters import Adapted
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
-from auditor.libraries.adapting import what_was_chosen
+from auditor.libraries.adapting import note_chosen_values
 from auditor.neighbours.domains import Value
 
-# The items that are tried for a client that takes any item.
+# The items tried with a client that accepts any item.
 SOME_ITEMS = (1, 2, 3, 4)
 MOST_HASHED = 16  # items that are looked for in an answer
 
@@ -33,23 +33,30 @@ def from_pure_ldp(client: Any, *, items: Sequence[Any] | None = None) -> Adapted
     if items is not None:
         neighbours = Value(items)
     elif hasattr(client, "alphabet"):
-        neighbours = Value(_words(client))
+        # Words of full length, whose letters are all equal, or all but the first or the last.
+        letters, n = list(client.alphabet), int(client.max_string_length)
+        first, last = letters[0], letters[-1]
+        words = [first * n, last * n, last + first * (n - 1), first * (n - 1) + last]
+        neighbours = Value(list(dict.fromkeys(words)))
     elif (d := getattr(client, "d", None)) is None:
         neighbours = Value(chosen.setdefault("items", SOME_ITEMS))
     else:
-        neighbours = _all_items(client, d)
-    epsilon = _epsilon(client)
+        neighbours = _integer_items(client, d)
+    epsilon = getattr(client, "epsilon", None)
+    if hasattr(client, "convert_f_to_eps"):  # a client of RAPPOR has a probability instead
+        epsilon = float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
+    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
     return Adapted(
-        Privatised(client, _items(neighbours)),
+        Privatiser(client, tuple(dict.fromkeys(values))[:MOST_HASHED]),
         None if epsilon is None else PureDP(epsilon),
         neighbours,
-        what_was_chosen("pure-ldp", chosen),
+        note_chosen_values("pure-ldp", chosen),
         "the client has no epsilon; give a claim" if neighbours else "its index mapper takes other items; say `items`",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Privatised:
+class Privatiser:
     """A client as a function of an item.
 
     Local hashing answers with a hash and a seed. The output adds which ``items`` have this hash: all can compute it.
@@ -63,7 +70,7 @@ class Privatised:
         # Some clients return an iterator, whose text does not show its items.
         answer = list(answer) if isinstance(answer, zip) else answer
         fits = [
-            [_hash(inner, one, seed) == value for one in hashed]
+            [hash_item(inner, key, seed) == value for key in hashed]
             for inner, (value, seed), hashed in _hashings(self.client, self.items, answer)
         ]
         return (answer, fits) if fits else answer
@@ -98,26 +105,13 @@ def _is_local_hashing(client: Any) -> bool:
     return any(base.__name__ == "LHClient" for base in type(client).__mro__)
 
 
-def _hash(client: Any, item: Any, seed: int) -> int:
+def hash_item(client: Any, item: Any, seed: int) -> int:
     """Return the hash of an item, as LHClient and its server compute it."""
     text = str(client.index_mapper(item)).encode()  # xxhash 4 takes no str, and hashes these bytes as xxhash 3 the str
     return int(import_module("xxhash").xxh32(text, seed=seed).intdigest() % client.g)
 
 
-def _items(neighbours: Domain | None) -> tuple[Any, ...]:
-    """Return the items to look for in an answer of local hashing."""
-    values = (value for pair in (neighbours.corners() if neighbours else ()) for value in (pair.left, pair.right))
-    return tuple(dict.fromkeys(values))[:MOST_HASHED]
-
-
-def _epsilon(client: Any) -> float | None:
-    """Return the client's ε. A client of RAPPOR has a probability instead, and converts it to ε itself."""
-    if hasattr(client, "convert_f_to_eps"):
-        return float(client.convert_f_to_eps(client.f, len(client.hash_family[0])))
-    return getattr(client, "epsilon", None)
-
-
-def _all_items(client: Any, d: int) -> Domain | None:
+def _integer_items(client: Any, d: int) -> Domain | None:
     """Return the d integers, from 1 or from 0, that the client maps to 0 … d − 1. Return None if it maps neither."""
     for first in (1, 0):
         last = first + d - 1
@@ -127,10 +121,3 @@ def _all_items(client: Any, d: int) -> Domain | None:
         except Exception:  # the user's mapper takes other items
             return None
     return None
-
-
-def _words(client: Any) -> list[str]:
-    """Return words of full length, whose letters are all equal, or all but the first or the last."""
-    letters, n = list(client.alphabet), int(client.max_string_length)
-    one, other = letters[0], letters[-1]
-    return list(dict.fromkeys([one * n, other * n, other + one * (n - 1), one * (n - 1) + other]))

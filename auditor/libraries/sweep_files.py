@@ -15,30 +15,31 @@ from auditor.results.files import to_json, write_whole
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-SAMPLES = 50_000  # outputs for the bound of each audit
-OBJECTS = "objects.py"
+SWEEP_SAMPLES = 50_000  # outputs for the bound of each audit
+OBJECTS_FILE = "objects.py"
 HEADINGS = ("constructor", "object", "claim", "proved", "planted faults found", "seconds", "verdict")
 
 
 def write_objects(table: LibraryTable, objects: Sequence[SweptObject], folder: Path) -> Path:
     """Write the objects and the configuration into a folder. Return the path of the configuration."""
-    made = f"# {table.library} {table.release}, as built by `python -m auditor.libraries {table.library}`"
-    code = [f"{_variable(one)} = {one.example.object}\n" for one in objects]
-    write_whole(folder / OBJECTS, f"{made}.\n# ruff: noqa\n# fmt: off\n{table.beginning}\n{''.join(code)}")
-    lines = "".join(f"  - {json.dumps(_audit(one), ensure_ascii=False)}\n" for one in objects)
+    title = f"# {table.library} {table.release}, as built by `python -m auditor.libraries {table.library}`"
+    code = [f"{_variable_name(made)} = {made.example.object}\n" for made in objects]
+    write_whole(folder / OBJECTS_FILE, f"{title}.\n# ruff: noqa\n# fmt: off\n{table.preamble}\n{''.join(code)}")
+    lines = ""
+    for made in objects:
+        keys = made.example.given()
+        del keys["object"]
+        audit = {"name": made.name, "mechanism": {"object": f"{OBJECTS_FILE}:{_variable_name(made)}"}, **keys}
+        lines += f"  - {json.dumps(audit, ensure_ascii=False)}\n"
     file = folder / f"{folder.name}.yaml"
-    write_whole(file, f"{made}: {OBJECTS} has the objects.\nversion: 1\nsamples: {SAMPLES}\naudits:\n{lines}")
+    write_whole(
+        file, f"{title}: {OBJECTS_FILE} has the objects.\nversion: 1\nsamples: {SWEEP_SAMPLES}\naudits:\n{lines}"
+    )
     return file
 
 
-def _variable(one: SweptObject) -> str:
-    return re.sub(r"\W+", "_", one.name)
-
-
-def _audit(one: SweptObject) -> dict[str, Any]:
-    keys = one.example.given()
-    del keys["object"]
-    return {"name": one.name, "mechanism": {"object": f"{OBJECTS}:{_variable(one)}"}, **keys}
+def _variable_name(made: SweptObject) -> str:
+    return re.sub(r"\W+", "_", made.name)
 
 
 def write_table(
@@ -46,26 +47,26 @@ def write_table(
 ) -> None:
     """Write the table of results into a folder, as sweep.md and sweep.json."""
     audits = {audit.name: audit for audit in result.audits}
-    rows = [_row(one, audits[one.name]) for one in objects]
+    rows = [_table_row(made, audits[made.name]) for made in objects]
     data = {
         "library": table.library,
         "release": table.release,
         "confidence": result.confidence,
         "audited": rows,
-        "not audited": [{"constructor": one.constructor, "reason": one.reason} for one in left_out],
+        "not audited": [{"constructor": omitted.constructor, "reason": omitted.reason} for omitted in left_out],
     }
     write_whole(folder / "sweep.json", to_json(data))
-    write_whole(folder / "sweep.md", _to_markdown(data))
+    write_whole(folder / "sweep.md", _write_markdown(data))
 
 
-def _row(one: SweptObject, audit: AuditResult) -> dict[str, Any]:
-    said = {"parameters": one.example.parameters} if one.example.parameters else {}
+def _table_row(made: SweptObject, audit: AuditResult) -> dict[str, Any]:
+    parameters = {"parameters": made.example.parameters} if made.example.parameters else {}
     planted = audit.planted
     no_answer = {"reason": audit.stop_reason} if audit.verdict is Verdict.INCONCLUSIVE else {}
     return {
-        "constructor": one.constructor,
-        "object": one.example.object,
-        **said,
+        "constructor": made.constructor,
+        "object": made.example.object,
+        **parameters,
         "claim": str(audit.claim),
         "proved": bound_words(audit),
         "planted faults found": f"{len(planted.found)}/{planted.all}" if planted else "",
@@ -75,7 +76,7 @@ def _row(one: SweptObject, audit: AuditResult) -> dict[str, Any]:
     }
 
 
-def _to_markdown(data: dict[str, Any]) -> str:
+def _write_markdown(data: dict[str, Any]) -> str:
     audited, left_out = data["audited"], data["not audited"]
     built = {row["constructor"] for row in audited}
     constructors = len(built | {row["constructor"] for row in left_out})
@@ -92,8 +93,8 @@ def _to_markdown(data: dict[str, Any]) -> str:
     ]
     for row in audited:
         verdict = row["verdict"] + (f": {row['reason']}" if "reason" in row else "")
-        said = f", {row['parameters']}" if "parameters" in row else ""
-        cells = [row["constructor"], row["object"] + said, *(row[key] for key in HEADINGS[2:-1]), verdict]
+        parameters = f", {row['parameters']}" if "parameters" in row else ""
+        cells = [row["constructor"], row["object"] + parameters, *(row[key] for key in HEADINGS[2:-1]), verdict]
         lines.append(f"| {' | '.join(escape('' if cell is None else str(cell)) for cell in cells)} |")
     if left_out:
         lines += ["", "## Not audited", "", "| constructor | reason |", "|-|-|"]

@@ -1,6 +1,6 @@
-"""Measurements of Tumult Core on numbers and on series of pandas. Each has a domain, a metric and a privacy function.
+"""Tumult Core's measurements on numbers and on pandas series. Each has a domain, a metric and a privacy function.
 
-Measurements on frames of Spark, and interactive measurements, are not adapted.
+Measurements on Spark frames and interactive measurements are not adapted.
 """
 
 from collections.abc import Sequence
@@ -9,18 +9,17 @@ from importlib import import_module
 from typing import Any
 
 from auditor.adapters import Adapted
-from auditor.claims import Claim, ZeroConcentratedDP
+from auditor.claims import ZeroConcentratedDP
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
-from auditor.libraries.adapting import dp_claim, what_was_chosen
+from auditor.libraries.adapting import DEFAULT_CELLS, DEFAULT_REACH, DEFAULT_SIZE, dp_claim, note_chosen_values
 from auditor.neighbours.numbers import Number
 from auditor.neighbours.pair import Relation
 from auditor.neighbours.records import Records
 from auditor.neighbours.totals import OneNumber, Totals
 
-RANGE, SIZE, CELLS = (-100, 100), (0, 20), 3
-RELATIONS = {"SymmetricDifference": Relation.ADD_REMOVE, "HammingDistance": Relation.SUBSTITUTE}
-NORMS = {"SumOf": "l1", "RootSumOfSquared": "l2"}
+RELATIONS_BY_METRIC = {"SymmetricDifference": Relation.ADD_REMOVE, "HammingDistance": Relation.SUBSTITUTE}
+NORMS_BY_METRIC = {"SumOf": "l1", "RootSumOfSquared": "l2"}
 
 
 def from_tmlt_core(
@@ -48,48 +47,49 @@ def from_tmlt_core(
         raise InvalidInputError(f"{type(thing).__name__} is interactive; write a session that asks it")
     chosen = dict[str, Any]()
     d_in = chosen.setdefault("d_in", 1) if d_in is None else d_in
-    low, high = chosen.setdefault("range", RANGE) if range is None else range
+    low, high = chosen.setdefault("range", (-DEFAULT_REACH, DEFAULT_REACH)) if range is None else range
     domain, metric = thing.input_domain, thing.input_metric
     in_series, kind = hasattr(domain, "element_domain"), type(metric).__name__
     element = type(domain.element_domain if in_series else domain).__name__
     if element not in ("NumpyIntegerDomain", "NumpyFloatDomain"):
         raise InvalidInputError(f"{type(thing).__name__} takes {domain}, which is not supported; wrap it in a function")
-    one = int if element == "NumpyIntegerDomain" else float
-    ends = (one(low), one(high))
+    number = int if element == "NumpyIntegerDomain" else float
+    ends = (number(low), number(high))
     neighbours: Domain
     if not in_series:
-        neighbours = OneNumber(ends, one(d_in))
-    elif kind in RELATIONS:
-        size = chosen.setdefault("size", SIZE) if size is None else size
-        neighbours = Records(ends, size=size, integer=one is int, relation=RELATIONS[kind], distance=int(d_in))
-    elif kind in NORMS:
-        cells = chosen.setdefault("cells", CELLS) if cells is None else cells
-        neighbours = Totals(cells=cells, values=ends, contribution={NORMS[kind]: d_in}, integer=one is int)
+        neighbours = OneNumber(ends, number(d_in))
+    elif kind in RELATIONS_BY_METRIC:
+        size = chosen.setdefault("size", DEFAULT_SIZE) if size is None else size
+        neighbours = Records(
+            ends, size=size, integer=number is int, relation=RELATIONS_BY_METRIC[kind], distance=int(d_in)
+        )
+    elif kind in NORMS_BY_METRIC:
+        cells = chosen.setdefault("cells", DEFAULT_CELLS) if cells is None else cells
+        neighbours = Totals(cells=cells, values=ends, contribution={NORMS_BY_METRIC[kind]: d_in}, integer=number is int)
     else:
         raise InvalidInputError(
             f"{type(thing).__name__} has the metric {metric}, which is not supported; give `neighbours`"
         )
-    claim = _claim(thing.output_measure, thing.privacy_function(d_in))
-    return Adapted(MeasurementOf(thing, in_series, one), claim, neighbours, what_was_chosen("Tumult Core", chosen))
+    distance = thing.privacy_function(d_in)
+    distances = distance if isinstance(distance, tuple) else (distance,)
+    epsilon, *delta = (part.to_float(round_up=True) for part in distances)
+    is_rho = type(thing.output_measure).__name__ == "RhoZCDP"
+    claim = ZeroConcentratedDP(epsilon) if is_rho else dp_claim(epsilon, *delta)
+    return Adapted(
+        MeasurementCall(thing, in_series, number), claim, neighbours, note_chosen_values("Tumult Core", chosen)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class MeasurementOf:
+class MeasurementCall:
     """A measurement as a function of a number, or of a series of numbers."""
 
-    made: Any
+    wrapped: Any
     in_series: bool
-    one: type
+    number: type
 
     def __call__(self, data: Any) -> Any:
         if not self.in_series:
-            return self.made(self.one(data))
-        answer = self.made(import_module("pandas").Series(data, dtype="int64" if self.one is int else "float64"))
+            return self.wrapped(self.number(data))
+        answer = self.wrapped(import_module("pandas").Series(data, dtype="int64" if self.number is int else "float64"))
         return answer.tolist() if hasattr(answer, "tolist") else answer
-
-
-def _claim(measure: Any, promised: Any) -> Claim:
-    """Return the claim for the promised distance of outputs, with all numbers rounded up."""
-    numbers = promised if isinstance(promised, tuple) else (promised,)
-    epsilon, *delta = (one.to_float(round_up=True) for one in numbers)
-    return ZeroConcentratedDP(epsilon) if type(measure).__name__ == "RhoZCDP" else dp_claim(epsilon, *delta)

@@ -15,7 +15,7 @@ from auditor.methods.probability import Rate
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """The methods for a kind of claim; ``two_intervals`` is None if the textbook's method does not apply."""
+    """The methods for a kind of claim; ``two_intervals`` is None if the textbook method does not apply."""
 
     fixed: type[AnyMethod]
     two_intervals: type[AnyMethod] | None = None

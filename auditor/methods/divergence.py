@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
-from auditor.bounds.bisection import smallest_number
+from auditor.bounds.bisection import find_threshold
 from auditor.bounds.conversions import profile_points
-from auditor.bounds.digits import significant
-from auditor.bounds.divergences import Wager, divergence_bound, divergence_of, tuned
+from auditor.bounds.digits import round_significant
+from auditor.bounds.divergences import Wager, divergence_bound, renyi_divergence, tune_wager
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import privacy_profile
-from auditor.bounds.intervals import Floats, finite_exp
+from auditor.bounds.intervals import Floats, clopper_pearson_limits, finite_exp
 from auditor.bounds.power import wealth_reached
-from auditor.bounds.prospect import Prospect
+from auditor.bounds.utility import Prospect
 from auditor.claims import DivergenceClaim, RenyiDP
 from auditor.events.blocks import log_ratios
 from auditor.events.event import read_rule, written
@@ -27,13 +27,12 @@ from auditor.events.histogram import Histogram, histogram
 from auditor.events.logistic import fit_logistic
 from auditor.events.observed import ObservedScore
 from auditor.events.selection import FewOutputs, evidence_scores
-from auditor.interfaces import ExactNumber, Feature, Interval, Learned, ManyNumbers, Method, Truth
-from auditor.methods.guessing import limits
+from auditor.interfaces import ExactNumber, Feature, Learned, Limits, ManyNumbers, Method, Truth
 
-# ORDERS are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
-ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-# Each of CUTS clips the score at a quantile of each side and at ± a value (nats): less divergence, and less variance.
-CUTS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
+# ORDERS_TRIED are tried for a claim about all orders. Each order bounds ρ, and low orders do so with the least variance.
+ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+# Each of CLIPS clips the score at a quantile of each side and at ± a value (nats): less divergence, and less variance.
+CLIPS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
 # ``foreseen`` clips a Gaussian mechanism's score at ± FORESEEN_CUT (nats), or one output could lose all the wealth.
 FORESEEN_CUT = 3.0
 
@@ -69,16 +68,16 @@ class ScoreTest:
         )
 
     @classmethod
-    def of(cls, seen: ObservedScore) -> "ScoreTest":
+    def of(cls, observed: ObservedScore) -> "ScoreTest":
         """Return the test that was reported. Raises InvalidInputError if the report lacks the score or the edges."""
-        feature, edges = read_rule(seen.rule or {}, "feature", "edges")
-        return cls(feature, tuple(map(float, edges)), seen.wager)
+        feature, edges = read_rule(observed.rule or {}, "feature", "edges")
+        return cls(feature, tuple(map(float, edges)), observed.wager)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
         return (histogram(self.feature.name, [*map(self.feature.extract, (sample.left, sample.right))]),)
 
 
-class _Shown(NamedTuple):
+class _Estimate(NamedTuple):
     """An estimate of the loss, its standard error, and the forecast of the bound, all in units of the claim."""
 
     loss: float
@@ -86,7 +85,7 @@ class _Shown(NamedTuple):
     forecast: float
 
 
-NOTHING_SHOWN = _Shown(-math.inf, math.inf, -math.inf)
+NO_ESTIMATE = _Estimate(-math.inf, math.inf, -math.inf)
 
 
 class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
@@ -101,18 +100,18 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     learns_at_distance: ClassVar[bool] = False
 
     def learn(self, sample: Sample) -> Learned[ScoreTest]:
-        test, shown = self._best_bet(sample)
-        return Learned(test, shown.forecast)
+        test, estimate = self._choose_wager(sample)
+        return Learned(test, estimate.forecast)
 
-    def _best_bet(self, sample: Sample) -> tuple[ScoreTest, _Shown]:
+    def _choose_wager(self, sample: Sample) -> tuple[ScoreTest, _Estimate]:
         fit, judge = sample.halves()
         # With few outputs, every third choice is tried: noise would decide finer ones, and a search has many pairs.
         step = 1 if judge.size >= 5_000 else 3
-        best, most_shown = ScoreTest(_Nothing(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NOTHING_SHOWN
-        # More outputs are used than for rules, since a divergence needs the score's value, not only a threshold.
+        best, best_estimate = ScoreTest(_Constant(), (), Wager(1.0, (0.0,), False, 0.0, 0.0)), NO_ESTIMATE
+        # More outputs are used than for rules, since a divergence needs the values of the score, not only a threshold.
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
-            edges, left, right, means = _cells(feature, judge)
+            edges, left, right, means = _cut_into_cells(feature, judge)
             for swapped in (False, True):
                 values = -means if swapped else means
                 p, q = (right, left) if swapped else (left, right)
@@ -120,32 +119,34 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
                 # they are raised to the number that the score expects.
                 expected = p * np.exp(-values) * (q.sum() / max(p.sum(), 1.0))
                 q = np.where(q < 8, np.maximum(q, expected), q)
-                cut = [np.clip(_cut(values, p, q, share), -most, most) for share, most in CUTS[::step]]
-                wager, shown = self._wager(self.claim.orders(ORDERS)[::step], np.array(cut), p, q, swapped)
-                if wager is not None and shown.forecast > most_shown.forecast:
-                    best, most_shown = ScoreTest(feature, edges, wager), shown
-        return best, most_shown
+                cut = [np.clip(_clip_score(values, p, q, share), -most, most) for share, most in CLIPS[::step]]
+                wager, estimate = self._tune_wagers(
+                    self.claim.orders(ORDERS_TRIED)[::step], np.array(cut), p, q, swapped
+                )
+                if wager is not None and estimate.forecast > best_estimate.forecast:
+                    best, best_estimate = ScoreTest(feature, edges, wager), estimate
+        return best, best_estimate
 
     def evidence(self, sample: Sample) -> ManyNumbers:
         """See Method. Return four numbers: loss, its error, by how much the bound falls short of the loss, and outputs.
 
         The numbers are of the best bet, or of one threshold if outputs are too few for a bet.
         """
-        _, shown = self.with_margin(0.0)._best_bet(sample)
-        if not (shown.forecast > -math.inf and shown.error < math.inf):
-            shown = self._of_threshold(sample)
-        return ((shown.loss, max(shown.error, 1e-9), shown.loss - shown.forecast, sample.size),)
+        _, estimate = self.with_margin(0.0)._choose_wager(sample)
+        if not (estimate.forecast > -math.inf and estimate.error < math.inf):
+            estimate = self._estimate_by_threshold(sample)
+        return ((estimate.loss, max(estimate.error, 1e-9), estimate.loss - estimate.forecast, sample.size),)
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        """See Method. Each look is weighted by its number of outputs.
+        """See Method. Each pilot sample is weighted by its number of outputs.
 
-        The error is no weight, since a bet learned from few outputs falls short of the loss by far more than its error.
+        Errors are no weights, since a bet learned from few outputs falls short of the loss by far more than its error.
         """
         if not (one and other):
             return one or other
         losses, errors, shorts, outputs = np.array([one[0], other[0]]).T
         shares = outputs / outputs.sum()
-        # By how much a bound falls short is best estimated by the larger look.
+        # By how much a bound falls short is best estimated by the larger sample.
         short = float(shorts[np.argmax(outputs)])
         return ((float(shares @ losses), math.hypot(*(shares * errors)), short, float(outputs.sum())),)
 
@@ -157,19 +158,19 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             for loss, error, short, _ in evidence
         ]
 
-    def _of_threshold(self, sample: Sample) -> _Shown:
+    def _estimate_by_threshold(self, sample: Sample) -> _Estimate:
         """Return the estimate by a threshold that guesses both sides, learned on each half and counted on the other."""
-        one, other = sample.halves()
-        counts = FewOutputs.of(one).threshold().count(other) + FewOutputs.of(other).threshold().count(one)
+        first, second = sample.halves()
+        counts = FewOutputs.of(first).threshold().count(second) + FewOutputs.of(second).threshold().count(first)
         # Half a win and half a loss are added.
         rate = (counts.wins + 0.5) / (counts.guesses + 1)
         error = math.sqrt(rate * (1 - rate) / (counts.guesses + 1))
         narrower = error * math.sqrt(sample.size / self.planned) * math.sqrt(-2 * math.log(self.alpha))
         worse, forecast, loss, better = (
-            math.copysign(self._of_event(shown, 1 - shown), shown - 0.5)
-            for shown in (max(0.0, rate - error), max(0.0, rate - narrower), rate, min(1.0, rate + error))
+            math.copysign(self._divergence_of_rates(wins, 1 - wins), wins - 0.5)
+            for wins in (max(0.0, rate - error), max(0.0, rate - narrower), rate, min(1.0, rate + error))
         )
-        return _Shown(loss, (better - worse) / 2, forecast)
+        return _Estimate(loss, (better - worse) / 2, forecast)
 
     def bound(self, test: ScoreTest, counts: ScoreCounts) -> float:
         order = test.wager.order
@@ -178,17 +179,17 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
         """See Method. The points hold at level alpha of their own, since the bound uses all of alpha."""
         # Each event is a share of the cells at either end of the score.
-        events = [score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
+        events = [count_score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
         # The points reach as far as for the Gaussian mechanism that just keeps the claim.
         near = math.sqrt(2 * self.claim.gaussian_rho)
         return profile_points(lambda epsilons: privacy_profile(events, epsilons, self.alpha), near)
 
     def detectable(self, test: ScoreTest, counts: ScoreCounts, chance: float) -> float:
         claim, wager = self.claim, test.wager
-        pair = mildest_refuted(wager, counts, claim.scale(wager.order) * claim.value, self.alpha, chance)
+        pair = closest_refuted_pair(wager, counts, claim.scale(wager.order) * claim.value, self.alpha, chance)
         if pair is None:
             return math.inf
-        return max(divergence_of(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS))
+        return max(renyi_divergence(order, *pair) / claim.scale(order) for order in claim.orders(ORDERS_TRIED))
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is for a Gaussian mechanism with known log-ratio, by the normal approximation.
@@ -206,38 +207,38 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
             densities = [np.exp(-((x - mean) ** 2) / 2) for mean in (-mu / 2, mu / 2)]
             p, q = (density / density.sum() for density in densities)
             values = np.clip(-mu * x, -FORESEEN_CUT, FORESEEN_CUT)
-            stake, tilt, _ = tuned(1.0, values, (p, q), claimed, self.alpha, self.planned)
+            stake, tilt, _ = tune_wager(1.0, values, (p, q), claimed, self.alpha, self.planned)
             wager = Wager(1.0, tuple(values.tolist()), False, float(stake), float(tilt))
             return wealth_reached(wager, (p, q), claimed, self.planned, chance) >= -math.log(self.alpha)
 
-        mu = smallest_number(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
+        mu = find_threshold(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
 
-    def interval(self, counts: ScoreCounts, error: float) -> Interval:
+    def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. The limits are for one event, the upper half of the score's cells: bets give no upper limit.
 
         A divergence grows as the two rates of an event move apart. Each rate has two limits that err with error/4 each.
         """
-        event = score_event(counts, 0.5).left
-        low, high = limits(event.hits_left, event.trials_left, error / 4)
-        other_low, other_high = limits(event.hits_right, event.trials_right, error / 4)
-        ends = self._of_event(low, other_high), self._of_event(high, other_low)
+        event = count_score_event(counts, 0.5).left
+        low, high = clopper_pearson_limits(event.hits_left, event.trials_left, error / 4)
+        other_low, other_high = clopper_pearson_limits(event.hits_right, event.trials_right, error / 4)
+        ends = self._divergence_of_rates(low, other_high), self._divergence_of_rates(high, other_low)
         # If the two rates may be equal, the divergence may be 0.
         least = ends[0] if low > other_high else ends[1] if high < other_low else 0.0
         return least, max(ends)
 
-    def _of_event(self, left: float, right: float) -> float:
+    def _divergence_of_rates(self, left: float, right: float) -> float:
         """Return an event's largest divergence over orders and directions, in units of the claim, for its two rates."""
         p, q = (np.array([rate, 1 - rate]) for rate in (left, right))
-        each = itertools.product(self.claim.orders(ORDERS), ((p, q), (q, p)))
-        return max(divergence_of(order, *sides) / self.claim.scale(order) for order, sides in each)
+        directions = itertools.product(self.claim.orders(ORDERS_TRIED), ((p, q), (q, p)))
+        return max(renyi_divergence(order, *sides) / self.claim.scale(order) for order, sides in directions)
 
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.renyi(self.claim.order) if isinstance(self.claim, RenyiDP) else truth.rho()
 
-    def _wager(
+    def _tune_wagers(
         self, orders: Sequence[float], cut: Floats, p: Floats, q: Floats, swapped: bool
-    ) -> tuple[Wager | None, _Shown]:
+    ) -> tuple[Wager | None, _Estimate]:
         """Choose order, shift, stake and tilt for a score on counted cells. ``cut`` is the score, cut in several ways.
 
         ``cut`` has shape (ways, cells). Return the wager with the best forecast (None if none is worth a stake).
@@ -246,10 +247,10 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         order, values = np.repeat(orders, len(cut)), np.tile(cut, (len(orders), 1))
         # With a larger exponent, payoffs are useless and their squares overflow.
         usable = order * np.abs(values).max(axis=1) <= 100.0
-        usable[usable] = _are_believed(order[usable], values[usable], p, q)
+        usable[usable] = _have_enough_outputs(order[usable], values[usable], p, q)
         order, values = order[usable], values[usable]
         if not len(order):
-            return None, NOTHING_SHOWN
+            return None, NO_ESTIMATE
         # The shift makes E_P[u] = 1, where the tangent in bounds/divergences.py touches.
         power = np.where(order > 1, order - 1, 1.0)
         shift = np.log(np.exp(power[:, None] * values) @ weights_p) / power
@@ -267,20 +268,22 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         level, trials = math.sqrt(-2 * math.log(self.alpha) / self.planned), p.sum() + q.sum()
         for _ in range(2):  # the spread of the payoff depends a little on the divergence that is bet against
             against = np.maximum(0.0, divergence)
-            stake, tilt, spread = tuned(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
+            stake, tilt, spread = tune_wager(order, values, (weights_p, weights_q), against, self.alpha, self.planned)
             divergence = estimates(spread * (level + self.caution / math.sqrt(trials)))
         scale = np.array([*map(self.claim.scale, order)])
         forecast = np.where(stake > 0, divergence / scale, -np.inf)
         at = int(np.argmax(forecast))
         if forecast[at] == -np.inf:
-            return None, NOTHING_SHOWN
-        written = tuple(map(significant, values[at].tolist()))
-        wager = Wager(float(order[at]), written, swapped, significant(float(stake[at])), significant(float(tilt[at])))
+            return None, NO_ESTIMATE
+        rounded = tuple(map(round_significant, values[at].tolist()))
+        wager = Wager(
+            float(order[at]), rounded, swapped, round_significant(float(stake[at])), round_significant(float(tilt[at]))
+        )
         error = (loss - estimates(spread / math.sqrt(trials)))[at]
-        return wager, _Shown(*(float(value) for value in (loss[at] / scale[at], error / scale[at], forecast[at])))
+        return wager, _Estimate(*(float(value) for value in (loss[at] / scale[at], error / scale[at], forecast[at])))
 
 
-def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
+def count_score_event(counts: ScoreCounts, share: float) -> GuessCounts:
     """Return the counts of a rule that guesses left on the ``share`` of cells with highest score, right on the lowest.
 
     The cells are chosen by their order alone, so the rule is fixed before anything is counted.
@@ -295,14 +298,14 @@ def score_event(counts: ScoreCounts, share: float) -> GuessCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nothing:
+class _Constant:
     name: str = "nothing"
 
     def extract(self, outputs: Any) -> OutputColumn:
         return OutputColumn(self.name, np.zeros(outputs.size))
 
 
-def mildest_refuted(
+def closest_refuted_pair(
     wager: Wager, counts: ScoreCounts, claimed: float, alpha: float, chance: float
 ) -> tuple[Floats, Floats] | None:
     """Return the closest P and Q for which a wager refutes a claimed divergence with probability ``chance``, or None.
@@ -310,22 +313,22 @@ def mildest_refuted(
     P and Q are distributions on the cells of the wager. Their mixture is that of the counts. Their log-ratio, P over Q,
     is a multiple of the log-ratio of the counts, up to normalisation.
     """
-    on_p, on_q = wager.played_on(counts)
+    on_p, on_q = wager.counts_by_side(counts)
     log_ratio, both = log_ratios(on_p, on_q), on_p + on_q
 
-    def stretched(times: float) -> tuple[Floats, Floats]:
+    def stretch(times: float) -> tuple[Floats, Floats]:
         p, q = (both / (1 + finite_exp(sign * times * log_ratio)) for sign in (-1, 1))
         return p / p.sum(), q / q.sum()
 
     def refutes(times: float) -> bool:
-        return wealth_reached(wager, stretched(times), claimed, counts.trials, chance) >= -math.log(alpha)
+        return wealth_reached(wager, stretch(times), claimed, counts.trials, chance) >= -math.log(alpha)
 
     # If not even a multiple of 1e4 is refuted, no violation is in reach.
-    times = smallest_number(refutes, 1e4)
-    return None if times == math.inf else stretched(times)
+    times = find_threshold(refutes, 1e4)
+    return None if times == math.inf else stretch(times)
 
 
-def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
+def _cut_into_cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, Floats, Floats]:
     """Cut a score into cells. Return the edges, both sides' counts, and the mean score of each cell.
 
     ``judge`` holds outputs from which the score was not learned.
@@ -341,19 +344,19 @@ def _cells(feature: Feature, judge: Sample) -> tuple[tuple[float, ...], Floats, 
     return tuple(scores[at].tolist()), left, right, means
 
 
-def _are_believed(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArray[np.bool_]:
-    """Whether cells with ten outputs or more make 80 % of both expectations, for each order with its row of values.
+def _have_enough_outputs(order: Floats, values: Floats, p: Floats, q: Floats) -> NDArray[np.bool_]:
+    """Whether cells with ten outputs or more make up 80 % of both expectations, for each order with its row of values.
 
     At high orders, most of an expectation may come from a tail with few outputs.
     """
-    believed, values = np.ones(len(order), np.bool_), values - values.max(axis=1, keepdims=True)
+    enough, values = np.ones(len(order), np.bool_), values - values.max(axis=1, keepdims=True)
     for counts, power in ((p, order - 1), (q, order)):
         terms = np.exp(power[:, None] * values)
-        believed &= terms @ np.where(counts >= 10, counts, 0.0) >= 0.8 * (terms @ counts)
-    return believed
+        enough &= terms @ np.where(counts >= 10, counts, 0.0) >= 0.8 * (terms @ counts)
+    return enough
 
 
-def _cut(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
+def _clip_score(values: Floats, p: Floats, q: Floats, share: float) -> Floats:
     """Clip a score from below at the quantile ``share`` of Q's outputs, and from above at that of P's outputs."""
     order = np.argsort(values, kind="stable")
     low = values[order][np.searchsorted(np.cumsum(q[order]), share * q.sum())] if share else values.min()

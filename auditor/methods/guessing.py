@@ -1,4 +1,4 @@
-"""The methods for claims (ε, δ), lists of these, and μ: a rule guesses the side, and its wins give the bound."""
+"""The methods for claims (ε, δ), lists of these, and μ: a distinguisher guesses the side, and its wins give the bound."""
 
 import math
 import operator
@@ -24,15 +24,14 @@ from auditor.bounds.guesses import (
 )
 from auditor.bounds.intervals import (
     Floats,
-    clopper_pearson_lower,
-    clopper_pearson_upper,
+    clopper_pearson_limits,
     two_intervals_deltas,
     two_intervals_epsilon,
     wilson_lower,
     z_of,
 )
 from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
-from auditor.bounds.prospect import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOut, Prospect, utility_of_rule
+from auditor.bounds.utility import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOutWins, Prospect, utility_of_distinguisher
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP
 from auditor.defaults import VALUES
 from auditor.events.blocks import Forecaster, RuleCounts
@@ -40,21 +39,21 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import ALWAYS_LEFT, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
 from auditor.events.simplify import simplify_event
-from auditor.interfaces import ExactNumber, Interval, Learned, ManyNumbers, Method, Truth
+from auditor.interfaces import ExactNumber, Learned, Limits, ManyNumbers, Method, Truth
 
 G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 
-# With a prior, ``caution`` is reduced to BOLD standard errors, or to z/CLEARER if this is more. Here z is the number of
-# standard errors of a difference of the size that the prior expects, if all outputs show it.
-BOLD, CLEARER = 1.0, 15.0
+# With a prior, ``caution`` is reduced to BOLD_CAUTION standard errors, or to z/CAUTION_DIVISOR if this is more. Here z is
+# the number of standard errors of a difference of the size that the prior expects, if all outputs show it.
+BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
-UNLIKE = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
+UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
 
-class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
-    """The common part of methods that learn a rule. The rule guesses the side of an output, or abstains."""
+class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
+    """The common part of methods that learn a distinguisher: a rule that guesses the side of an output, or abstains."""
 
     __slots__ = ()
 
@@ -63,45 +62,49 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
         return (wins + 1) * self.planned / trials
 
     def learn(self, sample: Sample) -> Learned[Event]:
-        """See Method. A careful, a rare and a bold rule are learned. The test is the one that promises most on held-out
+        """See Method. A careful, a rare and a bold rule are learned. The test is the one of largest utility on held-out
         outputs. The others are returned too, since the rule that refutes a claim best may not bound the loss best.
         """
         (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
-        of_careful, of_rare, of_bold = evidence = self._held_out(sample, rare)
+        wins_careful, wins_rare, wins_bold = evidence = self._held_out(sample, rare)
         if bold is not None:
             # The bold rules learned on halves may guess far more often than the bold rule learned on all outputs.
-            of_bold = of_bold.of_at_most(held_out(bold.test.count(sample)).guesses)
-        promised = [
-            (utility_of_rule(self._prospect(seen, unlike), self.claim.value), rule)
-            for rule, seen, unlike in zip((careful, rare, bold), (of_careful, of_rare, of_bold), UNLIKE, strict=True)
-            if rule is not None and seen.wins
+            wins_bold = wins_bold.limit_guesses(bold.test.count(sample).guesses)
+        ranked = [
+            (utility_of_distinguisher(self._share_prior(wins, unlike), self.claim.value), rule)
+            for rule, wins, unlike in zip(
+                (careful, rare, bold), (wins_careful, wins_rare, wins_bold), UNLIKE_BY_KIND, strict=True
+            )
+            if rule is not None and wins.wins
         ]
-        _, best = max(promised, key=operator.itemgetter(0), default=(0.0, careful))
+        _, best = max(ranked, key=operator.itemgetter(0), default=(0.0, careful))
         others = list[Event]()
         for rule in (careful, rare, bold):
             if rule is not None and rule.test not in (best.test, *others):
                 others.append(rule.test)
-        # The rule that promises most is expected to prove at least the careful rule's forecast.
+        # The rule of largest utility is expected to prove at least the careful rule's forecast.
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
-    def evidence(self, sample: Sample) -> tuple[HeldOut, HeldOut, HeldOut]:
+    def evidence(self, sample: Sample) -> tuple[HeldOutWins, HeldOutWins, HeldOutWins]:
         """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs."""
         return self._held_out(sample, self._rare(sample), FEW_IN_LOOKS)
 
     def _held_out(
         self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
-    ) -> tuple[HeldOut, HeldOut, HeldOut]:
+    ) -> tuple[HeldOutWins, HeldOutWins, HeldOutWins]:
         """Return the wins of each kind of rule on held-out outputs.
 
         Each half of the outputs judges the careful and the bold rule learned from the other half. If a half has fewer
         than ``few`` outputs, these rules are one threshold and one tail. The rare rule comes with its wins.
         """
-        one, other = sample.halves()
+        first, second = sample.halves()
         careful, bold = (
-            held_out(first.count(other) + second.count(one)) if first and second else HeldOut(0, 0, 0, 1)
-            for first, second in zip(self._of_half(one, few), self._of_half(other, few), strict=True)
+            HeldOutWins.of(of_first.count(second) + of_second.count(first))
+            if of_first and of_second
+            else HeldOutWins(0, 0, 0, 1)
+            for of_first, of_second in zip(self._of_half(first, few), self._of_half(second, few), strict=True)
         )
-        return careful, rare.seen if rare is not None else HeldOut(0, 0, sample.size, 1), bold
+        return careful, rare.wins if rare is not None else HeldOutWins(0, 0, sample.size, 1), bold
 
     def _of_half(self, sample: Sample, few: int) -> tuple[Event, Event | None]:
         if sample.size < few:
@@ -114,45 +117,43 @@ class _RuleMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def _rare(self, sample: Sample) -> RareChoice | None:
         rare = rare_event(sample, self) if VALUES in self.events else None
-        return rare if rare is not None and rare.seen.guesses <= RARE * sample.size else None
+        return rare if rare is not None and rare.wins.guesses <= RARE * sample.size else None
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
         """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
         if not (one and other):
             return one or other
-        (careful, rare, bold), (later, later_rare, later_bold) = (
-            [HeldOut(*map(int, seen)) for seen in look] for look in (one, other)
-        )
-        # Each look learns its own rare event. The best event of many looks was lucky, and will not show again.
-        return careful.joined(later), rare.if_the_same(later_rare), bold.joined(later_bold)
+        (careful, rare, bold), (later, later_rare, later_bold) = map(_as_wins, (one, other))
+        # A rare event is learned anew from each pilot sample. The best of many was lucky, and will not show again.
+        return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        found = [HeldOut(*map(int, seen)) for seen in evidence]
-        return [self._prospect(seen, unlike) for seen, unlike in zip(found, UNLIKE, strict=False) if seen.guesses]
+        wins_by_kind = zip(_as_wins(evidence), UNLIKE_BY_KIND, strict=False)
+        return [self._share_prior(wins, unlike) for wins, unlike in wins_by_kind if wins.guesses]
 
-    def _prospect(self, seen: HeldOut, unlike: float) -> Prospect:
-        """Return what a rule promises. The rules that were compared share the prior ``unlike`` evenly."""
-        return self.promised(seen)._replace(unlike=unlike / seen.rivals)
+    def _share_prior(self, wins: HeldOutWins, unlike: float) -> Prospect:
+        """Return the prospect of a rule. The rules that were compared share the prior ``unlike`` evenly."""
+        return self.prospect_of(wins)._replace(unlike=unlike / wins.rivals)
 
     @abstractmethod
-    def promised(self, seen: HeldOut) -> Prospect:
-        """Return what a rule with these wins on held-out outputs promises."""
+    def prospect_of(self, held_out: HeldOutWins) -> Prospect:
+        """Return the prospect of a rule with these wins on held-out outputs."""
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
 
 
-class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
+class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     """The common part of methods for ε at δ."""
 
     __slots__ = ()
     may_abstain: ClassVar[bool] = True
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
         """See Method. If δ > 0, the limits of the rates of wins and of guesses err with probability error/2 each."""
         delta = self.claim.delta
-        low, high = limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
-        rarely, often = limits(counts.guesses, counts.trials, error / 2)
+        low, high = clopper_pearson_limits(counts.wins, counts.guesses, error if delta == 0 else error / 2)
+        rarely, often = clopper_pearson_limits(counts.guesses, counts.trials, error / 2)
         free = counts.directions * delta / 2
         most, least = (min(1.0, free / rate) if rate > 0 else 1.0 for rate in (rarely, often))
         return epsilon_from_rate(low, most), epsilon_from_rate(high, least)
@@ -162,18 +163,18 @@ class _EpsilonMethod(_RuleMethod[PureDP | ApproximateDP]):
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""
-        counts = imagined(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
-        return self.detectable(ALWAYS, counts, chance)
+        counts = hypothetical_counts(1 / (1 + math.exp(-self.claim.epsilon)), share, self.planned)
+        return self.detectable(ALWAYS_LEFT, counts, chance)
 
-    def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod. The loss is the log-odds of wins, with half a win and half a loss added, less ``free``."""
-        wins, losses = seen.wins + 0.5, seen.losses + 0.5
+    def prospect_of(self, held_out: HeldOutWins) -> Prospect:
+        """See _DistinguisherMethod. The loss is the log-odds of wins, less ``free``, with half a win and half a loss added."""
+        wins, losses = held_out.wins + 0.5, held_out.losses + 0.5
         log_odds, error = math.log(wins / losses), math.sqrt(1 / wins + 1 / losses)
-        free, short, noise = self._falls_short(seen, error)
-        return Prospect(log_odds - free, error, short, noise, wins=seen.wins, losses=seen.losses, free=free)
+        free, short, noise = self._shortfall(held_out, error)
+        return Prospect(log_odds - free, error, short, noise, wins=held_out.wins, losses=held_out.losses, free=free)
 
     @abstractmethod
-    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+    def _shortfall(self, held_out: HeldOutWins, error: float) -> tuple[float, float, float]:
         """Return ``free``, ``short`` and ``noise`` of the Prospect (nats). ``short`` may be infinite.
 
         ``free`` is by how much δ lowers the log-odds. ``error`` is the standard error of the observed log-odds.
@@ -210,31 +211,31 @@ class Guesses(_EpsilonMethod):
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
         return detectable_by_guesses(counts, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
-    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+    def _shortfall(self, held_out: HeldOutWins, error: float) -> tuple[float, float, float]:
         """See _EpsilonMethod. The rate of wins that refutes the claim is computed by the normal approximation."""
         # The fewer guesses, the larger is the share that δ allows for free. So one standard error is taken off.
-        fewest = max(1e-9, seen.guesses - math.sqrt(seen.guesses))
+        fewest = max(1e-9, held_out.guesses - math.sqrt(held_out.guesses))
         epsilon = self.claim.epsilon
-        allowed = rate_of_epsilon(epsilon, self._free(seen.directions, seen.trials, fewest))
-        guesses = seen.guesses * self.planned / seen.trials
+        allowed = rate_of_epsilon(epsilon, self._free(held_out.directions, held_out.trials, fewest))
+        guesses = held_out.guesses * self.planned / held_out.trials
         needed = allowed + z_of(self.alpha) * math.sqrt(max(0.0, allowed * (1 - allowed)) / guesses)
         if not needed < 1:
             return 0.0, math.inf, 0.0
         at_claim, to_refute = (math.log(rate / (1 - rate)) for rate in (allowed, needed))
         return at_claim - epsilon, to_refute - at_claim, 1 / math.sqrt(guesses * needed * (1 - needed))
 
-    def forecast(self, seen: RuleCounts) -> Floats:
-        guesses = seen.guesses
+    def forecast(self, counts: RuleCounts) -> Floats:
+        guesses = counts.guesses
         safe = np.maximum(guesses, 1e-9)
         caution = self.caution
         if self.prior:
-            clear = math.sqrt(seen.trials / (2 * self.prior))
-            caution = min(caution, max(BOLD, clear / CLEARER))
-        cautious = wilson_lower((seen.wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
-        rate = wilson_lower(cautious, guesses * self.planned / seen.trials, z_of(self.alpha))
+            clear = math.sqrt(counts.trials / (2 * self.prior))
+            caution = min(caution, max(BOLD_CAUTION, clear / CAUTION_DIVISOR))
+        cautious = wilson_lower((counts.wins + self.prior) / (safe + 2 * self.prior), guesses, caution)
+        rate = wilson_lower(cautious, guesses * self.planned / counts.trials, z_of(self.alpha))
         if self.claim.delta == 0:
             return log_ratio(rate, 1 - rate)
-        return log_ratio(rate - self._free(seen.directions, seen.trials, safe), 1 - rate)
+        return log_ratio(rate - self._free(counts.directions, counts.trials, safe), 1 - rate)
 
     def _free(self, directions: Rates, trials: int, guesses: Rates) -> Rates:
         """Return the share of the guesses that δ allows a rule to win for free."""
@@ -244,13 +245,13 @@ class Guesses(_EpsilonMethod):
     def claimed(self) -> float:
         return self.claim.epsilon
 
-    def clearance(self, seen: RuleCounts) -> Floats:
+    def clearance(self, counts: RuleCounts) -> Floats:
         """See Forecaster. The rate of wins under the claim is taken to be normal."""
-        guesses = np.maximum(seen.guesses, 1e-9)
-        allowed = rate_of_epsilon(self.claim.epsilon, self._free(seen.directions, seen.trials, guesses))
-        share = self.planned / seen.trials
+        guesses = np.maximum(counts.guesses, 1e-9)
+        allowed = rate_of_epsilon(self.claim.epsilon, self._free(counts.directions, counts.trials, guesses))
+        share = self.planned / counts.trials
         spread = np.sqrt(np.maximum(allowed * (1 - allowed) * guesses * share, 0.0))
-        excess = (seen.wins - allowed * guesses) * share
+        excess = (counts.wins - allowed * guesses) * share
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(allowed < 1, excess / spread - z_of(self.alpha), -np.inf)
 
@@ -260,7 +261,7 @@ class Guesses(_EpsilonMethod):
 
         rate = self.alpha ** (1 / self._wins_planned(wins, trials))
         # The fewer guesses, the larger is the share that δ allows for free. So their number is estimated low.
-        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD))))
+        fewest = float(gammaincinv(wins, ndtr(-min(self.caution, BOLD_CAUTION))))
         free = self._free(directions, trials, max(fewest, 1e-300))
         return math.log((rate - free) / (1 - rate)) if rate > free else -math.inf
 
@@ -272,35 +273,35 @@ class TwoIntervals(_EpsilonMethod):
     name: ClassVar[str] = "two-intervals"
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
-        return two_intervals_epsilon(_one_event(counts), self.claim.delta, self.alpha)
+        return two_intervals_epsilon(_single_event(counts), self.claim.delta, self.alpha)
 
     def profile(self, counts: GuessCounts) -> tuple[tuple[float, float], ...]:
-        event = _one_event(counts)
+        event = _single_event(counts)
         return profile_points(lambda epsilons: two_intervals_deltas(event, epsilons, self.alpha), self.claim.epsilon)
 
     def detectable(self, test: Event, counts: GuessCounts, chance: float) -> float:
-        event = _one_event(counts)
+        event = _single_event(counts)
         return detectable_by_two_intervals(event, self.claim.epsilon, self.claim.delta, self.alpha, chance)
 
-    def _falls_short(self, seen: HeldOut, error: float) -> tuple[float, float, float]:
+    def _shortfall(self, held_out: HeldOutWins, error: float) -> tuple[float, float, float]:
         """See _EpsilonMethod. The bound falls short by the widths of both intervals."""
-        share = self.planned / seen.trials
+        share = self.planned / held_out.trials
         noise = error / math.sqrt(share)
-        allowed = self.claim.delta * self.planned / 2 / max(1.0, seen.wins * share)
+        allowed = self.claim.delta * self.planned / 2 / max(1.0, held_out.wins * share)
         if not allowed < 1:
             return 0.0, math.inf, 0.0
         return -math.log(1 - allowed), z_of(self.alpha / 2) * math.sqrt(2) * noise, noise
 
-    def forecast(self, seen: RuleCounts) -> Floats:
-        half = seen.trials / 2
-        is_left = seen.right_wins + seen.right_losses == 0
-        hits = np.where(is_left, seen.left_wins, seen.right_wins) / half
-        misses = np.where(is_left, seen.left_losses, seen.right_losses) / half
+    def forecast(self, counts: RuleCounts) -> Floats:
+        half = counts.trials / 2
+        is_left = counts.right_wins + counts.right_losses == 0
+        hits = np.where(is_left, counts.left_wins, counts.right_wins) / half
+        misses = np.where(is_left, counts.left_losses, counts.right_losses) / half
         n, z = np.full_like(hits, half), z_of(self.alpha / 2)
         later = np.full_like(hits, self.planned / 2)
         low = wilson_lower(wilson_lower(np.minimum(hits, 1), n, self.caution), later, z)
         high = 1 - wilson_lower(wilson_lower(1 - np.minimum(misses, 1), n, self.caution), later, z)
-        one_event = is_left | (seen.left_wins + seen.left_losses == 0)
+        one_event = is_left | (counts.left_wins + counts.left_losses == 0)
         return np.where(one_event, log_ratio(low - self.claim.delta, high), -np.inf)
 
     def forecast_never_losing(self, wins: int, trials: int, directions: int) -> float:
@@ -312,7 +313,7 @@ class TwoIntervals(_EpsilonMethod):
         return two_intervals_epsilon(Counts(hits, half, 0, half), self.claim.delta, self.alpha)
 
 
-class GaussianGuesses(_RuleMethod[GaussianDP]):
+class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
     """μ by one Clopper-Pearson interval, for rules that never abstain; see :func:`~auditor.bounds.guesses.guess_mu`."""
 
     __slots__ = ()
@@ -320,7 +321,7 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def learn(self, sample: Sample) -> Learned[Event]:
         learned = super().learn(sample)
-        others = tuple(other for one in learned.others if (other := one.decided()) != learned.test.decided())
+        others = tuple(other for event in learned.others if (other := event.decided()) != learned.test.decided())
         return replace(learned, test=learned.test.decided(), others=others)
 
     def bound(self, test: Event, counts: GuessCounts) -> float:
@@ -334,14 +335,14 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. ``share`` has no effect, since the rule never abstains."""
-        return self.detectable(ALWAYS, imagined(0.5, 1.0, self.planned), chance)
+        return self.detectable(ALWAYS_LEFT, hypothetical_counts(0.5, 1.0, self.planned), chance)
 
-    def promised(self, seen: HeldOut) -> Prospect:
-        """See _RuleMethod. The rate of wins is taken to be normal."""
+    def prospect_of(self, held_out: HeldOutWins) -> Prospect:
+        """See _DistinguisherMethod. The rate of wins is taken to be normal."""
         from scipy.special import ndtri
 
-        trials = seen.trials + 1
-        rate = (seen.wins + 0.5) / trials
+        trials = held_out.trials + 1
+        rate = (held_out.wins + 0.5) / trials
         density = math.exp(-(float(ndtri(rate)) ** 2) / 2) / math.sqrt(2 * math.pi)
         error = 2 * math.sqrt(rate * (1 - rate) / trials) / density
         allowed = rate_of_mu(self.claim.mu)
@@ -351,19 +352,19 @@ class GaussianGuesses(_RuleMethod[GaussianDP]):
             short, noise = mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
         return Prospect(mu_from_rate(rate), error, short, noise)
 
-    def interval(self, counts: GuessCounts, error: float) -> Interval:
-        low, high = limits(counts.wins, counts.guesses, error)
+    def interval(self, counts: GuessCounts, error: float) -> Limits:
+        low, high = clopper_pearson_limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
 
-    def forecast(self, seen: RuleCounts) -> Floats:
+    def forecast(self, counts: RuleCounts) -> Floats:
         from scipy.special import ndtri
 
-        wins = seen.wins
-        trials = np.full_like(wins, seen.trials)
+        wins = counts.wins
+        trials = np.full_like(wins, counts.trials)
         cautious = wilson_lower(wins / trials, trials, self.caution)
         rate = wilson_lower(cautious, np.full_like(wins, self.planned), z_of(self.alpha))
         # Counts expected by a curve are fractions, and their sum over blocks is subject to rounding.
-        never_abstains = seen.guesses > seen.trials - 0.5
+        never_abstains = counts.guesses > counts.trials - 0.5
         return np.where(never_abstains, 2 * ndtri(rate), -math.inf)
 
 
@@ -382,7 +383,7 @@ class ProfileTest:
 
     def report(self, counts: ProfileCounts) -> ObservedProfile:
         """Return the events of all points with their counts."""
-        points = tuple(event.report(seen) for event, seen in zip(self.events, counts.points, strict=True))
+        points = tuple(event.report(of_event) for event, of_event in zip(self.events, counts.points, strict=True))
         return ObservedProfile("; ".join(point.description for point in points), points)
 
     def histograms(self, sample: Sample) -> tuple[Histogram, ...]:
@@ -404,23 +405,24 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
     def evidence(self, sample: Sample) -> ManyNumbers:
         """See Method. Return the evidence for all points (ε, δ) of the profile in one list."""
-        return tuple(seen for method in self._methods() for seen in method.evidence(sample))
+        return tuple(numbers for method in self._methods() for numbers in method.evidence(sample))
 
     def joined(self, one: ManyNumbers, other: ManyNumbers) -> ManyNumbers:
-        each = zip(self._methods(), self._of_points(one), self._of_points(other), strict=True)
-        return tuple(seen for method, *looks in each for seen in method.joined(*looks))
+        by_point = zip(self._methods(), self._of_points(one), self._of_points(other), strict=True)
+        return tuple(numbers for method, *pilots in by_point for numbers in method.joined(*pilots))
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """See Method. A loss is given as its excess over the ε of its point."""
         return [
-            one._replace(loss=one.loss - method.claim.epsilon, free=one.free + method.claim.epsilon)
-            for method, seen in zip(self._methods(), self._of_points(evidence), strict=True)
-            for one in method.prospects(seen)
+            prospect._replace(loss=prospect.loss - method.claim.epsilon, free=prospect.free + method.claim.epsilon)
+            for method, of_point in zip(self._methods(), self._of_points(evidence), strict=True)
+            for prospect in method.prospects(of_point)
         ]
 
     def _of_points(self, evidence: ManyNumbers) -> list[ManyNumbers]:
-        each = len(evidence) // len(self.claim.profile)
-        return [evidence[i * each : (i + 1) * each] for i in range(len(self.claim.profile))]
+        points = len(self.claim.profile)
+        kinds = len(evidence) // points
+        return [evidence[i * kinds : (i + 1) * kinds] for i in range(points)]
 
     def simplify(self, test: ProfileTest, sample: Sample, floor: float) -> ProfileTest:
         each = zip(self._methods(), test.events, strict=True)
@@ -428,7 +430,7 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
     def bound(self, test: ProfileTest, counts: ProfileCounts) -> float:
         each = zip(self._methods(), test.events, counts.points, strict=True)
-        return max(method.bound(event, seen) - method.claim.epsilon for method, event, seen in each)
+        return max(method.bound(event, of_event) - method.claim.epsilon for method, event, of_event in each)
 
     def profile(self, counts: ProfileCounts) -> tuple[tuple[float, float], ...]:
         near = max(point.epsilon for point in self.claim.profile)
@@ -436,16 +438,18 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
     def detectable(self, test: ProfileTest, counts: ProfileCounts, chance: float) -> float:
         each = zip(self._methods(), test.events, counts.points, strict=True)
-        return min(method.detectable(event, seen, chance) - method.claim.epsilon for method, event, seen in each)
+        return min(
+            method.detectable(event, of_event, chance) - method.claim.epsilon for method, event, of_event in each
+        )
 
     def foreseen(self, share: float, chance: float) -> float:
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
 
-    def interval(self, counts: ProfileCounts, error: float) -> Interval:
+    def interval(self, counts: ProfileCounts, error: float) -> Limits:
         """See Method. The limits are of the largest excess, and hold for all points together."""
-        methods, each = self._methods(), error / len(counts.points)
-        found = [method.interval(seen, each) for method, seen in zip(methods, counts.points, strict=True)]
-        lows, highs = ([f[i] - m.claim.epsilon for f, m in zip(found, methods, strict=True)] for i in (0, 1))
+        methods, share = self._methods(), error / len(counts.points)
+        limits = [method.interval(of_event, share) for method, of_event in zip(methods, counts.points, strict=True)]
+        lows, highs = ([ends[i] - m.claim.epsilon for ends, m in zip(limits, methods, strict=True)] for i in (0, 1))
         return max(lows), max(highs)
 
     def _methods(self) -> list[Guesses]:
@@ -456,12 +460,11 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 # --- Counts ---
 
 
-def held_out(counts: GuessCounts) -> HeldOut:
-    """Return the counts of a rule on outputs from which it was not learned."""
-    return HeldOut(counts.wins, counts.guesses, counts.trials, counts.directions)
+def _as_wins(evidence: ManyNumbers) -> list[HeldOutWins]:
+    return [HeldOutWins(*map(int, numbers)) for numbers in evidence]
 
 
-def imagined(rate: float, share: float, outputs: int) -> GuessCounts:
+def hypothetical_counts(rate: float, share: float, outputs: int) -> GuessCounts:
     """Return the counts of a two-tailed rule that guesses on this share of the outputs and wins at this rate."""
     half = outputs // 2
     guesses = int(share * half)
@@ -469,14 +472,9 @@ def imagined(rate: float, share: float, outputs: int) -> GuessCounts:
     return GuessCounts(Counts(wins, half, guesses - wins, half), Counts(guesses - wins, half, wins, half))
 
 
-def _one_event(counts: GuessCounts) -> Counts:
-    """Return the counts of a one-tailed rule's event, mirrored if it guesses right."""
-    return counts.left if counts.left.hits_left + counts.left.hits_right > 0 else counts.right.mirrored()
-
-
-def limits(hits: int, trials: int, error: float) -> Interval:
-    """Return Clopper-Pearson limits of a rate, each wrong with probability at most ``error``."""
-    return float(clopper_pearson_lower(hits, trials, error)), float(clopper_pearson_upper(hits, trials, error))
+def _single_event(counts: GuessCounts) -> Counts:
+    """Return the counts of a one-tailed rule's event, with the sides swapped if it guesses right."""
+    return counts.left if counts.left.hits_left + counts.left.hits_right > 0 else counts.right.swap_sides()
 
 
 def log_ratio(above: Floats, below: Floats) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.bounds.one_run import numbers_of_guesses
+from auditor.bounds.one_run import read_guess_numbers
 from auditor.errors import InvalidInputError, how_many
 from auditor.neighbours.domains import Pairs
 
@@ -41,7 +41,7 @@ class Canaries:
             raise InvalidInputError("there are no canaries; at least one is needed")
         if isinstance(self.runs, bool) or not isinstance(self.runs, int) or self.runs < 1:
             raise InvalidInputError(f"runs is {self.runs!r}; it must be an integer of at least 1")
-        self.guesses = numbers_of_guesses(guesses, runs * len(canaries))
+        self.guesses = read_guess_numbers(guesses, runs * len(canaries))
 
     def __str__(self) -> str:
         others = f", in addition to {how_many(len(self.records), 'record')}" if len(self.records) else ""

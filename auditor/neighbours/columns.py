@@ -16,7 +16,7 @@ from auditor.interfaces import FEW_VALUES, Values
 from auditor.neighbours.limits import any_of
 from auditor.neighbours.numbers import Range, spelling
 
-WRITTEN = 'it must be a mapping, such as {"type": "integer", "low": 0, "high": 99}'
+WRITTEN_COLUMN = 'it must be a mapping, such as {"type": "integer", "low": 0, "high": 99}'
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
 # TYPES are the dtypes of each type of column, the default first.
@@ -30,13 +30,13 @@ TYPES: dict[str, tuple[str, ...]] = {
     "text": ("str",),
 }
 BOUNDED = ("number", "integer", "date", "datetime")
-# TEXTS often break programs: empty, blanks, quotes, separators, one letter in two encodings, words for a missing value.
-TEXTS = (
+# HARD_TEXTS often break programs: empty, blanks, quotes, separators, one letter in two encodings, words for a missing value.
+HARD_TEXTS = (
     *("", "a", "A", " ", "a ", "é", "e\u0301", "😀", "0", "1e3"),
     *("nan", "NaN", "null", "None", '"', "'", ",", "\n", "\x00"),
 )
-# A sum of a few floats LARGE still changes if 1 is added; a sum of their squares does not.
-LARGE = 2**50
+# A sum of a few floats LARGE_FLOAT still changes if 1 is added; a sum of their squares does not.
+LARGE_FLOAT = 2**50
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Column(Values):
         """Return the column that is ``given`` as a mapping; ``name`` is for errors."""
         keys = [field.name for field in fields(cls)]
         if not isinstance(given, Mapping):
-            raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN}')
+            raise InvalidInputError(f'column "{name}" is {visible(repr(given), 200)}; {WRITTEN_COLUMN}')
         require_known(f'column "{name}" has the key', given, keys)
         if "type" not in given:
             raise InvalidInputError(f'column "{name}" lacks its type; allowed: {", ".join(TYPES)}')
@@ -201,12 +201,12 @@ class Column(Values):
         if self.type == "boolean":
             return [False, True]
         if self.type == "text":
-            return [TEXTS[1], *TEXTS]
+            return [HARD_TEXTS[1], *HARD_TEXTS]
         ends, (least, greatest) = self._range(), self._limits()
         low, high = ends.low, ends.high
         plainest = {"date": _days("2000-01-01"), "datetime": _microseconds("2000-01-01T00:00:00")}.get(self.type, 0)
         marks = [ends.nearest(plainest), high, low, ends.middle, 1, -1, low + 1, high - 1]
-        marks += [LARGE] * (self.type in ("number", "integer"))
+        marks += [LARGE_FLOAT] * (self.type in ("number", "integer"))
         # Without bounds, the range leaves out the largest floats, since the difference of its ends must be a float.
         marks += [least] * (self.low is None) + [greatest] * (self.high is None)
         return [self._value(mark) for mark in marks if low <= mark <= high or mark in (least, greatest)]
@@ -287,8 +287,8 @@ class Column(Values):
 
 @functools.lru_cache(maxsize=1024)
 def _first(column: Column) -> tuple[Any, ...]:
-    found = [*column.ordinary(), *column.odd()]
-    return tuple({repr(value): value for value in found}.values())
+    values = [*column.ordinary(), *column.odd()]
+    return tuple({repr(value): value for value in values}.values())
 
 
 def _is_finite(value: Any) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from auditor.door import outcome, told
 from auditor.errors import CodeError, InvalidInputError
+from auditor.foreign_code import describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.limits import any_of, ends
 from auditor.neighbours.numbers import Number, Range
@@ -26,14 +26,14 @@ MOST_CORNERS = 400
 # The largest number of simplest pairs: enough for a hundred values, each alone and next to an equal one.
 MOST_SIMPLE = 256
 # The largest number of numbers in one data set. The corners alone are several hundred data sets.
-MOST_NUMBERS = 1_000_000
+MOST_CELLS_OF_DATA = 1_000_000
 
 
 def require_memory(name: str, given: str, numbers: int) -> None:
     """Raise InvalidInputError if data sets have too many ``numbers``; ``given`` is the size of the setting ``name``."""
-    if numbers > MOST_NUMBERS:
+    if numbers > MOST_CELLS_OF_DATA:
         raise InvalidInputError(
-            f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_NUMBERS:,} are allowed: a search "
+            f"{name} {given}: a data set then has up to {numbers:,} numbers. At most {MOST_CELLS_OF_DATA:,} are allowed: a search "
             "holds hundreds of data sets. Write larger ones as pairs, or let a generator yield them"
         )
 
@@ -113,10 +113,10 @@ class Value(Domain):
         yield from filter(None, itertools.starmap(self._pair_unless_equal, tried))
 
     def own(self, left: Any, right: Any) -> Pair | None:
-        known = {repr(plain(value)): value for value in self.values}
-        sides = [known.get(repr(side), side) for side in (left, right)]
+        by_text = {repr(plain(value)): value for value in self.values}
+        sides = [by_text.get(repr(side), side) for side in (left, right)]
         is_own = all(
-            repr(plain(side)) in known or (self._range is not None and self._range.has(side)) for side in sides
+            repr(plain(side)) in by_text or (self._range is not None and self._range.has(side)) for side in sides
         )
         return self._pair_unless_equal(*sides) if is_own else None
 
@@ -147,10 +147,10 @@ class Pairs(Domain):
     @classmethod
     def only(cls, left: Any, right: Any, domain: Domain) -> "Pairs":
         """Return a domain of one pair, with the relation and the form of data sets of ``domain``."""
-        one = cls([(left, right)])
-        one._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
-        one.relation = one._pairs[0].relation
-        return one
+        single = cls([(left, right)])
+        single._pairs = [replace(domain.corners()[0], left=left, right=right, origin=None)]
+        single.relation = single._pairs[0].relation
+        return single
 
     def __str__(self) -> str:
         return "the pair given" if len(self._pairs) == 1 else f"the {len(self._pairs):,} pairs given"
@@ -256,7 +256,7 @@ class Valid(Domain):
 
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
         changed = (self._if_valid(self.domain.mutate(pair, rng)) for _ in range(100))
-        return next((one for one in changed if one is not None), pair)
+        return next((changed_pair for changed_pair in changed if changed_pair is not None), pair)
 
     def between(self, one: Pair, other: Pair) -> Pair | None:
         return self._if_valid(self.domain.between(one, other))
@@ -273,10 +273,10 @@ class Valid(Domain):
     def _accepts(self, pair: Pair) -> bool:
         for side in get_args(Side):
             dataset = pair.dataset(side)
-            is_valid = outcome(lambda dataset=dataset: bool(self.is_valid(dataset)))
+            is_valid = result_or_error(lambda dataset=dataset: bool(self.is_valid(dataset)))
             if isinstance(is_valid, BaseException):
                 raise CodeError(
-                    f"the function that says which data sets are valid raised {told(is_valid)}; it must return true "
+                    f"the function that says which data sets are valid raised {describe_error(is_valid)}; it must return true "
                     f"or false for each data set of the domain, such as {pair.code(side)}"
                 ) from is_valid
             if not is_valid:

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from auditor.neighbours.pair import plain
-from auditor.neighbours.scripts import Asked
+from auditor.neighbours.scripts import ScriptedData
 
 # That a data set has CROWD or more equal records is a fact.
 CROWD = 15
@@ -33,7 +33,7 @@ def facts_of(dataset: Any) -> frozenset[Fact]:
     ['a certain last record, 3', 'a certain size, 2', 'a certain value, 3', 'a duplicate', 'a prime size',
      'two certain records in a row, (3, 3)']
     """
-    if isinstance(dataset, Asked):
+    if isinstance(dataset, ScriptedData):
         return facts_of(dataset["data"])
     data = plain(dataset)
     if not isinstance(data, list):
@@ -78,5 +78,5 @@ def _hashable(value: Any) -> Hashable:
     if isinstance(value, list):
         return tuple(map(_hashable, value))
     if isinstance(value, Mapping):
-        return tuple(_hashable(one) for one in value.values())
+        return tuple(_hashable(item) for item in value.values())
     return str(value) if isinstance(value, float) and math.isnan(value) else value

@@ -1,12 +1,10 @@
-"""How a frame is passed to a mechanism: rows, columns, pandas, polars, Arrow or CSV.
+"""How a frame is passed to a mechanism: as rows, or as a frame of pandas or polars.
 
 One thing has four names: a container here, ``form=`` of a Frame in Python, ``as:`` in YAML, and for a Pair a TableForm
 (its DataForm). A pair holds rows, each a dict of plain values. Types follow from the columns and never from the values,
 since they must not reveal the side. Each library is an extra, imported when its container is made.
 """
 
-import csv
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ import numpy as np
 from auditor.errors import InvalidInputError, require_known
 from auditor.neighbours.columns import FLOATS, INTEGERS, Column
 from auditor.neighbours.pair import DataForm
-from auditor.strangers import in_words
+from auditor.untrusted_files import floats_as_words
 
 Columns = Mapping[str, Column]
 ColumnLists = Mapping[str, list[Any]]
@@ -62,7 +60,7 @@ class TableForm(DataForm):
 def _value(column: Column, value: Any) -> Any:
     """Return the value of a column, which may come from a report: JSON has NaN and infinities as text."""
     if column.type in ("text", "categorical"):
-        return in_words(value)
+        return floats_as_words(value)
     return float(value) if column.type == "number" and value is not None else value
 
 
@@ -85,27 +83,14 @@ def _array_of(column: Column, values: Sequence[Any]) -> Any:
     keeps_null = kind in FLOATS or kind.startswith("datetime")
     if kind in ("object", "str") or (column.null and not keeps_null):
         # A text dtype has a width, which would depend on the values.
-        found = np.empty(len(values), object)
-        found[:] = values
-        return found
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
     return np.array(values, kind)
 
 
 def _rows(columns: Columns, values: ColumnLists) -> list[dict[str, Any]]:
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
-
-
-def _arrays(columns: Columns, values: ColumnLists) -> dict[str, Any]:
-    return {name: _array_of(column, values[name]) for name, column in columns.items()}
-
-
-def _csv(columns: Columns, values: ColumnLists) -> str:
-    """Return CSV text with a header; missing values are empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*values.values(), strict=True))
-    return text.getvalue()
 
 
 def _pandas(columns: Columns, values: ColumnLists) -> Any:
@@ -126,8 +111,8 @@ def _series(column: Column, values: list[Any]) -> Any:
         return pandas.Series(values, dtype=own)
     if kind == "str":
         return pandas.Series(values, dtype="str" if int(pandas.__version__.split(".")[0]) >= 3 else "object")
-    found = _array_of(column, values)
-    return pandas.Series(found.astype("datetime64[s]") if kind == "datetime64[D]" else found)
+    array = _array_of(column, values)
+    return pandas.Series(array.astype("datetime64[s]") if kind == "datetime64[D]" else array)
 
 
 def _pandas_code(built: Any) -> str:
@@ -137,8 +122,10 @@ def _pandas_code(built: Any) -> str:
         else f"{name!r}: {str(kind)!r}"
         for name, kind in built.dtypes.items()
     ]
-    held = {name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()}
-    return f"pandas.DataFrame({_spelled(held)}).astype({{{', '.join(types)}}})"
+    columns_of_objects = {
+        name: column.astype(object).where(column.notna(), None).tolist() for name, column in built.items()
+    }
+    return f"pandas.DataFrame({_spelled(columns_of_objects)}).astype({{{', '.join(types)}}})"
 
 
 def _polars(columns: Columns, values: ColumnLists) -> Any:
@@ -163,37 +150,14 @@ def _polars_code(built: Any) -> str:
     return f"polars.DataFrame({_spelled(built.to_dict(as_series=False))}, {{{schema}}})"
 
 
-def _arrow(columns: Columns, values: ColumnLists) -> Any:
-    import pyarrow
-
-    def type_of(column: Column) -> Any:
-        kind = _kind_of(column)
-        if column.stored_as == "category":
-            return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-        if column.type == "datetime":
-            return pyarrow.timestamp(column.stored_as)
-        names = {"bool": "bool_", "str": "string", "datetime64[D]": "date32", "object": "string"}
-        return getattr(pyarrow, names.get(kind, kind))()
-
-    schema = pyarrow.schema([(name, type_of(column)) for name, column in columns.items()])
-    return pyarrow.table(_read(columns, values), schema)
-
-
-def _arrow_code(built: Any) -> str:
-    category = "pyarrow.dictionary(pyarrow.int32(), pyarrow.string())"
-    types = [category if str(kind).startswith("dictionary") else repr(str(kind)) for kind in built.schema.types]
-    schema = ", ".join(f"({name!r}, {kind})" for name, kind in zip(built.schema.names, types, strict=True))
-    return f"pyarrow.table({_spelled(built.to_pydict())}).cast(pyarrow.schema([{schema}]))"
-
-
 def _read(columns: Columns, values: ColumnLists) -> dict[str, list[Any]]:
     """Return the values, with dates and times as Python objects, and categories as text."""
     readers: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "datetime": datetime.fromisoformat}
-    found = {}
+    as_lists = {}
     for name, column in columns.items():
         read = str if column.stored_as == "category" else readers.get(column.type)
-        found[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
-    return found
+        as_lists[name] = values[name] if read is None else [None if v is None else read(v) for v in values[name]]
+    return as_lists
 
 
 def _spelled(values: Any) -> str:
@@ -213,7 +177,6 @@ def _spelled(values: Any) -> str:
 # ``as:``), neighbours/pair.py (``rows_of`` turns a container back into rows), config/scaffold.py (proposes one).
 CONTAINERS = {
     "rows": Container("lists of dicts", _rows, _spelled, is_json=True),
-    "columns": Container("dicts of NumPy arrays", _arrays, _spelled),
     "pandas": Container("pandas DataFrames", _pandas, _pandas_code, "pandas"),
     "polars": Container("polars DataFrames", _polars, _polars_code, "polars"),
     "lazy": Container(
@@ -222,13 +185,19 @@ CONTAINERS = {
         lambda built: f"{_polars_code(built.collect())}.lazy()",
         "polars",
     ),
-    "arrow": Container("Arrow tables", _arrow, _arrow_code, "pyarrow"),
-    "csv": Container("CSV text", _csv, _spelled, is_json=True),
+}
+# Containers of earlier versions, and what to write instead: the libraries convert their frames in one call.
+INSTEAD = {
+    "columns": "write `as: pandas`; of its frame, `{name: frame[name].to_numpy() for name in frame}` is a dict of NumPy arrays",
+    "arrow": "write `as: polars`; `frame.to_arrow()` makes an Arrow table of its frame",
+    "csv": "write `as: pandas`; `frame.to_csv(index=False)` makes CSV text of its frame. A program receives `as: rows`",
 }
 
 
 def form_named(name: str, columns: Columns) -> TableForm:
     """Return the form called ``name``. Raises InvalidInputError if it is unknown or its library is not installed."""
+    if instead := INSTEAD.get(name):
+        raise InvalidInputError(f"as is {name}, which is gone; {instead}")
     require_known("as is", [name], CONTAINERS)
     library = CONTAINERS[name].library
     if library and find_spec(library) is None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known, visible
-from auditor.neighbours.columns import LARGE, Column
+from auditor.neighbours.columns import LARGE_FLOAT, Column
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
@@ -22,9 +22,9 @@ from auditor.neighbours.table import TURNED, Move, Rows, Table, size_range
 
 T = TypeVar("T")
 # The numbers of rows (or of persons, with the fewest rows each) of the corners, in addition to the fewest and the most.
-SIZES = (1, 2, 3, 10, 30)
-ORDERS = ("kept", "shuffled")
-END, FIRST = (1.0, None), (0.0, None)  # places at the end and at the beginning, as in _Change.at
+CORNER_ROWS = (1, 2, 3, 10, 30)
+ROW_ORDERS = ("kept", "shuffled")
+AT_END, AT_START = (1.0, None), (0.0, None)  # places at the end and at the beginning, as in _Change.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Change:
 
     comes: Rows
     goes: Rows
-    at: tuple[float, float | None] = END  # the places of the first row and, if rows are spread, of the last row
+    at: tuple[float, float | None] = AT_END  # the places of the first row and, if rows are spread, of the last row
     swaps: bool = False
 
 
@@ -51,8 +51,7 @@ class Frame(Table):
         unit: what is added, removed or substituted: a "person" with all rows (the default if there is an id), or a "row".
         order: "kept", or "shuffled" if neighbours may have their rows in any order.
         distance: how many rows or persons the data sets of a pair may be apart (group privacy).
-        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), columns (a dict of arrays), pandas,
-            polars, lazy (polars), arrow, or csv (text).
+        form: how the frame is passed, ``as`` in YAML: rows (a list of dicts), pandas, polars, or lazy (polars).
 
     Raises InvalidInputError if the arguments contradict each other, or no pair is possible.
     """
@@ -83,7 +82,7 @@ class Frame(Table):
         require_memory("size", f"goes to {self._size.high:,}", int(self._size.high) * (len(self.columns) + 1))
         unit = self.unit or ("person" if self.id else "row")
         require_known("unit is", [unit], ("person", "row"))
-        require_known("order is", [self.order], ORDERS)
+        require_known("order is", [self.order], ROW_ORDERS)
         if self.id is None and (unit == "person" or self.rows_per_person is not None):
             raise InvalidInputError(
                 "`unit: person` and `rows_per_person` need an `id`: the column that says whose row it is"
@@ -97,9 +96,9 @@ class Frame(Table):
         # The number of rows that both sides have. Under substitute, each side has ``own`` rows besides.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
-        held = {self.id: Column("integer")} if self.id else {}
-        self._names = [*held, *self._columns]
-        self._form = form_named(self.form, {**held, **self._columns})
+        id_column = {self.id: Column("integer")} if self.id else {}
+        self._names = [*id_column, *self._columns]
+        self._form = form_named(self.form, {**id_column, **self._columns})
         self._values = list(self._columns.values())
         self._usual = tuple(column.usual() for column in self._values)
         self._special, self._kinds = self._special_rows(), self._kind_rows()
@@ -125,7 +124,7 @@ class Frame(Table):
         unit = "person" if self._by_person else "row"
         apart = {"distance": {"high": self.distance}, "relation": str(self._relation), "unit": unit}
         of_person = {"id": self.id, "rows_per_person": counts(self._each)} if self.id else {}
-        orders = [order for order in ORDERS if order in ("kept", self.order)]
+        orders = [order for order in ROW_ORDERS if order in ("kept", self.order)]
         return {"columns": columns, "size": counts(self._size), **of_person, **apart, "orders": orders}
 
     def _read(self, record: Any) -> Row:
@@ -165,7 +164,7 @@ class Frame(Table):
         each, groups = int(self._each.low), self._groups
         most = int(self._each.high) * self._by_person * self.distance
         low, high = int(self._shared.low), int(self._size.high)
-        sizes = dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in SIZES)))
+        sizes = dict.fromkeys((low, 10 * each, high - max(1, most), *(each * n for n in CORNER_ROWS)))
         fits = [n for n in sizes if n in self._shared]
         few = sorted(n for n in fits if n <= low + 2 * each)
         # The number of others in a crowd is prime, since some mechanisms work in blocks.
@@ -182,7 +181,7 @@ class Frame(Table):
         both = itertools.product((crowd, 10 * each), self._changes(self._usual))
         several = (self._applied([self._usual] * n, change) for n, change in both)
         # The size below each is tried as well, since a mechanism may cap or test the size at a round number.
-        near = sorted({each * (size - less) for size in SIZES for less in (0, 1)})
+        near = sorted({each * (size - less) for size in CORNER_ROWS for less in (0, 1)})
         alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
         return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
@@ -190,7 +189,7 @@ class Frame(Table):
     def _among_equals(self, n: int) -> list[Pair | None]:
         """Return pairs of n usual rows to which a person comes with a usual row, or with a row of another group."""
         other = self._groups[min(1, len(self._groups) - 1)]
-        changes = [replace(self._changes(row)[0], at=at) for row, at in ((self._usual, END), (other, FIRST))]
+        changes = [replace(self._changes(row)[0], at=at) for row, at in ((self._usual, AT_END), (other, AT_START))]
         return [self._applied([self._usual] * n, change) for change in changes]
 
     def _among(self, n: int) -> Iterator[Pair | None]:
@@ -201,7 +200,7 @@ class Frame(Table):
         """
         usual, *ends = self._special[:4]
         each = self._columns.values()
-        large = tuple(LARGE if LARGE in column.ordinary() else column.usual() for column in each)
+        large = tuple(LARGE_FLOAT if LARGE_FLOAT in column.ordinary() else column.usual() for column in each)
         odd = [column.odd()[:1] for column in each]
         columns = [column.ordinary()[1:3] + some for column, some in zip(each, odd, strict=True)]
         marked = [with_value(usual, place, value) for place, values in enumerate(columns) for value in values]
@@ -228,7 +227,7 @@ class Frame(Table):
             for base in _distinct_rows([alike, *self._mixed(n)]) if everywhere else [alike]:
                 for change in self._changes(row):
                     yield self._applied(base, change)
-                    for at in (FIRST, (0.5, None), (0.0, 1.0)) if everywhere and n else ():
+                    for at in (AT_START, (0.5, None), (0.0, 1.0)) if everywhere and n else ():
                         yield self._applied(base, replace(change, at=at))
                     for other in TURNED if turned and n > 1 else ():
                         yield self._applied(base, change, other)
@@ -284,11 +283,11 @@ class Frame(Table):
 
     def _kind_rows(self, *, integers: bool = True) -> list[Row]:
         """Return a row for each value of columns with few values; with ``integers``, also of small integer ranges."""
-        found = [self._usual]
+        rows = [self._usual]
         for place, column in enumerate(self._columns.values()):
             if integers or column.type != "integer" or column.choices is not None:
-                found += [with_value(self._usual, place, value) for value in column.few()]
-        return _distinct_rows(found)
+                rows += [with_value(self._usual, place, value) for value in column.few()]
+        return _distinct_rows(rows)
 
 
 def _distinct_rows(rows: Iterable[T]) -> list[T]:

@@ -7,7 +7,7 @@ of the data sets. A list holds all possible values. A text or a number must be e
 from collections.abc import Iterable
 from typing import Any
 
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.errors import short
 from auditor.neighbours.numbers import Range
 from auditor.neighbours.pair import plain
@@ -28,9 +28,10 @@ def has_all(wide: Any, narrow: Any) -> bool:
         case dict(), dict():
             return all(key in narrow and _allows(key, limit, narrow[key]) for key, limit in wide.items())
         case list(), list():
-            known = {one for one in wide if isinstance(one, str)}
+            words = {item for item in wide if isinstance(item, str)}
             return all(
-                one in known if isinstance(one, str) else any(has_all(other, one) for other in wide) for one in narrow
+                item in words if isinstance(item, str) else any(has_all(other, item) for other in wide)
+                for item in narrow
             )
         case _:
             return type(wide) is type(narrow) and bool(wide == narrow)
@@ -57,5 +58,5 @@ def counts(of: Range) -> dict[str, Any]:
 
 def any_of(values: Iterable[Any]) -> list[str]:
     """Return the sorted texts of the different values. A long text is replaced by a digest."""
-    texts = sorted({short(repr(with_significant_digits(plain(value)))) for value in values})
+    texts = sorted({short(repr(round_floats(plain(value)))) for value in values})
     return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], short(repr(texts[MOST_LISTED:]))]

@@ -82,10 +82,10 @@ class Range:
         """
         if self.integer:
             return list(range(int(self.low), int(self.high) + 1)) if self.high - self.low < most else []
-        found = [float(self.low)]
-        while found[-1] < self.high and len(found) <= most:
-            found.append(math.nextafter(found[-1], math.inf))
-        return list[Number](found) if len(found) <= most else []
+        floats = [float(self.low)]
+        while floats[-1] < self.high and len(floats) <= most:
+            floats.append(math.nextafter(floats[-1], math.inf))
+        return list[Number](floats) if len(floats) <= most else []
 
     def draw(self, rng: np.random.Generator) -> Number:
         """Draw uniformly or, with probability one half, uniformly in the logarithm of the distance from ``low``."""
@@ -111,15 +111,15 @@ class Range:
         [0, 1, 100, 140, 130, 68, 102, 119, 128, 132, 134, 135, 136]
         """
         goal = self.nearest(0)
-        found: list[Number] = [goal, self.low, self.high, goal + 1, goal - 1]
+        candidates: list[Number] = [goal, self.low, self.high, goal + 1, goal - 1]
         for digits in range(1, 17):
             unit = Fraction(10) ** (math.floor(math.log10(abs(value))) + 1 - digits) if value else Fraction(1)
-            found += [round(Fraction(value) / unit) * unit, math.trunc(Fraction(value) / unit) * unit]  # type: ignore[list-item]
+            candidates += [round(Fraction(value) / unit) * unit, math.trunc(Fraction(value) / unit) * unit]  # type: ignore[list-item]
         step = Fraction(value) - Fraction(goal)
         while abs(step) >= 1:
             step /= 2
-            found.append(math.trunc(Fraction(value) - step))
-        inside = (x for x in found if x in self and (not self.integer or x == int(x)))
+            candidates.append(math.trunc(Fraction(value) - step))
+        inside = (x for x in candidates if x in self and (not self.integer or x == int(x)))
         typed = dict.fromkeys(int(x) if self.integer else float(x) for x in inside)
         return [x for x in typed if spelling(x) < spelling(value)]
 

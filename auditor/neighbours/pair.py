@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, overload
 import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known
-from auditor.neighbours.scripts import is_dialogue, script_words
-from auditor.strangers import LONGEST_NUMBER
+from auditor.neighbours.scripts import describe_script, is_dialogue
+from auditor.untrusted_files import LONGEST_NUMBER
 
 T = TypeVar("T")
 Side = Literal["left", "right"]
@@ -132,8 +132,9 @@ class Pair:
         return {"left": plain(self.left), "right": plain(self.right), "relation": str(self.relation)}
 
 
-SINGLE = frozenset({float, str, bool, type(None)})  # types of values that ``plain`` leaves, like integers below LONG
-LONG = 10**LONGEST_NUMBER
+# Values of these types are left by ``plain``, as are integers below LEAST_LONG.
+SINGLE = frozenset({float, str, bool, type(None)})
+LEAST_LONG = 10**LONGEST_NUMBER
 
 
 def plain(data: Any) -> Any:
@@ -153,13 +154,13 @@ def plain(data: Any) -> Any:
     if isinstance(data, list | tuple):
         # A search calls this for every record of thousands of pairs, and most records are single values.
         return [
-            item if type(item) in SINGLE or (type(item) is int and -LONG < item < LONG) else plain(item)
+            item if type(item) in SINGLE or (type(item) is int and -LEAST_LONG < item < LEAST_LONG) else plain(item)
             for item in data
         ]
     if isinstance(data, dict):
         return {str(plain(key) if type(key) is int else key): plain(item) for key, item in data.items()}
     if isinstance(data, bool | int | float | str):
-        return hex(data) if isinstance(data, int) and not -LONG < data < LONG else data
+        return hex(data) if isinstance(data, int) and not -LEAST_LONG < data < LEAST_LONG else data
     rows = rows_of(data)
     return rows if isinstance(rows, list) else repr(data)
 
@@ -191,7 +192,7 @@ def pair_words(pair: Pair | None) -> str:
     left, right = entry["left"], entry["right"]
     if is_dialogue(left):
         other = Pair(left["data"], right["data"] if right else None, pair.relation)
-        return f"{pair_words(other)}, asked {script_words(left['ask'])}"
+        return f"{pair_words(other)}, asked {describe_script(left['ask'])}"
     if pair.relation is Relation.ALONE:
         return data_words(left)
     return f"{data_words(left, near=right)} and {data_words(right, near=left)}"
@@ -323,12 +324,12 @@ def aligned(left: Sequence[Row], right: Sequence[Row], relation: Relation) -> li
 
 def distinct(pairs: Iterable[Pair | None], most: int | None = None) -> list[Pair]:
     """Return the pairs without None and without repetitions, in their order; at most ``most`` of them."""
-    found: dict[str, Pair] = {}
+    by_key: dict[str, Pair] = {}
     for pair in filter(None, pairs):
-        if len(found) == most:
+        if len(by_key) == most:
             break
-        found.setdefault(pair.key(), pair)
-    return list(found.values())
+        by_key.setdefault(pair.key(), pair)
+    return list(by_key.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +346,8 @@ class Lazy(Sequence[T]):
     def __getitem__(self, place: slice) -> Self: ...
 
     def __getitem__(self, place: int | slice) -> T | Self:
-        found = self.numbers[place]
-        return self.item(found) if isinstance(found, int) else replace(self, numbers=found)
+        at_place = self.numbers[place]
+        return self.item(at_place) if isinstance(at_place, int) else replace(self, numbers=at_place)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -374,6 +375,6 @@ def _is_shown_in_full(data: Any) -> bool:
         return all(isinstance(key, str) for key in data) and all(map(_is_shown_in_full, data.values()))
     if isinstance(data, list | tuple):
         return all(map(_is_shown_in_full, data))
-    if isinstance(data, int) and not -LONG < data < LONG:
+    if isinstance(data, int) and not -LEAST_LONG < data < LEAST_LONG:
         raise InvalidInputError(f"a data set holds an integer of over {LONGEST_NUMBER:,} digits, the limit")
     return data is None or isinstance(data, bool | int | float | str)

@@ -22,8 +22,8 @@ from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
 from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
 # The sizes of the corners: small sizes, near which most mechanisms change their behaviour, and powers of ten.
-SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
-CONTAINERS = ("array", "list")
+CORNER_SIZES = (0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
+RECORD_CONTAINERS = ("array", "list")
 NEEDED = (
     "a records domain needs either record: {low, high}, or record: {choices}, or columns: [{low, high}, {choices}, ...], "
     "and not both"
@@ -58,10 +58,10 @@ class RecordValues(Values):
                 raise InvalidInputError(
                     f"record is {visible(repr(record), 200)}; it must be the two ends, [low, high]; give single values by `choices`"
                 )
-            found = Range.of("record", record, integer)
-            if integer and not found.has_integer_ends:
-                raise InvalidInputError(f"record goes from {found.low} to {found.high}; both must be integers here")
-            return cls(tuple(found.ladder()), found)
+            numbers = Range.of("record", record, integer)
+            if integer and not numbers.has_integer_ends:
+                raise InvalidInputError(f"record goes from {numbers.low} to {numbers.high}; both must be integers here")
+            return cls(tuple(numbers.ladder()), numbers)
         if not choices:
             raise InvalidInputError("choices are empty; a record needs a value")
         for choice in choices:
@@ -91,8 +91,8 @@ class RecordValues(Values):
         """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
         values = [self.marks[0], self.marks[-1]]
         if self.range is not None and self.range.low < 0 < self.range.high:
-            one = 1 if self.range.integer else 1.0
-            values.insert(1, one if self.range.high >= 1 else values[1])
+            unit = 1 if self.range.integer else 1.0
+            values.insert(1, unit if self.range.high >= 1 else values[1])
         return list(dict.fromkeys(values))
 
     def first(self) -> list[Any]:
@@ -155,7 +155,7 @@ class Records(Table):
         low, high = self._size.low, self._size.high
         self._set_relation(self.relation, self.distance)
         require_memory("size", f"goes to {high:,}", int(high) * len(self._columns))
-        require_known("container is", [self.container], CONTAINERS)
+        require_known("container is", [self.container], RECORD_CONTAINERS)
         self._corners = self._list_corners()
         if not self._corners:
             raise InvalidInputError(
@@ -203,8 +203,8 @@ class Records(Table):
     def _shown(self, left: Rows, right: Rows, container: str | None = None) -> Pair:
         if (container or self.container) == "list":
             # Tuples become lists, as in JSON, so that pairs read back from a report are equal to these.
-            one, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
-            return Pair(one, other, self._relation)
+            first, other = ([list(r) if isinstance(r, tuple) else r for r in side] for side in (left, right))
+            return Pair(first, other, self._relation)
         marks = itertools.chain.from_iterable(column.marks for column in self._columns)
         numbers = isinstance(self.columns, int | None) or all(isinstance(mark, bool | int | float) for mark in marks)
         form = Arrays(() if self._is_single else (len(self._columns),), "" if numbers else "object")
@@ -223,13 +223,13 @@ class Records(Table):
     def _list_corners(self) -> list[Pair]:
         # The data sets are patterns of records at the ends of the range, changed at the first, middle and last place.
         low, high = int(self._size.low), int(self._size.high)
-        sizes = sorted({n for n in (*SIZES, low + 1, high - 1, low, high) if n in self._size})
+        sizes = sorted({n for n in (*CORNER_SIZES, low + 1, high - 1, low, high) if n in self._size})
         moves = self._corner_moves()
         # Small sizes of all patterns come first. The pairs of the largest size are always kept.
         largest = self._distinct((base, move) for base in self._patterns(sizes[-1]) for move in moves)
         smaller = self._distinct((base, move) for n in sizes[:-1] for base in self._patterns(n) for move in moves)
         # The size below each is tried as well, since a mechanism may cap or test the size at a round number.
-        marks = [n for n in SIZES if n in self._size]
+        marks = [n for n in CORNER_SIZES if n in self._size]
         near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
         first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
         if not self._grows and high > 0:

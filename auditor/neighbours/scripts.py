@@ -23,16 +23,16 @@ from auditor.errors import InvalidInputError, require_known
 
 # LAST_ANSWER stands in a question for the last answer.
 LAST_ANSWER = {"answer": "last"}
-WITHOUT_NUMBER = ("refused", "answered")
+PLAIN_CONDITIONS = ("refused", "answered")
 
 
-class Unasked(Enum):
-    """Stands for the question of a step without "else" if the condition fails. It stays one object when pickled."""
+class NoQuestion(Enum):
+    """Stands for the question of a step without "else" whose condition fails. It stays one object when pickled."""
 
-    NOTHING = 0
+    NO_QUESTION = 0
 
 
-NOTHING = Unasked.NOTHING
+NO_QUESTION = NoQuestion.NO_QUESTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class IfAnswer:
     def holds(self, answer: Any) -> bool:
         """Return whether the answer fulfils the condition."""
         refused = answer is None or isinstance(answer, BaseException)
-        if self.kind in WITHOUT_NUMBER:
+        if self.kind in PLAIN_CONDITIONS:
             return refused == (self.kind == "refused")
-        number = None if refused else number_in(answer)
+        number = None if refused else first_number(answer)
         if number is None:
             return False
         return number > self.threshold if self.kind == "above" else number <= self.threshold
 
-    def written(self) -> Any:
+    def to_data(self) -> Any:
         """Return the condition as it stands in a script."""
-        return self.kind if self.kind in WITHOUT_NUMBER else {self.kind: self.threshold}
+        return self.kind if self.kind in PLAIN_CONDITIONS else {self.kind: self.threshold}
 
     def __str__(self) -> str:
-        number = "" if self.kind in WITHOUT_NUMBER else f" {self.threshold:g}"
+        number = "" if self.kind in PLAIN_CONDITIONS else f" {self.threshold:g}"
         return f"is {self.kind.replace('_', ' ')}{number}" if number else f"was {self.kind}"
 
 
@@ -70,38 +70,38 @@ class ScriptStep:
 
     ask: Any
     when: IfAnswer | None = None
-    otherwise: Any = NOTHING
+    otherwise: Any = NO_QUESTION
     session: int = 1
 
-    def written(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the step as it stands in a script."""
-        found = {"ask": self.ask}
+        entries = {"ask": self.ask}
         if self.when is not None:
-            found["if"] = self.when.written()
-            if self.otherwise is not NOTHING:
-                found["else"] = self.otherwise
-        return found if self.session == 1 else {**found, "session": self.session}
+            entries["if"] = self.when.to_data()
+            if self.otherwise is not NO_QUESTION:
+                entries["else"] = self.otherwise
+        return entries if self.session == 1 else {**entries, "session": self.session}
 
     def question(self, last: Any) -> Any:
-        """Return the question after the ``last`` answer, or NOTHING. The session may change the returned question."""
-        asked = self.ask if self.when is None or self.when.holds(last) else self.otherwise
-        return _with_answer(asked, last) if isinstance(asked, dict | list) else asked
+        """Return the question after the ``last`` answer, or NO_QUESTION. The session may change the returned question."""
+        question = self.ask if self.when is None or self.when.holds(last) else self.otherwise
+        return _insert_answer(question, last) if isinstance(question, dict | list) else question
 
     def __str__(self) -> str:
         where = "" if self.session == 1 else f" in session {self.session}"
         if self.when is None:
-            return f"{question_words(self.ask)}{where}"
-        other = "" if self.otherwise is NOTHING else f", else {question_words(self.otherwise)}"
-        return f"{question_words(self.ask)} if the last answer {self.when}{other}{where}"
+            return f"{describe_question(self.ask)}{where}"
+        other = "" if self.otherwise is NO_QUESTION else f", else {describe_question(self.otherwise)}"
+        return f"{describe_question(self.ask)} if the last answer {self.when}{other}{where}"
 
 
 Script = tuple[ScriptStep, ...]
 
 
-def number_in(answer: Any) -> float | None:
+def first_number(answer: Any) -> float | None:
     """Return the first number in an answer; None if the answer has no number.
 
-    >>> number_in({"count": 2}), number_in([True]), number_in("no")
+    >>> first_number({"count": 2}), first_number([True]), first_number("no")
     (2.0, 1.0, None)
     """
     if isinstance(answer, dict):
@@ -111,43 +111,43 @@ def number_in(answer: Any) -> float | None:
     if isinstance(answer, int | float):
         return None if math.isnan(answer) else float(answer)
     if isinstance(answer, list | tuple):
-        return next((n for part in answer if (n := number_in(part)) is not None), None)
+        return next((n for part in answer if (n := first_number(part)) is not None), None)
     return None
 
 
-def _with_answer(question: Any, last: Any) -> Any:
+def _insert_answer(question: Any, last: Any) -> Any:
     """Return a copy of a question in which the last answer replaces LAST_ANSWER."""
     if question == LAST_ANSWER:
         return None if isinstance(last, BaseException) else copy.deepcopy(last)
     if isinstance(question, dict):
-        return {key: _with_answer(part, last) for key, part in question.items()}
-    return [_with_answer(part, last) for part in question] if isinstance(question, list) else question
+        return {key: _insert_answer(part, last) for key, part in question.items()}
+    return [_insert_answer(part, last) for part in question] if isinstance(question, list) else question
 
 
-def question_words(question: Any) -> str:
+def describe_question(question: Any) -> str:
     """Write a question in words.
 
-    >>> question_words("count"), question_words({"column": "age", "above": {"answer": "last"}})
+    >>> describe_question("count"), describe_question({"column": "age", "above": {"answer": "last"}})
     ('count', 'column: age, above: the last answer')
     """
     if question == LAST_ANSWER:
         return "the last answer"
     if isinstance(question, Mapping):
-        return ", ".join(f"{key}: {question_words(part)}" for key, part in question.items())
+        return ", ".join(f"{key}: {describe_question(part)}" for key, part in question.items())
     return question if isinstance(question, str) else repr(question)
 
 
-def script_of(written: Any) -> Script:
+def read_script(written: Any) -> Script:
     """Read a script: a list of steps, each a mapping as above, or a plain question that is no mapping.
 
     Raises InvalidInputError that names the faulty step and what it may be.
     """
     if not isinstance(written, Sequence) or isinstance(written, str) or not written:
         raise InvalidInputError(f"script is {written!r}; it must be a list of steps, such as [{{ask: count}}]")
-    return tuple(map(_step_of, written))
+    return tuple(map(_read_step, written))
 
 
-def _step_of(step: Any) -> ScriptStep:
+def _read_step(step: Any) -> ScriptStep:
     if not isinstance(step, Mapping):
         return ScriptStep(step)
     require_known(f"the step {dict(step)!r} has the key", step, ("ask", "if", "else", "session"))
@@ -158,12 +158,12 @@ def _step_of(step: Any) -> ScriptStep:
         raise InvalidInputError(
             f"the session of the step {dict(step)!r} is {session!r}; it must be an integer of at least 1"
         )
-    when = _condition_of(step["if"]) if "if" in step else None
-    return ScriptStep(step["ask"], when, step.get("else", NOTHING), session)
+    when = _read_condition(step["if"]) if "if" in step else None
+    return ScriptStep(step["ask"], when, step.get("else", NO_QUESTION), session)
 
 
-def _condition_of(written: Any) -> IfAnswer:
-    if isinstance(written, str) and written in WITHOUT_NUMBER:
+def _read_condition(written: Any) -> IfAnswer:
+    if isinstance(written, str) and written in PLAIN_CONDITIONS:
         return IfAnswer(written)
     if isinstance(written, Mapping) and len(written) == 1:
         [(kind, threshold)] = written.items()
@@ -181,7 +181,7 @@ class Meter:
     The spending is the session's own ``spent``. With ``of``, it is the sum of this part (such as "epsilon") of all
     questions asked. An odometer promises that at any time the loss of the transcript is at most the stated spending. So
     for each ``at`` fixed in advance, the transcript up to the last answer with a spending of at most ``at`` has a loss
-    of at most ``at``: an analyst who stops there sees just this (after Rogers, Roth, Ullman & Vadhan 2016). This holds
+    of at most ``at``: it is what an analyst sees who stops there (after Rogers, Roth, Ullman & Vadhan 2016). This holds
     if the cost of a question is known before its answer, like a stated cost. Otherwise, the end itself would reveal
     something about the answer that is left out.
     """
@@ -189,17 +189,17 @@ class Meter:
     at: float
     of: str | None = None
 
-    def written(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the meter as it stands in a configuration and in a report."""
         return {"at": self.at} if self.of is None else {"at": self.at, "of": self.of}
 
     def is_passed(self, spent: Any) -> bool:
         """Return whether the spending exceeds ``at`` by more than rounding."""
-        number = number_in(spent)
+        number = first_number(spent)
         return number is not None and number > self.at * (1 + 1e-9)
 
 
-def meter_of(written: Any) -> Meter:
+def read_meter(written: Any) -> Meter:
     """Read a meter. Raises InvalidInputError that says what a meter may be."""
     given = written if isinstance(written, Mapping) else {}
     at, of = given.get("at"), given.get("of")
@@ -211,32 +211,32 @@ def meter_of(written: Any) -> Meter:
     return Meter(float(at), of)  # type: ignore[arg-type]
 
 
-class Asked(dict[str, Any]):
+class ScriptedData(dict[str, Any]):
     """A data set with a script, {"data": …, "ask": […]}, as a session mechanism receives it (programs as JSON).
 
     A meter is under the key "meter".
     """
 
     def __init__(self, data: Any, script: Script, meter: Meter | None = None) -> None:
-        super().__init__(data=data, ask=[step.written() for step in script])
+        super().__init__(data=data, ask=[step.to_data() for step in script])
         if meter is not None:
-            self["meter"] = meter.written()
+            self["meter"] = meter.to_data()
         self.script, self.meter = script, meter
 
     @classmethod
-    def of(cls, data: Any, written: Mapping[str, Any]) -> "Asked":
-        """Return a data set with a written script and meter. Raises InvalidInputError if one of these is spoilt."""
-        meter = meter_of(written["meter"]) if "meter" in written else None
-        return cls(data, script_of(written["ask"]), meter)
+    def of(cls, data: Any, written: Mapping[str, Any]) -> "ScriptedData":
+        """Return a data set with a written script and meter. Raises InvalidInputError if either is malformed."""
+        meter = read_meter(written["meter"]) if "meter" in written else None
+        return cls(data, read_script(written["ask"]), meter)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Asked":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ScriptedData":
         # The script is never changed, and copying it for each output would take longer than most sessions.
-        made = copy.copy(self)
-        made["data"] = copy.deepcopy(self["data"], memo)
-        return made
+        copied = copy.copy(self)
+        copied["data"] = copy.deepcopy(self["data"], memo)
+        return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Asked, (self["data"], self.script, self.meter)
+        return ScriptedData, (self["data"], self.script, self.meter)
 
 
 def is_dialogue(data: Any) -> bool:
@@ -246,20 +246,20 @@ def is_dialogue(data: Any) -> bool:
     return bool(data["ask"]) and all(isinstance(step, dict) and "ask" in step for step in data["ask"])
 
 
-def steps_in_words(written: Sequence[Any]) -> Iterator[str]:
+def describe_steps(written: Sequence[Any]) -> Iterator[str]:
     """Yield each step of a script in words. A step that repeats the step before gets the word "again"."""
     before = None
-    for step in map(str, map(_step_of, written)):
+    for step in map(str, map(_read_step, written)):
         yield f"{step} again" if step == before else step
         before = step
 
 
-def script_words(written: Sequence[Any]) -> str:
+def describe_script(written: Sequence[Any]) -> str:
     """Write a script in one line. Equal steps in a row are counted. The middle of a long script is left out.
 
-    >>> script_words([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
+    >>> describe_script([{"ask": "count"}] * 3 + [{"ask": "sum", "if": {"above": 2}}])
     'count (3 times), sum if the last answer is above 2'
     """
-    runs = ((step, len(list(run))) for step, run in itertools.groupby(map(str, map(_step_of, written))))
+    runs = ((step, len(list(run))) for step, run in itertools.groupby(map(str, map(_read_step, written))))
     words = [step if times == 1 else f"{step} ({times} times)" for step, times in runs]
     return ", ".join(words if len(words) <= 4 else [*words[:3], "…", words[-1]])

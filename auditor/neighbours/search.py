@@ -1,21 +1,15 @@
-"""Search of pairs by successive halving, with mutation of the best: most outputs go to the pairs with most evidence.
+"""Search of pairs by successive halving, with mutation of the best: most outputs go to the pairs with most evidence."""
 
-If a pair breaks the claim, simpler pairs are tried afterwards.
-"""
-
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.interfaces import Domain
-from auditor.neighbours.numbers import spelling
-from auditor.neighbours.pair import Pair, distinct, plain
-from auditor.neighbours.scripts import is_dialogue
+from auditor.neighbours.pair import Pair, distinct
 
 # evaluate(pairs, outputs for each pair) -> a score for each pair; a larger score is more evidence of a broken claim.
 Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
@@ -119,7 +113,7 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
 
 def best_first(scores: Sequence[float]) -> list[int]:
     """Return the indices of scores, the highest first and NaN last. Scores equal to DIGITS digits keep their order."""
-    rounded = [significant(score, DIGITS) for score in scores]
+    rounded = [round_significant(score, DIGITS) for score in scores]
     return sorted(range(len(scores)), key=lambda i: -rounded[i] if rounded[i] > -math.inf else math.inf)
 
 
@@ -147,95 +141,3 @@ def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]
     return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]
-
-
-# --- Shrinking: from a pair that breaks the claim to simpler pairs, the boldest changes first ---
-
-# Simplicity is a fixed order: fewer records and questions, then fewer characters in all written numbers, then fewer
-# digits other than 0, then numbers nearer to 0. Each proposed pair is strictly simpler than the pair it was made from.
-# So shrinking ends, since there is a finite number of pairs with a given number of characters.
-
-# The number of candidates evaluated together, and of the simplest corners. It does not depend on the number of workers.
-GROUP = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Screening:
-    """The budget of shrinking: outputs in all, for each candidate, and for a last look at the simplest corners."""
-
-    outputs: int
-    each: int
-    last_look: int = 0
-
-
-def shrink_pair(found: Pair, domain: Domain, evaluate: Evaluate, floor: float, screening: Screening) -> list[Pair]:
-    """Return pairs with scores above ``floor``, each simpler than the pair before; an empty list if there are none.
-
-    The descent is greedy. It may have missed rare events on simple pairs, so in the end it looks once more at the
-    simplest corners, with more outputs for each.
-    """
-    left, each, at_last = screening.outputs, screening.each, screening.last_look // GROUP
-    first = sorted(domain.corners(), key=complexity)[:GROUP]
-    path: list[Pair] = []
-    tried: set[str] = set()
-    proposals = simpler(found, domain, first)
-    while True:
-        fresh = (pair for pair in proposals if pair.key() not in tried)
-        group = list(itertools.islice(fresh, min(GROUP, left // each)))
-        if not group and at_last > each:
-            smallest = path[-1] if path else found
-            group = [pair for pair in first if complexity(pair) < complexity(smallest)]
-            each, left, at_last = at_last, at_last * len(group), 0
-        if not group:
-            return path
-        tried.update(pair.key() for pair in group)
-        scores = evaluate(group, each)
-        left -= each * len(group)
-        breaking = [pair for pair, score in zip(group, scores, strict=True) if score > floor]
-        if breaking:
-            path.append(min(breaking, key=complexity))
-            proposals = simpler(path[-1], domain)
-
-
-def complexity(pair: Pair) -> tuple[int, int, int, float]:
-    """Return the key by which pairs are sorted from simple to complex.
-
-    >>> complexity(Pair([0], [0, 1])) < complexity(Pair([0, 0], [0, 0, 1])) < complexity(Pair([0, 0], [0, 0, 7]))
-    True
-    """
-    sides = plain(pair.left), plain(pair.right)
-    times: dict[tuple[type, Any], int] = {}  # how often each leaf occurs; by type, since 1, 1.0 and True are equal
-    for leaf in itertools.chain.from_iterable(map(_leaves, sides)):
-        times[type(leaf), leaf] = times.get((type(leaf), leaf), 0) + 1
-    spellings = [(spelling(leaf), n) for (_, leaf), n in times.items()]
-    return (
-        sum(map(_items, sides)),
-        sum(n * characters for (characters, _, _), n in spellings),
-        sum(n * digits for (_, digits, _), n in spellings),
-        sum(n * distance for (_, _, distance), n in spellings),
-    )
-
-
-def simpler(pair: Pair, domain: Domain, first: Sequence[Pair] = ()) -> Iterator[Pair]:
-    """Yield strictly simpler pairs, each once: first from ``first``, then changes of the pair."""
-    own, seen = complexity(pair), {pair.key()}
-    for candidates in (first, domain.simpler(pair)):
-        for candidate in candidates:
-            if complexity(candidate) < own and candidate.key() not in seen:
-                seen.add(candidate.key())
-                yield candidate
-
-
-def _items(data: Any) -> int:
-    """Return the number of records, plus the number of questions of a script."""
-    if is_dialogue(data):
-        return _items(data["data"]) + len(data["ask"])
-    return len(data) if isinstance(data, list) else 0
-
-
-def _leaves(data: Any) -> Iterator[Any]:
-    if isinstance(data, list | dict):
-        for item in data.values() if isinstance(data, dict) else data:
-            yield from _leaves(item)
-    else:
-        yield data

@@ -16,7 +16,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
-from auditor.neighbours.domains import MOST_NUMBERS, retried
+from auditor.neighbours.domains import MOST_CELLS_OF_DATA, retried
 from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import NO_ROW, Lazy, Pair, Relation, Row, Slot, aligned, in_both, relation_named, same
 
@@ -71,8 +71,10 @@ class Table(Domain):
 
     def _set_relation(self, relation: str, distance: int) -> None:
         self._relation = relation_named(relation)
-        if not 1 <= distance <= MOST_NUMBERS:
-            raise InvalidInputError(f"distance is {distance}; it must be at least 1, and at most {MOST_NUMBERS:,}")
+        if not 1 <= distance <= MOST_CELLS_OF_DATA:
+            raise InvalidInputError(
+                f"distance is {distance}; it must be at least 1, and at most {MOST_CELLS_OF_DATA:,}"
+            )
 
     def corners(self) -> list[Pair]:
         return list(self._corners)
@@ -141,8 +143,8 @@ class Table(Domain):
             one, other = (tuple(map(self._read, side)) for side in (left, right))
         except (TypeError, ValueError):
             return None
-        known = all(map(self._allows, (*one, *other))) and self._are_apart(one, other)
-        return self._of(Made(one, other)) if known else None
+        is_allowed = all(map(self._allows, (*one, *other))) and self._are_apart(one, other)
+        return self._of(Made(one, other)) if is_allowed else None
 
     def _allows(self, row: Row) -> bool:
         """Whether each value of a row is allowed in its column, and the owner (if rows have owners) is an id."""
@@ -382,22 +384,22 @@ class Table(Domain):
         n, numbers = len(units), dict[str, int]()
         # Equal units have the same number: the place of the first of them.
         kinds = [numbers.setdefault(repr(unit), place) for place, unit in enumerate(units)]
-        now, moves = kinds.copy(), list[Move]()
-        orders = [tuple(now)]
+        order, moves = kinds.copy(), list[Move]()
+        orders = [tuple(order)]
         for place, wanted in enumerate(kinds[unit] for unit in goal):
-            if now[place] == wanted:
+            if order[place] == wanted:
                 continue
             if self._grows:
-                old = now.index(wanted, place)
-                del now[old]
+                old = order.index(wanted, place)
+                del order[old]
                 moves.append(Move("remove", (old + 0.5) / n))
-                orders.append(tuple(now))
-                now.insert(place, wanted)
+                orders.append(tuple(order))
+                order.insert(place, wanted)
                 moves.append(Move("insert", place / max(1, n - 1), units[wanted]))
             else:
-                now[place] = wanted
+                order[place] = wanted
                 moves.append(Move("replace", (place + 0.5) / n, units[wanted]))
-            orders.append(tuple(now))
+            orders.append(tuple(order))
         passed = [base]
         # The owner of a new row depends on all rows, so tables with owners are made at once, and others when read.
         for move in moves if self._owned else ():
@@ -490,9 +492,9 @@ class Table(Domain):
         return _each_row(slot, changed)
 
     def _simpler_rows(self, row: Row) -> list[Row]:
-        found = () if row is NO_ROW else self._values_of(row)
-        simpler = ((place, value) for place, old in enumerate(found) for value in self._values[place].simpler(old))
-        return [self._changed(row, with_value(found, place, value)) for place, value in simpler]
+        values = () if row is NO_ROW else self._values_of(row)
+        simpler = ((place, value) for place, old in enumerate(values) for value in self._values[place].simpler(old))
+        return [self._changed(row, with_value(values, place, value)) for place, value in simpler]
 
 
 def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:
@@ -572,10 +574,10 @@ def aligned_by_owner(left: Sequence[Row], right: Sequence[Row]) -> list[Slot]:
 
 def units_of(rows: Sequence[Row]) -> list[list[int]]:
     """Return the places of each owner's rows. Owners are in the order of their first rows."""
-    found: dict[Any, list[int]] = {}
+    rows_of: dict[Any, list[int]] = {}
     for i, row in enumerate(rows):
-        found.setdefault(row[0], []).append(i)
-    return list(found.values())
+        rows_of.setdefault(row[0], []).append(i)
+    return list(rows_of.values())
 
 
 def blocks(rows: Sequence[str]) -> Iterator[slice]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from auditor.door import outcome
 from auditor.errors import InvalidInputError, require_number
+from auditor.foreign_code import result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
@@ -363,10 +363,10 @@ def groups(domain: object, claims: int) -> Sequence[Domain]:
         raise InvalidInputError(
             f"there are {claims} claims for {len(domain.contributions)} contributions; give one claim for each"
         )
-    found = [copy.copy(domain) for _ in domain.contributions]
-    for kind, one in enumerate(found):
-        one.kind = kind
-    return found
+    copies = [copy.copy(domain) for _ in domain.contributions]
+    for kind, group in enumerate(copies):
+        group.kind = kind
+    return copies
 
 
 class TotalsByKey(VectorOfTotals):
@@ -387,8 +387,9 @@ class TotalsByKey(VectorOfTotals):
     def __init__(self, keys: Sequence[Any], values: Sequence[Number], *, contribution: Mapping[str, Number]) -> None:
         self.keys, self.contribution = tuple(keys), dict(contribution)
         require_memory("keys", f"has {len(self.keys):,}", len(self.keys))
-        found = outcome(dict.fromkeys, self.keys)  # a list cannot be a key, and 1 and True are the same key
-        if not self.keys or not isinstance(found, dict) or len(found) != len(self.keys):
+        # A list cannot be a key, and 1 and True are the same key.
+        distinct_keys = result_or_error(dict.fromkeys, self.keys)
+        if not self.keys or not isinstance(distinct_keys, dict) or len(distinct_keys) != len(self.keys):
             raise InvalidInputError(
                 f"keys are {list(keys)!r}; there must be one or more words or numbers, each once only"
             )
@@ -439,12 +440,12 @@ class TotalsByKey(VectorOfTotals):
 
     def _moves(self) -> list[TotalsVector]:
         """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
-        n, found = len(self.keys), list[TotalsVector]()
+        n, moves = len(self.keys), list[TotalsVector]()
         for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
             part = self._part(several)
             for way, first in itertools.product((1, -1), dict.fromkeys((0, n - several))):
-                found.append(tuple(way * part if first <= i < first + several else 0 for i in range(n)))
-        return [move for move in dict.fromkeys(found) if any(move)]
+                moves.append(tuple(way * part if first <= i < first + several else 0 for i in range(n)))
+        return [move for move in dict.fromkeys(moves) if any(move)]
 
     def _part(self, several: int) -> Number:
         """Return by how much each of ``several`` keys can move at once."""

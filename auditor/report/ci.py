@@ -7,6 +7,7 @@ summary of a step is Markdown.
 
 import itertools
 from collections.abc import Sequence
+from enum import StrEnum
 from xml.etree import ElementTree
 
 from auditor.errors import visible
@@ -20,7 +21,8 @@ NOTHING = "no audit was run"
 def to_junit(*results: RunResult) -> str:
     """Return one document with a suite for each run. An unexpected audit is a failure, and without an answer an error.
 
-    Each change since the baseline that fails the run is one more failed case. No two cases of a suite have one name.
+    Each change since the baseline that fails the run is one more failed case, and each missing file one more error. No two cases
+    of a suite have one name.
     """
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
@@ -31,14 +33,17 @@ def to_junit(*results: RunResult) -> str:
         if not result.audits:
             case = ElementTree.SubElement(suite, "testcase", classname=visible(result.name), name=NOTHING)
             ElementTree.SubElement(case, "error", message=NOTHING, type=str(End.NO_ANSWER))
-        for change in result.failures:
-            wanted = visible(f"{change.audit}: {change.kind}")
+        more: list[tuple[str, str, str, StrEnum]]
+        more = [(f"{change.audit}: {change.kind}", "failure", change.what, change.kind) for change in result.failures]
+        more += [("missing file", "error", why, End.NO_ANSWER) for why in result.missing]
+        for title, kind, message, of in more:
+            wanted = visible(title)
             numbered = (f"{wanted} {number}" for number in itertools.count(2))
             name = next(name for name in itertools.chain([wanted], numbered) if name not in taken)
             taken.add(name)
             names = {"classname": visible(result.name), "name": name}
             case = ElementTree.SubElement(suite, "testcase", names)
-            ElementTree.SubElement(case, "failure", message=visible(change.what), type=str(change.kind))
+            ElementTree.SubElement(case, kind, message=visible(message), type=str(of))
     ElementTree.indent(root, " ")
     text = ElementTree.tostring(root, encoding="unicode").replace("##[", "##&#91;")  # as in report.json
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
@@ -47,11 +52,11 @@ def to_junit(*results: RunResult) -> str:
 def _numbers(result: RunResult) -> dict[str, str]:
     wrong, more = [audit.end for audit in result.audits if not audit.passed], len(result.failures)
     none = not result.audits  # which is a case of its own
-    errors = wrong.count(End.NO_ANSWER)
+    errors, missing = wrong.count(End.NO_ANSWER), len(result.missing)
     return {
-        "tests": str(len(result.audits) + more + none),
+        "tests": str(len(result.audits) + more + none + missing),
         "failures": str(len(wrong) - errors + more),
-        "errors": str(errors + none),
+        "errors": str(errors + none + missing),
         **_time(result.seconds),
     }
 
@@ -78,8 +83,8 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
 
 
 def annotations(result: RunResult, file: str) -> list[str]:
-    """Return a workflow command for each audit that did not end as expected, for each warning of the others, and for each
-    change since the baseline that fails the run.
+    """Return a workflow command for each audit that did not end as expected, for each warning of the others, for each change
+    since the baseline that fails the run, and for each missing file.
 
     They are shown on ``file``, the configuration.
     """
@@ -92,6 +97,7 @@ def annotations(result: RunResult, file: str) -> list[str]:
             lines.append(_command("error", file, title, failure_text(audit)))
     if not result.audits:
         lines.append(_command("error", file, result.name, NOTHING))
+    lines += [_command("error", file, result.name, visible(why)) for why in result.missing]
     return lines + annotations_of(result.failures, file)
 
 

@@ -26,7 +26,7 @@ from typing import Any
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import ObservedCanaries, ObservedProfile, ObservedRule, ObservedScore, QueryAnswers
-from auditor.interfaces import Interval
+from auditor.interfaces import Limits
 from auditor.methods import method_for
 from auditor.neighbours.limits import has_all
 from auditor.report.phrases import bound_words, number, verdict_words
@@ -258,7 +258,7 @@ def _bounds(old: AuditResult, new: AuditResult) -> str:
     return f"{bound_words(new)}, before {bound_words(old)}, {'by a different event' if same else 'on a different pair'}"
 
 
-def _moved(old: AuditResult, before: Interval, after: Interval) -> str:
+def _moved(old: AuditResult, before: Limits, after: Limits) -> str:
     claim, is_larger = old.claim, after[0] > before[1]
     if refuting_side(claim) == "upper":
         before, after, is_larger = (-before[1], -before[0]), (-after[1], -after[0]), not is_larger
@@ -267,7 +267,7 @@ def _moved(old: AuditResult, before: Interval, after: Interval) -> str:
     return f"{what} on the earlier {where} {'rose' if is_larger else 'fell'} from {_range(before)} to {_range(after)}"
 
 
-def _range(limits: Interval) -> str:
+def _range(limits: Limits) -> str:
     """Write an interval.
 
     >>> _range((0.48, 0.52)), _range((0.5, 0.5))
@@ -277,7 +277,7 @@ def _range(limits: Interval) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _size(claim: Claim, before: Interval) -> float:
+def _size(claim: Claim, before: Limits) -> float:
     """Return the size of which ``may_rise`` is a share: the claim, a profile's smallest ε, or the earlier loss."""
     if not claim.is_stated:
         return before[1]
@@ -321,7 +321,7 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.WORSE, f"fewer outputs: {outputs}"
 
 
-def shown(audit: AuditResult, error: float) -> Interval | None:
+def shown(audit: AuditResult, error: float) -> Limits | None:
     """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
 
     The event is the best of all rounds, so its limits use only the round's share of the error. They are in units of the

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.door import Door
 from auditor.errors import AuditorError
+from auditor.foreign_code import ForeignCode
 
 if TYPE_CHECKING:
     from auditor.results.result import RunResult
@@ -40,7 +40,7 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     """Write report.json and the files next to it. The folder is made if it is missing.
 
     The files show the numbers of report.json, with the same digits. Returns the path of report.json, and a message for
-    each file that could not be made. A failure of a plot, or of an extension's form, costs that file only.
+    each file that could not be made, or not be read back. A failure of a plot, or of an extension's form, costs that file only.
     """
     from auditor.results.files import to_json, write_whole
     from auditor.results.reader import parsed_report
@@ -48,12 +48,16 @@ def write_reports(result: "RunResult", folder: Path) -> tuple[Path, list[str]]:
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / "report.json"
     write_whole(report, to_json(result.to_dict()))
-    written = replace(parsed_report(report)[0], seconds=result.seconds)
     failed = list[str]()
+    try:
+        written = replace(parsed_report(report)[0], seconds=result.seconds)
+    except AuditorError as error:  # a defect, which must not take the verdicts from all other files
+        failed.append(f"{error}; please report it")
+        written = result
     for form in FORMATS:
         if form.file is not None:
             try:
-                with Door(f"{folder / form.file} is missing: what makes {form.noun}"):
+                with ForeignCode(f"{folder / form.file} is missing: what makes {form.noun}"):
                     text = form.write(written)
                 write_whole(folder / form.file, text)
             except (AuditorError, OSError) as error:

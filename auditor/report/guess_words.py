@@ -1,7 +1,6 @@
 """A privacy loss in words without ε: how often a guess at the data set of an output is right, and may be right."""
 
 import math
-from fractions import Fraction
 
 from auditor.bounds.guesses import SHARE_FOR_GUESS_RATE, free_win_rate, guess_epsilon, rate_of_epsilon, rate_of_mu
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, Unclaimed
@@ -10,16 +9,12 @@ from auditor.methods.guessing import TwoIntervals
 from auditor.results.result import AuditResult
 from auditor.verdict import Verdict
 
-# The fractions in which shares are told. Smaller shares are told as one in many, larger shares as nearly all.
-FRACTIONS = sorted({Fraction(some, of) for of in (3, 4, 5, 10) for some in range(1, of) if some / of >= 1 / 4})
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
 
 def guess_words(audit: AuditResult) -> str:
     """Say how often a guess at the data set of an output is right, and how often the claim allows.
 
     After a violation, or without a claim, the rate is the one that the audit's bound proves, at the same confidence.
-    After a pass, the observed rate comes first. The share of outputs on which the event guessed is observed and not
+    After a pass, the observed rate comes first. The share of outputs on which the event fires is observed and not
     proved. Return "" if no guesses were counted, if there is no answer, or if the rates are too near to 100 %.
     """
     claim, event, bound = audit.claim, audit.event, audit.bound
@@ -48,14 +43,13 @@ def guess_words(audit: AuditResult) -> str:
     if shown is None:
         return ""
     at_least, most = shown
-    allows = "without any loss it would be 50 %" if isinstance(claim, Unclaimed) else f"{claim} allows {most} %"
-    abstained = "" if counts.guesses == counts.trials else "; it abstained on the others"
-    guessed = f"From {share_words(counts.guesses, counts.trials)} the event guessed which data set was used{abstained}."
+    fires = f"The event fires on {share_words(counts.guesses, counts.trials)}"
+    allowed = f"without any loss: {most} %" if isinstance(claim, Unclaimed) else f"{claim} allows {most} %"
     if audit.verdict is not Verdict.NO_VIOLATION_FOUND:
-        return f"{guessed} Such a guess is right at least {at_least} % of the time; {allows}."
+        return f"{fires}; a guess from it is right at least {at_least} % of the time ({allowed})."
     seen = f"{100 * counts.wins / counts.guesses:.{len(at_least.partition('.')[2])}f}"
     proves = f"at least {at_least} %" if proved > 0 else "no loss"
-    return f"{guessed} These guesses were right {seen} % of the time, which proves {proves}; {allows}."
+    return f"{fires}; guesses from it were right {seen} % of the time, which proves {proves} ({allowed})."
 
 
 def percentages(proved: float, allowed: float) -> tuple[str, str] | None:
@@ -77,26 +71,12 @@ def percentages(proved: float, allowed: float) -> tuple[str, str] | None:
 
 
 def share_words(some: int, of: int) -> str:
-    """Say in words which share of the outputs ``some`` are, in plain fractions.
+    """Write which share of the outputs ``some`` are.
 
-    >>> share_words(20, 20), share_words(199, 200), share_words(332, 1000), share_words(3, 5), share_words(37, 1000)
-    ('every output', 'nearly every output', 'about one output in three', 'about three outputs in five', 'about one output in 27')
+    >>> share_words(20, 20), share_words(199, 200), share_words(332, 1000), share_words(37, 1000)
+    ('every output', '99 % of outputs', '33 % of outputs', '1 output in 27')
     """
     if some == of:
         return "every output"
-    if some < FRACTIONS[0] * of:
-        return f"about one output in {in_words(round(of / some))}"
-    if some > (1 + FRACTIONS[-1]) / 2 * of:
-        return "nearly every output"
-    share = min(FRACTIONS, key=lambda fraction: abs(fraction - Fraction(some, of)))
-    outputs = "output" if share.numerator == 1 else "outputs"
-    return f"about {in_words(share.numerator)} {outputs} in {in_words(share.denominator)}"
-
-
-def in_words(many: int) -> str:
-    """Write a number as a word, up to ten.
-
-    >>> in_words(3), in_words(1200)
-    ('three', '1,200')
-    """
-    return _WORDS[many] if many < len(_WORDS) else f"{many:,}"
+    # From 1 in 5 on, a rounded number of outputs is wrong by at most a tenth.
+    return f"1 output in {of / some:,.0f}" if some < 0.2 * of else f"{100 * some // of} % of outputs"

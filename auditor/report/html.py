@@ -20,8 +20,6 @@ from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
 from auditor.report.compare import in_all
-from auditor.report.first_sentence import first_sentence, unit_words
-from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
     COLUMNS,
@@ -31,12 +29,13 @@ from auditor.report.phrases import (
     confidence_words,
     ended,
     expected_words,
-    finding_parts,
     in_columns,
     is_proved,
     number,
+    outputs_part,
     planted_words,
     proof_words,
+    relation_words,
     run_headline,
     smallest_proved,
     spent_words,
@@ -80,11 +79,10 @@ def environment() -> jinja2.Environment:
         ended,
         expected_words,
         false_alarms,
-        finding_parts,
-        first_sentence,
-        guess_words,
         in_all,
+        outputs_part,
         planted_words,
+        proof_words,
         run_headline,
     )
     parts = (
@@ -142,7 +140,8 @@ def facts(audit: AuditResult) -> list[tuple[str, str]]:
     parts = re.split(r"(?<=[.:/_])", audit.mechanism)
     known.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
     if audit.pair is not None:
-        known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit_words(audit.pair))]
+        unit = relation_words(audit.pair.relation)
+        known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit)]
     return known
 
 

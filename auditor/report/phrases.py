@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
-from auditor.bounds.digits import shown_above
+from auditor.bounds.digits import format_rounded_up
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import false_alarms, how_many, visible
@@ -85,7 +85,7 @@ def _both_ends(audit: AuditResult) -> str:
         return bound_words(audit)
     ends = [bound_words(audit)] if audit.bound is not None else []
     where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {shown_above(proof.bound)} by proof{where}"])
+    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}"])
 
 
 def code_parts(text: str) -> list[tuple[str, bool]]:
@@ -128,7 +128,7 @@ def proof_words(audit: AuditResult) -> str | None:
         return None
     listed = f"{how_many(proof.pairs or 0, 'pair')} that {'was' if proof.pairs == 1 else 'were'} listed"
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
-    bound = f"{audit.claim.symbol} ≤ {shown_above(proof.bound)}, over the reals, for {pairs}"
+    bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
     return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
@@ -151,20 +151,22 @@ def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
 
 
 def finding(audit: AuditResult) -> str:
-    """Say in one or two sentences what the audit found, and what was proved. HTML has ``first_sentence``."""
+    """Say in one or two sentences what the audit found, and what was proved."""
     return " ".join(words for words, _ in finding_parts(audit))
 
 
 def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
     """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
-    by_outputs = None if audit.proof is not None and audit.bound is None else _found(audit)
-    parts = [
-        (planted_words(audit), True),
-        (by_outputs, audit.bound is None or audit.event is None),
-        (proof_words(audit), True),
-        (audit.earlier, True),
-    ]
+    of_data = outputs_part(audit), (_smallest_words(audit), False)
+    parts = [(planted_words(audit), True), *of_data, (proof_words(audit), True), (audit.earlier, True)]
     return [(words, is_message) for words, is_message in parts if words]
+
+
+def outputs_part(audit: AuditResult) -> tuple[str, bool]:
+    """Return the part of ``finding`` that the outputs show; no words if there is only a proof."""
+    if audit.bound is None or audit.event is None:
+        return "" if audit.proof is not None and audit.bound is None else f"No answer: {audit.stop_reason}.", True
+    return _outputs_words(audit, audit.event, audit.bound), False
 
 
 def weak_words(audit: AuditResult) -> str:
@@ -188,87 +190,82 @@ def planted_words(audit: AuditResult) -> str | None:
     return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
 
 
-def _found(audit: AuditResult) -> str:
-    if audit.bound is None or audit.event is None:
-        return f"No answer: {audit.stop_reason}."
-    bound = f"{bound_words(audit)} with {confidence_words(audit.bound.confidence)} confidence"
-    match audit.event:
-        case QueryAnswers(description=answered):
-            return _query_finding(audit, answered)
-        case ObservedReport() as event:
-            return _probability_finding(audit, event, bound)
-        case ObservedCanaries() as event:
-            return _canary_finding(audit, event, bound)
-        case event:
-            return _privacy_finding(audit, event, bound)
+# What outputs show, by the kind of event and the verdict. A pass stands for all verdicts that a kind does not have.
+_SENTENCES = {
+    (
+        "outputs",
+        Verdict.VIOLATION,
+    ): "On the neighbours {pair}, {event}; this proves {bound}, above the claimed {claim}.",
+    ("outputs", Verdict.MEASURED): "The mechanism loses at least {bound}: on the neighbours {pair}, {event}.",
+    ("outputs", Verdict.INCONCLUSIVE): "No answer: {reason}; too few outputs to refute {claim}, however large the "
+    "violation. The tightest pair found, {pair}, proves {bound}, within the claimed {claim}.",
+    ("outputs", PASS): "The tightest pair found, {pair}, proves {bound}, within the claimed {claim}{power}.",
+    ("query", Verdict.VIOLATION): "On {pair} {event}, which breaks the claim ({claim}).",
+    ("query", PASS): "No counterexample among {reason}; the nearest: on {pair} {event}.",
+    ("probability", Verdict.VIOLATION): "On {pair} {event}: {bound}; the claim is {claim}.",
+    (
+        "probability",
+        PASS,
+    ): "On {pair} {event}: {bound}, which {confirms} ({claim}); other data sets were only searched, not tested.",
+    ("canaries", Verdict.VIOLATION): "{event}; this proves {bound}{apart}, above the claimed {claim}.",
+    ("canaries", PASS): "{event}; this proves {bound}{apart}, within the claimed {claim}{power}.",
+}
+# What the audit detects, by the kind of event: at least this loss, or nothing.
+_POWER = {
+    "outputs": (
+        "on this {look}, the audit detects {loss} with 95 % probability",
+        "on this {look}, the audit cannot detect any violation with these outputs",
+    ),
+    "canaries": (
+        "the audit detects {loss} on each canary with 95 % probability, if no canary affects another",
+        "the audit cannot detect any violation with this number of canaries",
+    ),
+}
 
 
-def _privacy_finding(audit: AuditResult, event: Observed, bound: str) -> str:
-    pair, guessed = pair_words(audit.pair), f" {guess_words(audit)}".rstrip()
-    if audit.verdict is Verdict.VIOLATION:
-        proved = f"this proves {bound}, above the claimed {audit.claim}"
-        return f"On the neighbours {pair}, {_event_words(event)}; {proved}.{guessed}{_smallest_words(audit)}"
-    if audit.verdict is Verdict.MEASURED:
-        return f"The mechanism loses at least {bound}: on the neighbours {pair}, {_event_words(event)}.{guessed}"
-    within = f"The tightest pair found, {pair}, proves {bound}, within the claimed {audit.claim}"
-    if not audit.power:
-        return f"{within}."
-    if audit.verdict is Verdict.INCONCLUSIVE:
-        too_few = f"too few outputs to refute {audit.claim}, however large the violation"
-        return f"No answer: {audit.stop_reason}; {too_few}. {within}."
-    caught = audit.power["95%"]
-    seen_by = "event" if isinstance(event, ObservedRule) else "evidence"
-    would = (
-        f"on this {seen_by}, the audit detects {audit.claim.symbol} = {number(caught)} with 95 % probability"
-        if caught < math.inf
-        else f"on this {seen_by}, the audit cannot detect any violation with these outputs"
+def _outputs_words(audit: AuditResult, event: Observed, bound: Bound) -> str:
+    kinds = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kind = kinds.get(type(event), "outputs")
+    sentence = _SENTENCES.get((kind, audit.verdict), _SENTENCES[kind, PASS])
+    is_confirmed = isinstance(event, ObservedReport) and event.confirmed
+    is_apart = isinstance(event, ObservedCanaries) and event.apart
+    words = sentence.format(
+        pair=pair_words(audit.pair),
+        event=_event_words(event),
+        bound=f"{bound_words(audit)} with {confidence_words(bound.confidence)} confidence",
+        claim=audit.claim,
+        reason=audit.stop_reason,
+        power=_power_words(audit, kind),
+        confirms="confirms the claim there" if is_confirmed else "neither refutes nor confirms the claim",
+        apart=", if no canary affects another one's score" if is_apart else "",
     )
-    return f"{within}; {would}.{guessed}"
+    guessed = guess_words(audit) if kind == "outputs" else ""
+    return f"{words} {guessed}".rstrip()
+
+
+def _power_words(audit: AuditResult, kind: str) -> str:
+    if kind not in _POWER or not (audit.power or kind == "canaries"):
+        return ""
+    caught = (audit.power or {}).get("95%", math.inf)
+    loss, look = (
+        f"{audit.claim.symbol} = {number(caught)}",
+        "event" if isinstance(audit.event, ObservedRule) else "evidence",
+    )
+    return "; " + _POWER[kind][math.isinf(caught)].format(loss=loss, look=look)
 
 
 def _smallest_words(audit: AuditResult) -> str:
     small = audit.smallest
-    if small is None:
+    if small is None or audit.verdict is not Verdict.VIOLATION:
         return ""
     proved = "" if isinstance(small.event, QueryAnswers) else f", which proves {smallest_proved(audit.claim, small)}"
-    return f" The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
+    return f"The smallest that still breaks it: {pair_words(small.pair)}, where {_event_words(small.event)}{proved}."
 
 
 def smallest_proved(claim: Claim, small: Smallest) -> str:
     """Write what was proved on the smallest pair and, unless nothing is random, with which confidence."""
     proved, confidence = proved_words(claim, small.bound), small.bound.confidence
     return proved if confidence == 1 else f"{proved} with {confidence_words(confidence)} confidence"
-
-
-def _query_finding(audit: AuditResult, answered: str) -> str:
-    moves = f"{pair_words(audit.pair)} {answered}"
-    if audit.verdict is Verdict.VIOLATION:
-        return f"On {moves}, which breaks the claim ({audit.claim}).{_smallest_words(audit)}"
-    return f"No counterexample among {audit.stop_reason}; the nearest: on {moves}."
-
-
-def _probability_finding(audit: AuditResult, event: ObservedReport, bound: str) -> str:
-    seen = f"On {pair_words(audit.pair)} {_event_words(event)}: {bound}"
-    if audit.verdict is Verdict.VIOLATION:
-        return f"{seen}; the claim is {audit.claim}.{_smallest_words(audit)}"
-    state = "which confirms the claim there" if event.confirmed else "which neither refutes nor confirms the claim"
-    return f"{seen}, {state} ({audit.claim}); other data sets were only searched, not tested."
-
-
-def _canary_finding(audit: AuditResult, event: ObservedCanaries, bound: str) -> str:
-    proved = f"{_event_words(event)}; this proves {bound}"
-    if event.apart:
-        proved += ", if no canary affects another one's score"
-    if audit.verdict is Verdict.VIOLATION:
-        return f"{proved}, above the claimed {audit.claim}."
-    caught = (audit.power or {}).get("95%", math.inf)
-    would = (
-        f"the audit detects {audit.claim.symbol} = {number(caught)} on each canary with 95 % probability, if no canary affects "
-        "another"
-        if caught < math.inf
-        else "the audit cannot detect any violation with this number of canaries"
-    )
-    return f"{proved}, within the claimed {audit.claim}; {would}."
 
 
 def canary_words(event: ObservedCanaries) -> list[str]:
@@ -352,19 +349,10 @@ def confidence_words(confidence: float) -> str:
 
 def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
-    wrong, total = [audit.name for audit in result.audits if not audit.passed], len(result.audits)
-    not_so = f"{len(wrong)} of {total} audits did NOT end as expected, {_few(wrong)}"
-    all_well = "every audit ended as expected" if total else "no audit was run"
-    what = f"{not_so if wrong else all_well}{_failed_changes(result)}"
+    since = result.compared.baseline if result.compared else ""
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    return f"{result.name}: {what} ({how_many(total, 'audit')}, {false_alarms(1 - result.confidence, 'run')}{took})"
-
-
-def _failed_changes(result: RunResult) -> str:
-    if not result.failures or result.compared is None:
-        return ""
-    number = len(result.failures)
-    return f", and {how_many(number, 'change')} since {result.compared.baseline} {'fails' if number == 1 else 'fail'}"
+    total, alarms = how_many(len(result.audits), "audit"), false_alarms(1 - result.confidence, "run")
+    return f"{result.name}: {_how_ended([result], since)} ({total}, {alarms}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -373,14 +361,41 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
     'all 2 configurations, 0 audits: no audit was run (5 s)'
     """
-    audits = [audit for result in results for audit in result.audits]
-    wrong = sum(not audit.passed for audit in audits)
-    all_well = "every audit ended as expected" if audits else "no audit was run"
-    ended = f"{wrong} did NOT end as expected" if wrong else all_well
-    if failed := sum(len(result.failures) for result in results):
-        ended += f", and {how_many(failed, 'change')} since the baselines {'fails' if failed == 1 else 'fail'}"
+    total = how_many(sum(len(result.audits) for result in results), "audit")
     seconds = sum(result.seconds or 0.0 for result in results)
-    return f"all {len(results)} configurations, {how_many(len(audits), 'audit')}: {ended} ({seconds:.0f} s)"
+    return f"all {len(results)} configurations, {total}: {_how_ended(results, 'the baselines')} ({seconds:.0f} s)"
+
+
+def _how_ended(results: Sequence[RunResult], since: str) -> str:
+    audits = [audit for result in results for audit in result.audits]
+    wrong = [audit.name for audit in audits if not audit.passed]
+    failed = sum(len(result.failures) for result in results)
+    ended = "every audit ended as expected" if audits else "no audit was run"
+    if wrong:
+        ended = f"{len(wrong)} of {len(audits)} audits did NOT end as expected, {_few(wrong)}"
+    changes = f"{how_many(failed, 'change')} since {since} {'fails' if failed == 1 else 'fail'}"
+    ended = f"{ended}, and {changes}" if failed else ended
+    missing = {why for result in results for why in result.missing}
+    return f"{ended}, but {how_many(len(missing), 'file')} could NOT be written" if missing else ended
+
+
+def is_proved(audit: AuditResult) -> bool:
+    """Whether the audit passed, and its claim is proved for the whole domain."""
+    return audit.verdict is PASS and audit.proof is not None and audit.proof.proved
+
+
+# The ends of audits in the headline of a run.
+_ENDS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
+    ("claim", "violated", lambda audit: audit.verdict is Verdict.VIOLATION),
+    ("claim", "proved, over the reals", is_proved),
+    (
+        "claim",
+        "not refuted, which does not prove privacy",
+        lambda audit: audit.verdict is PASS and not is_proved(audit),
+    ),
+    ("audit", "without an answer", lambda audit: audit.verdict is Verdict.INCONCLUSIVE),
+    ("mechanism", "measured without a claim", lambda audit: audit.verdict is Verdict.MEASURED),
+)
 
 
 def run_headline(result: RunResult) -> str:
@@ -391,44 +406,20 @@ def run_headline(result: RunResult) -> str:
     """
     if not result.audits:
         return "No audit was run."
-    ended = {verdict: [audit.name for audit in result.audits if audit.verdict is verdict] for verdict in Verdict}
-    broken, silent, measured = ended[Verdict.VIOLATION], ended[Verdict.INCONCLUSIVE], ended[Verdict.MEASURED]
+    by_end = [
+        (noun, words, [audit.name for audit in result.audits if ends_so(audit)]) for noun, words, ends_so in _ENDS
+    ]
+    ends = [f"{how_many(len(names), noun)} {words}: {_few(names)}" for noun, words, names in by_end if names]
     surprising = [audit.name for audit in result.audits if not audit.passed]
-    total = len(result.audits) - len(measured)
-    answered = "the claim" if total == 1 else f"{total - len(silent) if silent else 'any'} of {total} claims"
-    if broken:
-        what = f"{len(broken)} of {total} claims {'is' if len(broken) == 1 else 'are'} violated: {_few(broken)}"
-    elif total == 0:
-        what = "No claim was tested"
-    elif len(silent) < total:
-        proved = [audit.name for audit in result.audits if is_proved(audit)]
-        what = _nothing_found(answered, proved, total, total - len(silent))
-    else:
-        what = "Nothing is known"
-    no_answer = f"; there is no answer on {_few(silent)}" if silent else ""
-    expected = f"Not as expected: {_few(surprising)}." if surprising else ""
+    sentences = ["; ".join(ends), f"Not as expected: {_few(surprising)}" if surprising else ""]
     if result.failures and result.compared is not None:
-        changed = dict.fromkeys(change.audit for change in result.failures)
-        expected = f"{expected} Failed by a change since {result.compared.baseline}: {_few([*changed])}.".strip()
-    expected = expected or "This is what was expected."
-    without_claim = f"; measured without a claim: {_few(measured)}" if measured else ""
-    return f"{what}{no_answer}{without_claim}. {expected}"
-
-
-def is_proved(audit: AuditResult) -> bool:
-    """Whether the audit passed, and its claim is proved for the whole domain."""
-    return audit.verdict is PASS and audit.proof is not None and audit.proof.proved
-
-
-def _nothing_found(answered: str, proved: list[str], claims: int, with_answer: int) -> str:
-    """Say that no violation was found of those of the claims ``with_answer``, some of which may be proved."""
-    if not proved:
-        return f"No violation of {answered} was found, which does not prove privacy"
-    if len(proved) == claims == with_answer:
-        return f"{'The claim is' if claims == 1 else f'All {claims} claims are'} proved, over the reals"
-    are = f"{len(proved)} of them {'is' if len(proved) == 1 else 'are'} proved, over the reals: {_few(proved)}"
-    others = "; for the others this does not prove privacy" if len(proved) < with_answer else ""
-    return f"No violation of {answered} was found; {are}{others}"
+        names = [*dict.fromkeys(change.audit for change in result.failures)]
+        sentences.append(f"Failed by a change since {result.compared.baseline}: {_few(names)}")
+    if result.missing:
+        sentences.append(f"Not all files could be written: {'; '.join(result.missing)}")
+    if result.passed:
+        sentences.append("This is what was expected")
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
 def _few(names: list[str], most: int = 4) -> str:

@@ -310,7 +310,8 @@ def _reach(audit: AuditResult, values: Sequence[float]) -> tuple[float, float]:
 
 def growth_plot(name: str, audit: AuditResult) -> Markup:
     """Return a plot of each round's bound over its outputs, with the claim, and the exact value if known."""
-    growth, claimed = audit.illustration.growth, audit.claim.value
+    # A later round may end early with fewer outputs than an earlier one; the curve runs to the right all the same.
+    growth, claimed = sorted(audit.illustration.growth), audit.claim.value
     outputs, bounds = zip(*growth, strict=True)
     is_claimed = audit.claim.is_stated
     top = max([*filter(math.isfinite, bounds), claimed if is_claimed else 0.0, 1e-9])

@@ -20,7 +20,7 @@ from auditor.events.observed import (
     QueryAnswers,
 )
 from auditor.neighbours.pair import Pair, Relation, relation_named
-from auditor.strangers import in_numbers
+from auditor.untrusted_files import words_as_floats
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _pair(value: Any) -> Pair:
         if key not in entry:
             raise InvalidInputError(f'it lacks "{key}"')
     relation = relation_named(entry["relation"], Relation.AS_GIVEN, Relation.ALONE)
-    return Pair(in_numbers(entry["left"]), in_numbers(entry["right"]), relation)
+    return Pair(words_as_floats(entry["left"]), words_as_floats(entry["right"]), relation)
 
 
 def _event(value: Any) -> Any:
@@ -48,7 +48,7 @@ def _event(value: Any) -> Any:
         return value
     if isinstance(value.get("rule"), dict):
         read_rule(value["rule"], "feature", *value["rule"])
-    return {**value, "values": in_numbers(value["values"])} if "values" in value else value
+    return {**value, "values": words_as_floats(value["values"])} if "values" in value else value
 
 
 # Each kind of event has one of these keys. The first key that an event has decides its kind.

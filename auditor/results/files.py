@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from auditor.strangers import in_words
+from auditor.untrusted_files import floats_as_words
 
 # Control characters, characters that turn the direction of text or have no width, and halves of surrogate pairs.
 _OBEYED = re.compile(
@@ -20,7 +20,7 @@ def to_json(data: Any) -> str:
 
     Characters that a terminal obeys, or that no file can hold, are written as escapes.
     """
-    text = json.dumps(in_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(floats_as_words(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     # No string of JSON holds a line break. So in a list without inner lists and objects, breaks stand between values.
     text = re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r"\n\s*", " ", found[1]) + "]", text)
     # A reader of JSON turns escapes back into characters.

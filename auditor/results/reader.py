@@ -19,7 +19,7 @@ from auditor.methods.guessing import ProfileTest
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.files import to_json
 from auditor.results.result import FORMAT, RunResult
-from auditor.strangers import read_json
+from auditor.untrusted_files import read_json
 
 # The value that must stand there, in words, by the first word of pydantic's kind of error.
 _WANTED = {

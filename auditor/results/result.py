@@ -4,16 +4,16 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
+from auditor.results.views import as_cards, as_text
 from auditor.verdict import End, Verdict, end_of_audit, end_of_run, found_too_few, may_miss, saw_nothing
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = 1
-# The function that shows results in a notebook, by name, since its module imports this one.
-AS_CARDS = "auditor.report.html:to_cards"
 # The entry of an audit in report.json, in this order.
 KEYS = (
     *("name", "mechanism", "verdict", "weak", "expected", "strict", "passed"),
@@ -331,21 +329,21 @@ class AuditResult:
         flat["strict"] = self.strict or None
         # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
-        flat |= {key: with_significant_digits(flat[key]) for key in derived}
+        flat |= {key: round_floats(flat[key]) for key in derived}
         if self.smallest is not None:
-            flat["smallest"]["bound"] = with_significant_digits(flat["smallest"]["bound"])
-        flat["budget"] = {"allowed_error": self.alpha, "p_value": with_significant_digits(self.p_value)}
+            flat["smallest"]["bound"] = round_floats(flat["smallest"]["bound"])
+        flat["budget"] = {"allowed_error": self.alpha, "p_value": round_floats(self.p_value)}
         if self.judgement.share < 1:
             flat["budget"] |= {"share": self.judgement.share, "round": self.judgement.round}
         return {key: flat[key] for key in KEYS if key not in OPTIONAL or flat[key] is not None}
 
     def __str__(self) -> str:
         """Return the verdict, what was found in a sentence or two, and the warnings."""
-        return str(resolve_name("auditor.report.phrases:in_short")(self))
+        return as_text(self)
 
     def _repr_html_(self) -> str:
         """Return the audit as notebooks show it."""
-        return str(resolve_name(AS_CARDS)([self]))
+        return as_cards([self])
 
     def to_frame(self) -> "DataFrame":
         """Return the audit as a pandas frame of one row; see RunResult.to_frame."""
@@ -416,7 +414,8 @@ class Comparison:
 class RunResult:
     """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read.
 
-    ``compared`` says what changed since a baseline; None if the run has none.
+    ``compared`` says what changed since a baseline; None if the run has none. ``missing`` names the files of the run that could
+    not be written, each with the reason.
     """
 
     name: str
@@ -425,6 +424,7 @@ class RunResult:
     seconds: float | None = None
     auditor: str = __version__  # the version that made it
     compared: Comparison | None = None
+    missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
@@ -436,12 +436,13 @@ class RunResult:
 
     @property
     def end(self) -> End:
-        """What the end of the run means: the worst end of its audits, or a change since the baseline that fails it."""
-        return end_of_run([audit.end for audit in self.audits], failed_changes=len(self.failures))
+        """What the end of the run means: the worst end of its audits, a change since the baseline, or a missing file."""
+        ends = [audit.end for audit in self.audits]
+        return end_of_run(ends, failed_changes=len(self.failures), missing_files=len(self.missing))
 
     @property
     def passed(self) -> bool:
-        """Whether every audit ended as expected, and nothing got worse since the baseline."""
+        """Whether every audit ended as expected, nothing got worse since the baseline, and every file was written."""
         return self.end is End.AS_EXPECTED
 
     @property
@@ -471,12 +472,13 @@ class RunResult:
                 "shared": "Holm's step-down",
             },
             **({} if self.compared is None else {"compared": asdict(self.compared)}),
+            **({"missing": [*self.missing]} if self.missing else {}),
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
     def _repr_html_(self) -> str:
         """Return all audits as notebooks show them."""
-        return str(resolve_name(AS_CARDS)(self.audits))
+        return as_cards(self.audits)
 
     def to_frame(self) -> "DataFrame":
         """Return a pandas frame with a row for each audit, by name. The columns can be compared between audits.

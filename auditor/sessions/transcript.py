@@ -6,78 +6,76 @@ This needs no library but Python's own, so that a program with a session of anot
 from collections.abc import Callable
 from typing import Any
 
-from auditor.door import outcome
 from auditor.errors import MechanismError
-from auditor.neighbours.scripts import NOTHING, Asked, ScriptStep
+from auditor.foreign_code import result_or_error
+from auditor.neighbours.scripts import NO_QUESTION, ScriptedData, ScriptStep
 
 # NOT_ASKED is the answer of a step that asks nothing, PAST_METER of each step after the end by a meter.
 NOT_ASKED, PAST_METER = "not asked", "past the meter"
-# The names under which a session tells its budget after each answer.
-SAID = ("remaining", "spent")
+# The attributes or methods by which a session tells its budget after each answer.
+BUDGET_FIELDS = ("remaining", "spent")
 
 
-def transcript(open_session: Callable[[], Any], asked: Asked) -> Any:
+def play_script(open_session: Callable[[], Any], scripted: ScriptedData) -> Any:
     """Play a script and return the list of answers, or {"answers": […], "spent": […]} if sessions tell their budget.
 
     A session is opened at its first question. Once the meter is passed, PAST_METER takes the place of all answers.
     Raises MechanismError if a session cannot be asked.
     """
-    dialogue = _Dialogue(open_session, asked)
-    for step in asked.script:
-        dialogue.turn(step)
-    said = {name: values for name, values in dialogue.said.items() if values}
-    return {"answers": dialogue.answers, **said} if said else dialogue.answers
+    dialogue = _Dialogue(open_session, scripted)
+    for step in scripted.script:
+        dialogue.ask_step(step)
+    budgets = {name: values for name, values in dialogue.budgets.items() if values}
+    return {"answers": dialogue.answers, **budgets} if budgets else dialogue.answers
 
 
 class _Dialogue:
-    """A dialogue so far: the sessions that were opened, and all answers."""
+    """A dialogue so far: the sessions that were opened, all answers, and the budgets after each."""
 
-    def __init__(self, open_session: Callable[[], Any], asked: Asked) -> None:
-        self.open_session, self.meter = open_session, asked.meter
+    def __init__(self, open_session: Callable[[], Any], scripted: ScriptedData) -> None:
+        self.open_session, self.meter = open_session, scripted.meter
         self.sessions: dict[int, Any] = {}
         self.answers: list[Any] = []
-        self.said: dict[str, list[Any]] = {name: [] for name in SAID}
+        self.budgets: dict[str, list[Any]] = {name: [] for name in BUDGET_FIELDS}
         self.last: Any = None
         self.costs, self.is_over = 0.0, False
 
-    def turn(self, step: ScriptStep) -> None:
+    def ask_step(self, step: ScriptStep) -> None:
         """Ask the question of a step, and write down the answer and the budget."""
-        question = step.question(self.last)
-        if self.is_over or self._costs_too_much(question):
-            self._write(PAST_METER, dict.fromkeys(SAID, PAST_METER))
+        question, meter = step.question(self.last), self.meter
+        if meter is not None and meter.of is not None and isinstance(question, dict) and not self.is_over:
+            cost = question.get(meter.of)
+            self.costs += cost if isinstance(cost, int | float) else 0.0
+            self.is_over = meter.is_passed(self.costs)
+        if self.is_over:
+            self._write(PAST_METER, dict.fromkeys(BUDGET_FIELDS, PAST_METER))
             return
         answer = NOT_ASKED
-        if question is not NOTHING:
+        if question is not NO_QUESTION:
             if step.session not in self.sessions:
                 self.sessions[step.session] = self.open_session()
-            answer = outcome(_put(self.sessions[step.session]), question)
+            answer = result_or_error(_asker(self.sessions[step.session]), question)
         session = self.sessions.get(step.session)
-        said = {name: outcome(_read, session, name) for name in SAID if hasattr(session, name)}
-        if self.meter is not None and self.meter.of is None and self.meter.is_passed(said.get("spent")):
+        budgets = {
+            name: result_or_error(_read_budget, session, name) for name in BUDGET_FIELDS if hasattr(session, name)
+        }
+        if meter is not None and meter.of is None and meter.is_passed(budgets.get("spent")):
             self.is_over = True
-            answer, said = PAST_METER, dict.fromkeys(SAID, PAST_METER)
-        elif question is not NOTHING:
+            answer, budgets = PAST_METER, dict.fromkeys(BUDGET_FIELDS, PAST_METER)
+        elif question is not NO_QUESTION:
             self.last = answer
-        self._write(answer, said)
+        self._write(answer, budgets)
 
-    def _costs_too_much(self, question: Any) -> bool:
-        """Add the cost of a question if the meter sums a part of questions. Return whether the sum passes the meter."""
-        if self.meter is None or self.meter.of is None or not isinstance(question, dict):
-            return False
-        cost = question.get(self.meter.of)
-        self.costs += cost if isinstance(cost, int | float) else 0.0
-        self.is_over = self.meter.is_passed(self.costs)
-        return self.is_over
-
-    def _write(self, answer: Any, said: dict[str, Any]) -> None:
+    def _write(self, answer: Any, budgets: dict[str, Any]) -> None:
         self.answers.append(answer)
-        for name, values in self.said.items():
+        for name, values in self.budgets.items():
             # Past the meter, no list begins that was empty before.
-            if name in said and (said[name] is not PAST_METER or values):
-                values.append(said[name])
+            if name in budgets and (budgets[name] is not PAST_METER or values):
+                values.append(budgets[name])
 
 
-def _put(session: Any) -> Callable[[Any], Any]:
+def _asker(session: Any) -> Callable[[Any], Any]:
+    """Return the function that puts a question to a session. Raises MechanismError if there is none."""
     ask = session if callable(session) else getattr(session, "ask", None)
     if not callable(ask):
         raise MechanismError(
@@ -86,6 +84,6 @@ def _put(session: Any) -> Callable[[Any], Any]:
     return ask  # type: ignore[no-any-return]
 
 
-def _read(session: Any, name: str) -> Any:
+def _read_budget(session: Any, name: str) -> Any:
     value = getattr(session, name)
     return value() if callable(value) else value

@@ -36,10 +36,10 @@ def played(open_session: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return what makes an output of a session: it plays the script of a data set against a new session on its data."""
     # The auditor plays scripts with Python's own library only. So an environment need not have its packages.
     sys.path.append(str(Path(__file__).parents[2]))
-    from auditor.neighbours.scripts import Asked
-    from auditor.sessions.transcript import transcript
+    from auditor.neighbours.scripts import ScriptedData
+    from auditor.sessions.transcript import play_script
 
-    return lambda dataset: transcript(lambda: open_session(dataset["data"]), Asked.of(dataset["data"], dataset))
+    return lambda dataset: play_script(lambda: open_session(dataset["data"]), ScriptedData.of(dataset["data"], dataset))
 
 
 def _one(release: Callable[[Any], Any], dataset: Any) -> str:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from auditor.bounds.bisection import beginning
+from auditor.bounds.bisection import bracket_threshold
 from auditor.errors import InvalidInputError, require_number
 from mechanisms.exact.continuous import DensityPair
 from mechanisms.exact.discrete import MassPair
@@ -219,7 +219,9 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
         # In logarithms, in which the tail of δ(ε) is close to straight.
         return math.log(max(pair.hockey_stick(epsilon)[0], 1e-300) / aim)
 
-    _, enough = beginning(lambda epsilon: not excess(epsilon) > 0, 0.0, 1.0, lambda low, high: True, LARGEST_EPSILON)
+    _, enough = bracket_threshold(
+        lambda epsilon: not excess(epsilon) > 0, 0.0, 1.0, lambda low, high: True, LARGEST_EPSILON
+    )
     if enough == math.inf:
         return math.inf, 0.0
     root = float(brentq(excess, 0.0, enough, xtol=1e-13, rtol=1e-14)) if excess(0.0) > 0 else 0.0

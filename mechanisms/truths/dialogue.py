@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from auditor.neighbours.scripts import NOTHING, Asked
+from auditor.neighbours.scripts import NO_QUESTION, ScriptedData
 from mechanisms.exact.distributions import MassFunction
 
 REFUSED, NOT_ASKED = "refused", "not asked"
@@ -16,14 +16,14 @@ def responses(asked: Mapping[str, Any], budget: float, cost: Callable[[float, in
 
     ``cost(ε, answer)`` is what an answer costs. A question of ε is refused if more than the budget would be spent with it.
     """
-    bit, script = int(asked["data"]), Asked.of(None, asked).script
+    bit, script = int(asked["data"]), ScriptedData.of(None, asked).script
 
     def go_on(step: int, last: Any, spent: float, so_far: Answers, log_mass: float) -> Iterator[tuple[Answers, float]]:
         if step == len(script):
             yield so_far, log_mass
             return
         question = script[step].question(last)
-        if question is NOTHING:
+        if question is NO_QUESTION:
             yield from go_on(step + 1, last, spent, (*so_far, NOT_ASKED), log_mass)
         elif spent + question["epsilon"] > budget * (1 + 1e-9):
             yield from go_on(step + 1, None, spent, (*so_far, REFUSED), log_mass)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from known_truths import ALPHA, PLANS, TIGHT, quick, share_reached
 
-from auditor.auditing.flow import exact_value, run
+from auditor.auditing.flow import run
+from auditor.auditing.follow_ups import exact_value
 from auditor.auditing.plan import Plan
 from auditor.blackbox.sampling import Execution
 from auditor.interfaces import Domain

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from auditor.auditing.flow import carry_out
-from auditor.auditing.outcome import Ended, settle
+from auditor.auditing.outcome import Audit, settle
 from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.mechanism import PythonSource
 from auditor.claims import claim_from_dict
@@ -76,7 +76,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def ended(name: str) -> Ended:
+def ended(name: str) -> Audit:
     function, claim, more = AUDITS[name]
     options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "isolate": False, "seed": 5, **more}
     domain = options.pop("domain")

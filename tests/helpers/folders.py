@@ -20,6 +20,7 @@ STARTS = {
     "auditor.blackbox.process.Process.send": "a process; it belongs to tests/processes",
     "auditor.blackbox.workers.Processes.submit": "a worker process; it belongs to tests/processes",
     "auditor.auditing.flow.carry_out": "a whole audit; it belongs to tests/audits",
+    "auditor.auditing.parallel.carry_out": "a whole audit; it belongs to tests/audits",
 }
 # Lines of plots take two thirds of the time of a short run.
 LOOK_AT_LINES = ("test_html.py", "test_browser.py", "test_notebooks_at_length.py", "test_studies_at_length.py")

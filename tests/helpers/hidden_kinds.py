@@ -19,10 +19,11 @@ import io
 import json
 import string
 import sys
+import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -641,10 +642,342 @@ def with_attribute(value: Any, side: int) -> Any:
     return value
 
 
+# --- Held where Python, or a class, says that there is nothing ---
+
+
+class Once:
+    """An object whose class no longer knows its slots: an iterator named them."""
+
+    __slots__ = iter(("secret",))
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __repr__(self) -> str:
+        return "Once"
+
+
+class Above:
+    __slots__ = ("x",)
+
+    def __repr__(self) -> str:
+        return "Above"
+
+
+class Below(Above):
+    """A class whose slot hides the slot of its base."""
+
+    __slots__ = ("x",)
+
+
+class Denying(Holder):
+    """An object that denies its attributes."""
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def __getattribute__(self, name: str) -> Any:
+        return {} if name == "__dict__" else super().__getattribute__(name)
+
+
+class NoItems(dict[str, int]):
+    """A dict that says that it is empty."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    keys = values = items = __iter__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "NoItems"
+
+
+class NoRows(list[int]):
+    """A list that says that it is empty."""
+
+    __len__, __iter__, __repr__ = NoItems.__len__, NoItems.__iter__, NoItems.__repr__  # type: ignore[assignment]
+
+
+class AlwaysOne(float):
+    """A float that says that it is 1."""
+
+    def __float__(self) -> float:
+        return 1.0
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __eq__, __hash__ = object.__eq__, float.__hash__
+
+    def __repr__(self) -> str:
+        return "1.0"
+
+
+class NoBytes(bytes):
+    """Bytes that say that they are others."""
+
+    def __bytes__(self) -> bytes:
+        return b""
+
+
+class NoneWaiting(collections.deque[int]):
+    """A queue that says that it is empty."""
+
+    __len__, __iter__, __repr__ = NoItems.__len__, NoItems.__iter__, NoItems.__repr__  # type: ignore[assignment]
+
+
+class Unit(np.float64):
+    """A number of NumPy with an attribute."""
+
+    secret: int
+
+
+class Forgetful(Holder):
+    """An object whose pickle holds nothing."""
+
+    def __reduce__(self) -> Any:
+        return Forgetful, ()
+
+
+@dataclass
+class SpentError(Exception):
+    """An exception whose field is given by its name, so that it is no argument."""
+
+    spent: float = 0.0
+
+
+@dataclass(repr=False)
+class Table(list[int]):
+    secret: int = 0
+
+
+class SilentError(Exception):
+    def __str__(self) -> str:
+        return "failed"
+
+    def __repr__(self) -> str:
+        return "SilentError()"
+
+
+class NoArgumentsError(SilentError):
+    """An exception that says that it has no arguments."""
+
+    args = property(lambda self: ())  # type: ignore[assignment]
+
+
+class Zone(tzinfo):
+    """A time zone that differs in its name."""
+
+    def __init__(self, secret: int) -> None:
+        self.secret = secret
+
+    def utcoffset(self, moment: Any) -> timedelta:
+        return timedelta(0)
+
+    def dst(self, moment: Any) -> timedelta:
+        return timedelta(0)
+
+    def tzname(self, moment: Any) -> str:
+        return "AB"[self.secret]
+
+    def __repr__(self) -> str:
+        return "Zone()"
+
+
+def level_of(value: int) -> Any:
+    class Level(enum.Enum):
+        ONLY = value
+
+        def __repr__(self) -> str:
+            return "Level.ONLY"
+
+        __str__ = __repr__
+
+    return Level.ONLY
+
+
+LEVELS = level_of(0), level_of(1)
+
+
+def hidden_slot(side: int, rng: Rng) -> Any:
+    made = Below()
+    Above.x.__set__(made, side)  # type: ignore[attr-defined]
+    made.x = 1  # type: ignore[attr-defined]
+    return made
+
+
+def zone_of_a_struct(side: int, rng: Rng) -> Any:
+    return time.struct_time((2026, 1, 1, 0, 0, 0, 3, 1, 0), {"tm_zone": "AB"[side], "tm_gmtoff": 0})
+
+
+def frame_with(name: str) -> Make:
+    def make(side: int, rng: Rng) -> Any:
+        import pandas as pd
+
+        frame = pd.DataFrame({"a": [1]})
+        object.__setattr__(frame, name, side)
+        return frame
+
+    return make
+
+
+def polars_frame_with_an_attribute(side: int, rng: Rng) -> Any:
+    import polars as pl
+
+    return with_secret(pl.DataFrame({"a": [1]}), side)
+
+
+def days(pd: Any, side: int) -> Any:
+    return pd.DatetimeIndex(["2026-01-01", "2026-01-02", "2026-01-03"], freq="D" if side else None)
+
+
+def levels(pd: Any, side: int) -> Any:
+    return pd.MultiIndex(levels=[["a", "bc"[side]], [1, 2]], codes=[[0, 0], [0, 1]])
+
+
+def arrow_nested_metadata(side: int, rng: Rng) -> Any:
+    import pyarrow as pa
+
+    return pa.array([[1]], pa.list_(pa.field("item", pa.int64(), metadata={"side": str(side)})))
+
+
+def mapped_file(side: int, rng: Rng) -> Any:
+    return np.memmap(__file__, np.uint8, "r", offset=side, shape=1)  # this file begins with two equal letters
+
+
+def of_module(name: str, *bases: type) -> Any:
+    """Return a class of a module of its own, which can be imported."""
+    module = sys.modules[name] = types.ModuleType(name)
+    module.Same = type("Same", bases, {"__module__": name, "__repr__": lambda self: "Same()"})  # type: ignore[attr-defined]
+    return module.Same
+
+
+def returning(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+FIRST_ERROR, SECOND_ERROR = of_module("first_errors", Exception), of_module("second_errors", Exception)
+FIRST_TEXT, SECOND_TEXT = of_module("first_texts", str), of_module("second_texts", str)
+
+
+DENIED: dict[str, Make] = {
+    "a slot named by an iterator": lambda side, rng: Once(side),
+    "a slot below a slot": hidden_slot,
+    "attributes that are denied": lambda side, rng: Denying(secret=side),
+    "a dict that says it is empty": lambda side, rng: NoItems(a=side),
+    "a list that says it is empty": lambda side, rng: NoRows([side]),
+    "a float that says it is another": lambda side, rng: AlwaysOne(side),
+    "bytes that say they are others": lambda side, rng: NoBytes(bytes([side])),
+    "a queue that says it is empty": lambda side, rng: NoneWaiting([side]),
+    "arguments that are denied": lambda side, rng: NoArgumentsError(side),
+    "zone of a key": lambda side, rng: {MOMENT.replace(tzinfo=Zone(side)): 1},
+    "attribute of a frame in an attribute": lambda side, rng: Holder(x=frame_with("secret")(side, rng)),
+    "attribute of a number of NumPy, deep down": lambda side, rng: Holder(
+        a=Holder(b=Holder(c=Holder(d=Holder(e=with_secret(Unit(1), side)))))
+    ),
+    "module of an exception in an attribute": lambda side, rng: Holder(e=(SECOND_ERROR if side else FIRST_ERROR)("no")),
+    "attribute of a number of NumPy": lambda side, rng: with_secret(Unit(1), side),
+    "subclass of a number of NumPy": choose(np.float64(1), Unit(1)),
+    "a pickle that forgets, deep down": lambda side, rng: Holder(
+        a=Holder(b=Holder(c=Holder(d=Holder(e=Forgetful(x=side)))))
+    ),
+    "a pickle that forgets, in an array": lambda side, rng: Holder(a=np.array([Forgetful(x=side)], dtype=object)),
+    "a pickle that forgets, in a function": lambda side, rng: Holder(f=returning(Forgetful(x=side))),
+    "a field of an exception, given by name": lambda side, rng: SpentError(spent=side),
+    "a field of a list": lambda side, rng: Table(secret=side),
+    "an argument of an argument": lambda side, rng: ValueError(SilentError(side)),
+    "the cause of an attribute": lambda side, rng: Holder(e=caused(ValueError("failed"), KeyError(side))),
+    "a cause deep down": lambda side, rng: Holder(
+        a=Holder(b=Holder(c=Holder(d=Holder(e=caused(ValueError("failed"), KeyError(side))))))
+    ),
+    "an argument of an attribute": lambda side, rng: Holder(e=SilentError(side)),
+    "a note of an attribute": lambda side, rng: Holder(e=noted(ValueError("failed"), "ab"[side])),
+    "a group of a list or of a tuple": choose(
+        ExceptionGroup("g", [ValueError()]), ExceptionGroup("g", (ValueError(),))
+    ),
+    "an exception in a field of an exception": lambda side, rng: AttributeError("failed", obj=ValueError(side)),
+    "name of a zone of a class": lambda side, rng: MOMENT.replace(tzinfo=Zone(side)),
+    "a value of an Enum of its own": choose(*LEVELS),
+    "attribute of a frame": frame_with("secret"),
+    "private attribute of a frame": frame_with("_secret"),
+    "attribute of an index": series(lambda pd, side: with_secret(pd.Index([1]), side)),
+    "attribute of a frame of polars": polars_frame_with_an_attribute,
+    "zone of a struct_time": zone_of_a_struct,
+    "offset in a mapped file": mapped_file,
+    "frequency of an index": series(days),
+    "a level that no label has": series(levels),
+    "an empty range": series(lambda pd, side: pd.RangeIndex(side, side)),
+    "metadata below a list of Arrow": arrow_nested_metadata,
+    "OrderedDict or dict in an attribute": lambda side, rng: Holder(
+        x=collections.OrderedDict(a=1) if side else {"a": 1}
+    ),
+    "factory of a defaultdict in an attribute": lambda side, rng: Holder(
+        x=collections.defaultdict(list if side else int, a=1)
+    ),
+    "closure of a factory": lambda side, rng: collections.defaultdict(lambda: side, a=1),
+    "namedtuple or tuple in an attribute": lambda side, rng: Holder(x=Point(1, 2) if side else (1, 2)),
+    "attribute of a list in an attribute": lambda side, rng: Holder(x=with_secret(Rows([1]), side)),
+    "type of a key in an attribute": lambda side, rng: Holder(x={1: 1} if side else {"int 1": 1}),
+    "an object as a key in an attribute": lambda side, rng: Holder(x={Private(side): 1}),
+    "an object in a key": lambda side, rng: {(Private(side),): 1},
+    "an attribute that is named like notes": lambda side, rng: Holder(__notes__=side),
+    "module of a class": lambda side, rng: (SECOND_TEXT if side else FIRST_TEXT)("text"),
+    "module of an exception": lambda side, rng: (SECOND_ERROR if side else FIRST_ERROR)("failed"),
+}
+
+
+# --- Numbers and texts that only some outputs have, and parts of numbers ---
+
+
+def seldom(share: float, thing: Make, otherwise: Make) -> Make:
+    return lambda side, rng: (thing if rng.random() < share else otherwise)(side, rng)
+
+
+def even_or_odd(side: int, rng: Rng) -> int:
+    return remainder(2, side, rng)
+
+
+def letter_far_inside(side: int, rng: Rng) -> str:
+    return letters(rng, 60) + "ab"[side] + letters(rng, 60)
+
+
+def moment(step: int, first: int, width: int) -> Make:
+    """Return a random moment, in the first or the second half of each ``step`` of seconds."""
+
+    def make(side: int, rng: Rng) -> datetime:
+        seconds = whole(rng, 0, 10**8 // step) * step + whole(rng, 0, width) + first * side
+        return datetime(2020, 1, 1) + timedelta(seconds=seconds)
+
+    return make
+
+
+SELDOM: dict[str, Make] = {
+    "letter far inside a rare text": seldom(1 / 16, letter_far_inside, lambda side, rng: "none"),
+    "letter far inside a text of another form": seldom(
+        0.05, letter_far_inside, lambda side, rng: f"{whole(rng, 0, 1_000)} rows"
+    ),
+    "parity of an integer or None": seldom(0.9, even_or_odd, lambda side, rng: None),
+    "parity of an integer, mostly −1": seldom(0.2, even_or_odd, choose(-1, -1)),
+    "parity of an integer or a half": seldom(0.9, even_or_odd, lambda side, rng: 0.5),
+    "parity of a key that may be absent": lambda side, rng: (
+        {"a": 1, "n": even_or_odd(side, rng)} if rng.random() < 0.8 else {"a": 1}
+    ),
+    "parity of an integer near others": lambda side, rng: 2 * round(15 * rng.normal()) + side,
+    "hour of a moment": moment(86_400, 43_200, 43_200),
+    "minute of a moment": moment(3_600, 1_800, 1_800),
+    "last digit of a Decimal": lambda side, rng: Decimal(f"0.{digits(rng, 24)}{2 * whole(rng, 0, 5) + side}"),
+}
+
+
 KINDS: dict[str, Kind] = {
     **{name: Kind("text", make) for name, make in {**MET_TEXT, **MORE_TEXT}.items()},
     **{name: Kind("type", make) for name, make in {**MET_TYPE, **MORE_TYPE}.items()},
     **HELD,
+    **{name: Kind("type", make) for name, make in DENIED.items()},
+    **{name: Kind("text", make) for name, make in SELDOM.items()},
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from auditor.cli import main
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 
 MECHANISM = """
 def noisy(value, rng):

@@ -9,7 +9,8 @@ import numpy as np
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair
-from auditor.neighbours.search import complexity, path, simpler
+from auditor.neighbours.search import path
+from auditor.neighbours.shrinking import complexity, simpler
 
 
 def pairs_of(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:

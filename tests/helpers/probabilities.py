@@ -9,7 +9,7 @@ import numpy as np
 import auditor
 from auditor.auditing import planned
 from auditor.auditing.flow import carry_out
-from auditor.auditing.outcome import Ended
+from auditor.auditing.outcome import Audit
 
 N = 100
 ALPHA = 0.05
@@ -24,7 +24,7 @@ def audit(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: An
     return ended(mechanism, claim, neighbours, **options).result()
 
 
-def ended(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Ended:
+def ended(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Audit:
     made: Any = {"samples": N, "seed": 3, "workers": 1, "isolate": False, "confidence": 1 - ALPHA, **options}
     pairs = list(neighbours) if isinstance(neighbours, tuple) else neighbours
     return carry_out(planned(mechanism, claim, pairs, **made))

@@ -63,6 +63,43 @@ def run(pytester: pytest.Pytester, source: str, *arguments: str) -> pytest.RunRe
     return pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", *arguments)
 
 
+@pytest.mark.parametrize(
+    "ending",
+    ["os._exit(0)", 'os.execv(sys.executable, [sys.executable, "-c", ""])', 'os.execvp("true", ["true"])'],
+)
+@pytest.mark.parametrize("where", ["mechanism", "test"])
+def test_no_code_ends_the_session_with_status_0(pytester: pytest.Pytester, ending: str, where: str) -> None:
+    in_mechanism, in_test = (ending, "pass") if where == "mechanism" else ("pass", ending)
+    source = f"""
+import os, sys
+
+def ends(data, rng):
+    {in_mechanism}
+    return float(data) + rng.laplace()
+
+def test_ends(dp_audit):
+    dp_audit(ends, auditor.PureDP(1.0), PAIR, **OPTIONS)
+    {in_test}
+
+def test_child(dp_audit):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    pytester.makepyfile(test_it=TESTS + source)
+    result = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider")
+    assert result.ret == 1
+    result.assert_outcomes(failed=1, passed=1)
+
+
+def test_a_status_that_fails_may_end_the_session(pytester: pytest.Pytester) -> None:
+    """A limit of time of another plugin ends a session that hangs in this way."""
+    source = "\ndef test_ends(dp_audit):\n    import os\n    os._exit(7)\n"
+    pytester.makepyfile(test_it=TESTS + source)
+    assert pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider").ret == 7
+
+
 def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
     """Return what each test that passed or failed says of its audits in the session's XML report."""
     run(pytester, source, "--junit-xml=junit.xml", *arguments)

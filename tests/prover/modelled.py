@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from auditor.blackbox.mechanism import Mechanism
-from dp_prover import confirm
-from dp_prover.lazy import NotProvedError
-from dp_prover.run import Names
-from dp_prover.trace import bounds_of, symbols, trace
+from dp_prover.confirmation import confirm
+from dp_prover.errors import NotProvedError
+from dp_prover.interfaces import Names
+from dp_prover.language.trace import bounds_of, symbols, trace
 
 LOW, HIGH = -3, 4
 NOISE = "rng.laplace(0.0, 2.0, 3)"
@@ -105,7 +105,7 @@ def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
         values = data(seed, floats)
         named = {f"x{at}": float(value) for at, value in enumerate(values)}
         try:
-            confirm.confirmed(mechanism, values, dataset, named, found, confirm.Noting(seed))
+            confirm.confirmed(mechanism, values, dataset, named, found, confirm.RecordingGenerator(seed))
         except NotProvedError as error:
             return f"{error}, for the data {values.tolist()} and seed {seed}"
     return None

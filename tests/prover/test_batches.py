@@ -8,7 +8,7 @@ import pytest
 
 import dp_prover
 from auditor import PureDP, Totals
-from dp_prover.checker import check_certificate
+from dp_prover.certificates.checker.check import check_certificate
 
 TWO = Totals(cells=2, values=(0, 100), contribution={"l1": 1})
 
@@ -229,22 +229,25 @@ def one_for_all(x: Any, size: int, rng: Any) -> Any:
 NAMED = [
     (counts, "rows has no value here"),
     (counts_in_an_object, "does more with a list"),
-    (counts_in_a_dict, "lasts to the next output"),
-    (sees_an_iterator, "sees an iterator"),
-    (stops_early, "ends before its end"),
-    (two_names, "has two names"),
-    (one_item_only, "has two names"),
+    (counts_in_a_dict, "the next output can see"),
+    (sees_an_iterator, "can reach an iterator"),
+    (stops_early, "is left early"),
+    (two_names, "may have two names"),
+    (one_item_only, "may have two names"),
     (raises_on_some, "one output raises ValueError"),
-    (lambda x, size, rng: np.array([1 if rng.random() < 0.5 else 1.5 for _ in range(size)]), "types or shapes differ"),
+    (
+        lambda x, size, rng: np.array([1 if rng.random() < 0.5 else 1.5 for _ in range(size)]),
+        "different types or shapes",
+    ),
     (lambda x, size, rng: np.array(["a" if rng.random() < 0.5 else "bc" for _ in range(size)]), "array of texts"),
-    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[np.arange(size), [[0]]], "other than one place for each"),
-    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[:, True, :, True], "some rows of a batch are chosen"),
-    (lambda x, size, rng: np.array([0.0, 1.0])[rng.laplace(x[0], 1, size) > 0], "no integers are an index"),
+    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[np.arange(size), [[0]]], "not indexed by one index each"),
+    (lambda x, size, rng: rng.laplace(x, 1, (size, 2))[:, True, :, True], "some rows of a batch are selected"),
+    (lambda x, size, rng: np.array([0.0, 1.0])[rng.laplace(x[0], 1, size) > 0], "that are not integers"),
     (inside_out, "computes with all rows"),
     (shared, "all outputs share it"),
-    (chosen_rows, "some rows of a batch are chosen"),
+    (chosen_rows, "some rows of a batch are selected"),
     (other_axes, "different numbers of axes"),
-    (reads_a_table, "a place or a size of a batch is an index"),
+    (reads_a_table, "an index is the size of a batch or the index of a row"),
     (takes_turns, "rng.permutation has something of a batch"),
     (not_replaced, "draws without replacement"),
     (one_for_all, "all outputs share it"),
@@ -252,9 +255,9 @@ NAMED = [
     (lambda x, size, rng: x[0] + rng.laplace(0, 1.0 if size == 1 else 0.01, size), "the size of the batch is computed"),
     (lambda x, size, rng: [x[0] + rng.laplace(0, 1 / (1 + i)) for i in range(size)], "the place of an output"),
     (lambda x, size, rng: np.mean(x[0] + rng.laplace(0, 1, (size, 2)), axis=0), "along the rows"),
-    (lambda x, size, rng: x[0] + rng.laplace(0, 1, (2, size)), "not its first length"),
+    (lambda x, size, rng: x[0] + rng.laplace(0, 1, (2, size)), "not as its first length"),
     (lambda x, size, rng: x[0] + rng.laplace(0, 1, size + 0), "the size of the batch is computed with"),
-    (lambda x, size, rng: [rng.laplace(x[0], 1, size)], "neither an array of its rows nor a list"),
+    (lambda x, size, rng: [rng.laplace(x[0], 1, size)], "neither an array nor a list of the batch"),
     (lambda x, size, rng: [0.0] * size, "the size of the batch is computed with"),
     (lambda x, size, rng: x[0] + rng.laplace(0, 1, int(size)), "int has something of a batch"),
     (lambda x, size, rng: x[0] + rng.laplace(0, 1, size) if size else None, "a condition has something of a batch"),

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from honest_files import in_time
 
-from dp_prover import checked, checked_domain
+from dp_prover import checked
+from dp_prover.certificates.checker import domain as checked_domain
 
 
 def certificate(**domain: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from test_checker import signed
 
 import auditor
 import dp_prover
-from dp_prover import retrace
-from dp_prover.checker import check_certificate
+from dp_prover.certificates import retrace
+from dp_prover.certificates.checker.check import check_certificate
 
 ONE = auditor.Totals(cells=1, values=(0, 100), contribution={"l1": 1})
 LISTS = auditor.Records(choices=[0.0, 1.0], size=(0, 2), container="list")

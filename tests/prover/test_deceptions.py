@@ -21,10 +21,10 @@ from test_checker import signed
 import auditor
 import dp_prover
 from auditor.blackbox.mechanism import PythonSource
-from dp_prover import certificate as written
-from dp_prover.checker import check_certificate
-from dp_prover.run import Names
-from dp_prover.trace import numbers, trace
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.interfaces import Names
+from dp_prover.language.trace import numbers, trace
 
 FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
@@ -215,7 +215,7 @@ def test_readers_of_certificates_rename_draws_and_no_words() -> None:
     """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
     asked, names = deceptions_of_readers.word_and_noise, Names()
     source = PythonSource("word_and_noise", {}, function=asked)
-    traces = [written.Written(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
+    traces = [written.TraceWriter(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
     shift = {"left": [0], "right": [0], "shifts": [[{}]], "rows": [[], []], "implied": [[]], "excluded": {}}
     pairs = [
         {"sides": sides, "traces": sides, "part": 0, "linear": False, "cells": [shift], "assumed": [], "names": renamed}

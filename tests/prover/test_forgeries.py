@@ -10,16 +10,16 @@ import pytest
 
 from auditor.blackbox.mechanism import PythonSource
 from auditor.neighbours.pair import plain
-from dp_prover import certificate as written
-from dp_prover import checker
-from dp_prover.checked_numbers import exp_at_least, exp_at_most, log_beyond
-from dp_prover.checked_paths import follows, paths
-from dp_prover.checker import check_certificate
-from dp_prover.data_sets import form_of, written_data
-from dp_prover.masses import law_of
-from dp_prover.retrace import retraced
-from dp_prover.run import Names
-from dp_prover.trace import bounds_of, numbers, symbols, trace
+from dp_prover.certificates import certificate as written
+from dp_prover.certificates.checker import check as checker
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.certificates.checker.exact_numbers import exp_at_least, exp_at_most, log_beyond
+from dp_prover.certificates.checker.paths import follows, paths
+from dp_prover.certificates.retrace import retraced
+from dp_prover.domains.data_sets import form_of, written_data
+from dp_prover.interfaces import Names
+from dp_prover.language.trace import bounds_of, numbers, symbols, trace
+from dp_prover.rules.masses import law_of
 
 HALF = {"epsilon": 0.5}
 STAYS = {"left": [0], "right": [0], "shifts": [[{}]]}
@@ -65,7 +65,7 @@ class Forged:
             "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
             "listed": bool(data),
             "noise": written.noise(self.names),
-            "traces": [written.Written(one).trace() for one in self.traces],
+            "traces": [written.TraceWriter(one).trace() for one in self.traces],
             "pairs": [self.entry(i, j, STAYS) for i, j in sides],
         }
 

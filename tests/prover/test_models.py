@@ -9,15 +9,15 @@ import pytest
 from modelled import MODELS, Snippet, blocks, disagreements, functions, outcomes, snippets
 
 from auditor.blackbox.mechanism import Mechanism
-from dp_prover.attributes import ARRAY_METHODS, METHODS, SCALAR_METHODS, TYPE_METHODS
-from dp_prover.evaluator import STATEMENTS
-from dp_prover.expressions import EXPRESSIONS
-from dp_prover.generator import METHODS as DRAWS
-from dp_prover.listed_numpy import NUMPY
-from dp_prover.listed_python import BUILTINS, MATH
-from dp_prover.outside import LISTED
-from dp_prover.run import Names
-from dp_prover.trace import numbers, trace
+from dp_prover.interfaces import Names
+from dp_prover.language.evaluator import STATEMENTS
+from dp_prover.language.expressions import EXPRESSIONS
+from dp_prover.language.outside import LISTED
+from dp_prover.language.trace import numbers, trace
+from dp_prover.models.attributes import ARRAY_METHODS, METHODS, SCALAR_METHODS, TYPE_METHODS
+from dp_prover.models.generator import METHODS as DRAWS
+from dp_prover.models.listed_numpy import NUMPY
+from dp_prover.models.listed_python import BUILTINS, MATH
 
 NAMES = {np.generic: "np.generic", np.ufunc: "np.ufunc"}
 

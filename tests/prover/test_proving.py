@@ -13,7 +13,7 @@ from auditor import GaussianDP, PureDP, Records, RenyiDP, Totals, Value, ZeroCon
 from auditor.claims import ApproximateDP, Claim, PrivacyProfile
 from auditor.prover import Scope
 from dp_prover import prove
-from dp_prover.checker import check_certificate
+from dp_prover.certificates.checker.check import check_certificate
 from mechanisms import (
     additive,
     classics,

@@ -20,10 +20,11 @@ from auditor.blackbox.mechanism import PythonSource
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.report.phrases import proof_words
-from auditor.sessions.played import Played
-from dp_prover import analyst, attempt, session_proof
-from dp_prover.checker import check_certificate
-from dp_prover.retrace import retraced
+from auditor.sessions.session_mechanism import SessionMechanism
+from dp_prover import attempt, session_proof
+from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.certificates.retrace import retraced
+from dp_prover.language import analyst
 from mechanisms import adaptive_sessions, reused_objects, sessions
 
 GROUPS = ["all", "large", "small"]
@@ -108,7 +109,7 @@ def test_a_range_and_the_last_answer_are_refused() -> None:
     for ask in ({"range": [0, 10]}, {"parts": {"epsilon": {"range": [0.0, 2.0]}}}):
         assert "needs a list of all questions" in str(proof_of(sessions.Priced, ask, parameters={"budget": 1.0}))
     last = [{"epsilon": {"answer": "last"}}, {"epsilon": 0.5}]
-    assert "holds the last answer" in str(proof_of(sessions.Priced, last, parameters={"budget": 1.0}))
+    assert "contains the last answer" in str(proof_of(sessions.Priced, last, parameters={"budget": 1.0}))
 
 
 def test_too_many_scripts_are_refused_before_any_is_tried() -> None:
@@ -121,7 +122,9 @@ def test_a_session_that_says_what_it_spent_may_also_be_asked_nothing() -> None:
     session = hostile_sessions.ReadingChanges
     proof = proof_of(session, ["a"], TWO, rounds=3)
     assert not proof.holds
-    steps = analyst.analyst_for(Played(session, "s"), auditor.Dialogues(TWO, ["a"], rounds=3), waits=True).rounds
+    steps = analyst.analyst_for(
+        SessionMechanism(session, "s"), auditor.Dialogues(TWO, ["a"], rounds=3), waits=True
+    ).rounds
     assert [len(some) for some in steps] == [2, 2, 2]
 
 
@@ -137,7 +140,7 @@ def test_a_fixed_script_is_proved_alone_with_gaussian_noise_and_delta() -> None:
 def test_a_script_that_looks_at_answers_is_refused_with_what_to_write() -> None:
     script = {"script": [{"ask": "all"}, {"ask": "large", "if": {"above": 1}}]}
     proof = proof_of(sessions.Charged, script, rounds=None, parameters=HALF)
-    assert "give its questions as a list" in str(proof.reason)
+    assert "list its questions" in str(proof.reason)
 
 
 def test_two_sessions_on_the_same_data_cost_twice() -> None:
@@ -177,7 +180,7 @@ class NoisyMeter(hostile_sessions.Base):
 
 
 def test_a_budget_that_raises_is_refused() -> None:
-    assert "what a session says of its budget raises BudgetError" in str(proof_of(RaisingMeter, ["a"]).reason)
+    assert "reading a session's budget raises BudgetError" in str(proof_of(RaisingMeter, ["a"]).reason)
 
 
 class RaisingMeter(hostile_sessions.Base):
@@ -330,7 +333,9 @@ def test_the_checker_refuses_delta_for_several_scripts(monkeypatch: pytest.Monke
 
 def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys: Any) -> None:
     proof = attempt(
-        PythonSource("mechanisms.sessions:Charged", {"epsilon": 0.5, "budget": 1.0}, through=(Played,)).drawer(),
+        PythonSource(
+            "mechanisms.sessions:Charged", {"epsilon": 0.5, "budget": 1.0}, through=(SessionMechanism,)
+        ).drawer(),
         auditor.PureDP(1.0),
         auditor.Dialogues(ONE, ["all", "large"], rounds=2),
         60,
@@ -350,7 +355,7 @@ def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys:
 
 def test_the_played_session_confirms_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the evaluator forgot what a refusal costs, the session itself would show it."""
-    monkeypatch.setattr("dp_prover.evaluator.set_attribute", lambda owner, name, value: None)
+    monkeypatch.setattr("dp_prover.language.evaluator.set_attribute", lambda owner, name, value: None)
     proof = proof_of(sessions.Charged, ["all"], rounds=3, parameters=HALF)
     assert not proof.holds
     assert "on numbers" in str(proof.reason)

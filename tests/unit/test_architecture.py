@@ -57,6 +57,26 @@ def test_imports_keep_the_contracts(file: Path) -> None:
     assert lint_imports(str(file), no_cache=True) == 0
 
 
+# What may be loaded by a name in a string although the layers forbid its import: workers load early what they will run.
+BY_NAME = {("auditor.blackbox.workers", "auditor.auditing")}
+
+
+def test_no_room_is_reached_by_its_name_in_a_string_against_the_layers() -> None:
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    [layers] = [contract["layers"] for contract in contracts["contracts"] if contract["type"] == "layers"]
+    depth = {room.strip(" ()"): number for number, layer in enumerate(layers) for room in layer.split("|")}
+    assert depth["report"] < depth["results"]
+    against = {
+        (module, f"auditor.{room}")
+        for module, parsed in trees().items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and module.count(".")
+        for room in re.findall(r"^auditor\.(\w+)[.:\w]*$", node.value)
+        if room in depth and depth[room] < depth.get(module.split(".")[1], 0)
+    }
+    assert against == BY_NAME
+
+
 def test_every_public_name_can_be_loaded() -> None:
     import auditor
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from auditor.door import found
 from auditor.errors import InvalidInputError
+from auditor.foreign_code import entry_points_of
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, points: str, distribution: str = "other") -> None:
@@ -24,13 +24,13 @@ def test_those_of_other_distributions_come_first(tmp_path: Path, monkeypatch: py
         folder.mkdir()
     installed(other, monkeypatch, "a = math:tau\nb = json")
     installed(own, monkeypatch, "c = bisect", "dp-auditor")
-    assert [*found("tested")] == ["json", "math:tau", "bisect"]
-    assert found("nobody has this group") == {}
+    assert [*entry_points_of("tested")] == ["json", "math:tau", "bisect"]
+    assert entry_points_of("nobody has this group") == {}
 
 
 def test_a_module_that_was_taken_out_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path, monkeypatch, "a = taken_out_of.the_package\nb = json.taken_out")
-    assert found("tested") == {}
+    assert entry_points_of("tested") == {}
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_what_cannot_be_loaded_is_an_error(
     with pytest.raises(
         InvalidInputError, match=r"entry point broken_plugin:thing of tested cannot be loaded"
     ) as raised:
-        found("tested")
+        entry_points_of("tested")
     assert message in str(raised.value)

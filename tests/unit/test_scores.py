@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from auditor.bounds.conversions import gaussian_delta
-from auditor.bounds.one_run import RightGuesses
+from auditor.bounds.one_run import GuessTally
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.scores import SPARED, _Origin, audit_scores, read_scores, right_guesses
+from auditor.scores import SPARED_SHARE, _Origin, audit_scores, count_right_guesses_with_ties, read_scores
 
 Floats = NDArray[np.float64]
 TRUE_EPSILON = 4.3772  # of μ = 1 at δ = 1e-5
@@ -74,14 +74,14 @@ def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores
     wins = []
     for coins in itertools.product([False, True], repeat=9):
         inside, given = np.array(coins), np.array(scores, float)
-        wins.append(right_guesses(given[inside], given[~inside], guesses).wins)
+        wins.append(count_right_guesses_with_ties(given[inside], given[~inside], guesses).wins)
     for least in range(1, guesses + 1):
-        assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED) + 1e-12
+        assert np.mean(np.array(wins) >= least) <= binom.sf(least - 1, guesses, 0.5) / (1 - SPARED_SHARE) + 1e-12
 
 
 def test_equal_scores_that_are_all_guessed_on_alike_count_in_full() -> None:
-    assert right_guesses(np.ones(5), np.zeros(5), 10) == RightGuesses(10, 10, 10)
-    assert right_guesses(np.full(5, math.inf), np.full(5, -math.inf), 10) == RightGuesses(10, 10, 10)
+    assert count_right_guesses_with_ties(np.ones(5), np.zeros(5), 10) == GuessTally(10, 10, 10)
+    assert count_right_guesses_with_ties(np.full(5, math.inf), np.full(5, -math.inf), 10) == GuessTally(10, 10, 10)
 
 
 @pytest.mark.parametrize("sides", [(100, 5000), (5000, 100), (3, 5000)])

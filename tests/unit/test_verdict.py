@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.auditing.flow import run_concurrently
-from auditor.auditing.outcome import Ended, Evidence, Outcome, Seen, settle
+from auditor.auditing.evidence import Evidence
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit, settle
+from auditor.auditing.parallel import run_concurrently
 from auditor.auditing.plan import Listener, Plan
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sampling import Execution
@@ -20,7 +22,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import PureDP
 from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Pairs
-from auditor.results.result import Judgement, OutputsSpent, Provenance, Tried
+from auditor.results.result import Judgement
 from auditor.verdict import Verdict, alpha_for_each, holm_levels, judge
 
 
@@ -135,25 +137,22 @@ class Refuting(Evidence):
 NOTHING_RANDOM = Judgement(Verdict.NO_VIOLATION_FOUND, "all looked at", Bound("sensitivity", 0.5, 1.0, "m"))
 
 
-def ended(name: str, p_value: float | None) -> Ended:
+def ended(name: str, p_value: float | None) -> Audit:
     """An audit that has ended after 3 seconds; without a p-value where nothing is random."""
     plan = Plan(name, PythonSource("m", function=abs), PureDP(1.0), Pairs([(0, 1)]), 0.01)
     found = NOTHING_RANDOM if p_value is None else Refuting(p_value)
-    return Ended(
-        Outcome(plan, Seen(found)),
-        Provenance(OutputsSpent(), reproducible=True, seed=0, tried=Tried("0 and 1", 1, ["values"]), seconds=3.0),
-    )
+    return Audit(Ledger(plan, lambda progress: None), found).close().with_seconds(3.0)
 
 
 def test_the_seconds_of_audits_side_by_side_sum_to_the_time_they_took() -> None:
-    def run(plan: Plan, listener: Listener) -> Ended:
+    def run(plan: Plan, listener: Listener) -> Audit:
         time.sleep(0.1 * int(plan.name))
         return ended(plan.name, None)
 
-    plans = [ended(name, None).outcome.plan for name in "1122334"]
+    plans = [ended(name, None).plan for name in "1122334"]
     plans = [plan.with_settings(execution=Execution(workers=2)) for plan in plans]
     began = time.monotonic()
-    seconds = [one.provenance.seconds or 0.0 for one in run_concurrently(plans, run, lambda progress: None)]
+    seconds = [audit.result().seconds or 0.0 for audit in run_concurrently(plans, run, lambda progress: None)]
     assert sum(seconds) == pytest.approx(time.monotonic() - began, abs=0.1)
 
 
@@ -164,12 +163,12 @@ def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[flo
     known = [1.0 if p is None else p for p in p_values] + [1.0] * not_run
     levels = holm_levels(known, 0.1)
     refuted = {i for i, p in enumerate(known) if p <= levels[i]}
-    assert [r.name for r in settled] == [r.name for r in results]
+    assert [after.name for after in settled] == [before.plan.name for before in results]
     for i, (before, after) in enumerate(zip(results, settled, strict=True)):
         assert after.seconds == 3.0
         p = p_values[i]
         if p is None:
-            assert after.judgement == before.outcome.seen.found
+            assert after.judgement == before.answer
         else:
             assert (after.verdict is Verdict.VIOLATION) == (i in refuted)
             assert after.alpha == levels[i]

@@ -18,7 +18,7 @@ from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
 from auditor.blackbox.sampling import Execution
-from auditor.bounds.digits import significant
+from auditor.bounds.digits import round_significant
 from auditor.defaults import FEWEST
 from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
@@ -78,7 +78,7 @@ def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbou
     assert result.verdict == "violation"
     assert 0.5 < result.bound.value < math.log(3)
     assert {result.pair.left, result.pair.right} == {0, 1}
-    assert result.to_dict()["bound"]["value"] == significant(result.bound.value)
+    assert result.to_dict()["bound"]["value"] == round_significant(result.bound.value)
 
 
 def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
@@ -162,7 +162,7 @@ def test_no_output_serves_two_phases() -> None:
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks while the first round learns, but not afterwards, is not blamed."""
-    monkeypatch.setattr("auditor.auditing.flow.FOLLOW_UPS", ())  # which would draw, too
+    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw, too
     drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:

@@ -12,12 +12,12 @@ import pytest
 from scipy.stats import binom
 
 import auditor
-from auditor.auditing import draw, planned
-from auditor.auditing.draw import Draw
+from auditor.auditing import ledger, planned
 from auditor.auditing.flow import carry_out
-from auditor.auditing.outcome import Ended, settle
+from auditor.auditing.ledger import Ledger
+from auditor.auditing.outcome import Audit, settle
 from auditor.auditing.plan import Plan, Settings
-from auditor.auditing.rounds import Rounds, largest_share
+from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
@@ -45,7 +45,7 @@ def plan_of(mechanism: Any = noisy, claim: Any = None, alpha: float = 1e-3, **se
 
 
 def rounds_of(plan: Plan) -> Rounds:
-    return Rounds(plan, Draw(plan, lambda progress: None))
+    return Rounds(plan, Ledger(plan, lambda progress: None))
 
 
 # --- What may err ---
@@ -114,6 +114,13 @@ def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
         assert 0.02 * level < error(plan, truth, level) <= level
 
 
+def most_of_the_level(plan: Plan, number: int, *, is_last: bool) -> float:
+    """Return the largest share of the level that a round may have: for the last round, all that others leave."""
+    planned_rounds = rounds_for(plan.settings.samples, plan.settings.search)
+    before = sum(planned_round.share for planned_round in planned_rounds[:number])
+    return planned_rounds[number].share if number < len(planned_rounds) and not is_last else 1 - before
+
+
 @pytest.mark.parametrize("options", [{}, {"seconds": 2.0}, {"sharpen": True}], ids=str)
 @pytest.mark.parametrize("samples", [100, 1_000, 30_000, ENDLESS])
 @pytest.mark.parametrize("refuted_from", [0, 1, 3, 99])
@@ -123,18 +130,18 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 ) -> None:
     plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
-    monkeypatch.setattr(Draw, "elapsed", lambda draw: took[0])
+    monkeypatch.setattr(Ledger, "elapsed", lambda _: took[0])
     while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
         if now.number == ended_at:  # as where most outputs fail
             now = rounds.ending_with(100)
         assert now == rounds.done[-1]
-        assert now.share <= largest_share(plan, now.number, is_last=rounds.ended)
-        rounds.draw.spend(Phase.BOUND, now.bound)
+        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
+        rounds.ledger.spend(Phase.BOUND, now.bound)
         took[0] += 1e-5 * now.bound
     assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
     assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    assert rounds.draw.spent.bound <= sum(one.bound for one in rounds_for(samples))
+    assert rounds.ledger.spent.bound <= sum(one.bound for one in rounds_for(samples))
 
 
 # --- What a round learns from ---
@@ -146,7 +153,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
     """Every output is another number, so its way can be followed: into `Method.learn`, and into the count of a frozen test."""
     plan = plan_of(samples=10_000, batch=500, seed=3, planted=0)
     method = type(plan.method(10_000))
-    learn, counted = method.learn, draw.counted
+    learn, counted = method.learn, ledger.counted
     rounds = list[tuple[set[float], set[float]]]()
 
     def values(sample: Sample) -> set[float]:
@@ -161,7 +168,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
         return counted(test, sample)
 
     monkeypatch.setattr(method, "learn", spied_learn)
-    monkeypatch.setattr(draw, "counted", spied_counted)
+    monkeypatch.setattr(ledger, "counted", spied_counted)
     carry_out(plan)
     assert [len(fresh) for _, fresh in rounds] == [planned_round.bound for planned_round in rounds_for(10_000)]
     for number, (training, fresh) in enumerate(rounds):
@@ -188,7 +195,7 @@ def is_positive(dataset: float, size: int, rng: Rng) -> Any:
     return rng.laplace(dataset, 1.0, size) > 0
 
 
-def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Ended:
+def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Audit:
     mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
     return carry_out(
         planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch, isolate=False)
@@ -273,7 +280,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in ("auditing.draw", "blackbox.batches"):
+    for module in ("auditing.ledger", "blackbox.batches"):
         monkeypatch.setattr(f"auditor.{module}.time", made)
     return made
 
@@ -370,7 +377,7 @@ def test_how_many_outputs_fit_is_measured_on_outputs_that_serve_for_nothing_else
     assert first is not None
     assert 100 <= first.bound < ENDLESS
     assert clock.now > 0
-    assert rounds.draw.spent.total == 0
+    assert rounds.ledger.spent.total == 0
 
 
 @pytest.mark.parametrize("seconds", [0.5, 2])

@@ -24,7 +24,7 @@ from auditor.bounds.evidence import Counts, GuessCounts
 from auditor.bounds.guesses import guess_epsilon
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import pair_words
-from auditor.neighbours.search import complexity
+from auditor.neighbours.shrinking import complexity
 from auditor.report.html import to_html
 from auditor.report.phrases import finding
 from auditor.results.files import to_json

@@ -33,6 +33,13 @@ EVERY_TIME = (
     "an e-mail in a set",
     "a cause with an attribute",
     "one of many numbers in a text",
+    "letter far inside a rare text",
+    "letter far inside a text of another form",
+    "parity of an integer or None",
+    "parity of an integer, mostly −1",
+    "parity of an integer near others",
+    "hour of a moment",
+    "last digit of a Decimal",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing import draw, earlier, recount, rounds
+from auditor.auditing import earlier, ledger, recount, rounds
 from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text, from_text
 from auditor.auditing.outcome import settle
@@ -87,7 +87,7 @@ def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
     counted = list[Any]()
 
     def settled(ended: Any, *rest: Any) -> Any:
-        counted.extend(one.outcome.seen.found for one in ended)
+        counted.extend(audit.answer for audit in ended)
         return settle(ended, *rest)
 
     run(0.3, status=1)
@@ -228,7 +228,7 @@ def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_a
     monkeypatch.setattr(recount, "outputs_at_first", lambda *_: 600.0)
     monkeypatch.setattr(rounds, "outputs_at_first", lambda *_: 400.0)
     monkeypatch.setattr(rounds.Rounds, "_cost", lambda _: (0.0, 1e-3))
-    monkeypatch.setattr(draw.Draw, "elapsed", lambda _: 0.5)
+    monkeypatch.setattr(ledger.Ledger, "elapsed", lambda _: 0.5)
     audit = run(0.2, "--seconds", "1", "--samples", "1000000000", status=1)
     assert "is still there" in audit["earlier"]
     assert 600 <= sum(audit["outputs"][part] for part in ("search", "selection", "bound")) < 4000

@@ -11,7 +11,8 @@ import pytest
 
 from auditor.auditing.consistent import read_report
 from auditor.cli import main, run_command
-from auditor.door import Stopped
+from auditor.errors import InvalidInputError
+from auditor.foreign_code import Stopped
 
 MECHANISM = "def noisy(data, size, rng, scale=1.0):\n    return rng.laplace(data, scale, size)\n"
 CONFIGURATION = """
@@ -202,8 +203,79 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
     Path("reports/audit/report.html").mkdir(parents=True)
     assert run("--junit", "reports/audit/report.html/junit.xml") == 3
     told = capsys.readouterr().err
+    assert_all_say_that_a_file_is_missing("report.html", Path("reports/audit/report.html/junit.xml"))
     assert (
         "report.html is missing: it cannot be written: Is a directory; no verdict changes, but the exit status is not 0"
         in told
     )
     assert "Errno" not in told
+
+
+def assert_all_say_that_a_file_is_missing(name: str, junit: Path) -> None:
+    assert not report()["passed"]
+    assert any(name in why for why in report()["missing"])
+    assert not read_report(REPORT).passed
+    suite = ElementTree.parse(junit).getroot()[0]
+    assert suite.attrib["errors"] == str(len(report()["missing"]))
+    assert "missing file" in [case.attrib["name"] for case in suite if case.find("error") is not None]
+    assert int(suite.attrib["tests"]) == len(suite)
+    assert "could NOT be written" in (REPORT.parent / "summary.md").read_text(encoding="utf-8")
+    page = REPORT.parent / "report.html"
+    assert not page.is_file() or "Not all files could be written" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("summary", ["/dev/full", "no/such/folder/summary.md", "."])
+def test_a_summary_that_cannot_be_written_hides_no_violation(
+    run: Callable[..., int], summary: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ended the run with status 3 and "internal error", so the violation of a later file was never reported."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", summary)
+    assert run("--junit", "junit.xml", "--record", "kept") == 3
+    assert_all_say_that_a_file_is_missing(summary, Path("junit.xml"))
+    assert main(["replay", "kept", "--check", str(REPORT)]) == 0
+    text = Path("audit.yaml").read_text(encoding="utf-8").replace("scale: 1.0", "scale: 0.1")
+    Path("broken.yaml").write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["run", "audit.yaml", "broken.yaml"]) == 1
+    told = capsys.readouterr()
+    assert "::error file=broken.yaml" in told.out
+    assert "lacks the summary of this run" in told.out
+    assert "internal error" not in told.err
+    assert main(["compare", str(REPORT), str(REPORT)]) == 3
+
+
+def test_a_target_that_cannot_be_written_is_in_the_report_and_in_the_other_target(run: Callable[..., int]) -> None:
+    assert run("--json", "/dev/full", "--junit", "junit.xml") == 3
+    assert_all_say_that_a_file_is_missing("/dev/full", Path("junit.xml"))
+    assert run("--json", "/dev/full", "--junit", "junit.xml", "--out", "elsewhere", scale=0.1) == 1
+    assert run("--json", "whole.json") == 0
+    assert report()["passed"] and "missing" not in report()
+
+
+def test_a_report_that_cannot_be_read_back_hides_no_verdict(
+    run: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(file: Path) -> None:
+        raise InvalidInputError(f"{file} is not a report")
+
+    monkeypatch.setattr("auditor.results.reader.parsed_report", refused)
+    assert run("--junit", "junit.xml") == 3
+    assert run("--junit", "junit.xml", "--out", "elsewhere", scale=0.1) == 1
+    assert "1 of 1 audits did NOT end as expected" in capsys.readouterr().out
+    assert "did NOT end" in Path("elsewhere/audit/summary.md").read_text(encoding="utf-8")
+    assert "is not a report; please report it" in report()["missing"][0]
+
+
+def test_standard_output_holds_the_document_that_goes_there_and_nothing_else(
+    run: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--json", "-", "--junit", "-") == 2
+    assert "both go to standard output" in capfd.readouterr().err
+    assert run("--junit", "-") == 0
+    assert ElementTree.fromstring(capfd.readouterr().out)[0].attrib["name"] == "audit"
+    Path("other.yaml").write_bytes(Path("audit.yaml").read_bytes())
+    assert main(["run", "audit.yaml", "other.yaml", "--junit", "-", "--quiet"]) == 0
+    told = capfd.readouterr()
+    assert len(ElementTree.fromstring(told.out)) == 2
+    assert "all 2 configurations" in told.err

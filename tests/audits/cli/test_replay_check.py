@@ -1,7 +1,8 @@
 """Everything in a report follows from the recorded outputs: a forgery anywhere in it is detected."""
 
 import json
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ from plain_data import changed, leaves
 from auditor.auditing import flow
 from auditor.auditing.consistent import read_report
 from auditor.cli import main, replay_check
-from auditor.cli.replay_check import Recount, _recounts
-from auditor.config.recordings import find_recordings
+from auditor.config.recordings import MANIFEST
 from auditor.errors import InvalidInputError
 from auditor.events.observed import ObservedRule
 from auditor.results.reader import frozen_test, not_as_reported
@@ -155,7 +155,6 @@ def other(value: Any) -> Any:
 def test_all_that_a_report_says_is_made_again(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", str(recording / "kept"), "--check", str(recording / "every" / "report.json")]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{name}: as reported" for name in AUDITS]
-    assert main(["replay", str(recording / "kept"), "--check", "report.json", "--run-code"]) == 2
 
 
 def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
@@ -208,68 +207,31 @@ def test_every_value_of_the_run_is_compared(
     assert (status, len(lines), "\x1b" in lines[0]) == (1, 1, False)
 
 
-def test_what_needs_code_is_named_and_the_rest_is_counted_by_its_own_rule(
-    by_code: Path, capsys: pytest.CaptureFixture[str]
+def test_where_code_makes_the_data_sets_a_report_is_checked_if_the_code_may_run(
+    by_code: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["replay", str(by_code / "kept"), "--check", str(by_code / "every" / "report.json")]) == 5
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(AUDITS)
-    whole = {line.split(":")[0] for line in lines if line.endswith("as reported")}
-    assert whole == {"probability", "canaries", "query", "monotone"}
+    monkeypatch.chdir(by_code)  # where the code is
+    check = ["replay", str(by_code / "kept"), "--check"]
+    honest = str(by_code / "every" / "report.json")
+    assert main([*check, honest]) == 2
+    assert "data_recounted.py (SHA-256" in capsys.readouterr().err
+    assert main([*check, honest, "--run-code"]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{name}: as reported" for name in AUDITS]
+    report = forged(by_code, tmp_path, lambda run, by: by["epsilon"]["tried"].update(pairs=2))
+    assert main([*check, report, "--run-code"]) == 1
+    assert "epsilon: NOT as reported: tried.pairs" in capsys.readouterr().out
 
 
-# What a recount without code says that it does not check, and what changes nothing in what a rule guesses or bets.
-NAMED = [
-    ("smallest",),
-    ("tried",),
-    ("warnings",),
-    ("stop_reason",),
-    ("reproduce",),
-    ("reproducible",),
-    ("illustration", "growth"),
-]
-NAMED += [("outputs", phase) for phase in ("search", "selection", "bound", "shrink")]
-OF_THE_RULE = {"otherwise", "edges", "weights", "tables", "stake", "tilt", "values"}
-
-
-def forgeries(entry: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Yield an audit with one value changed, for each kind of place, and the place."""
-    places = {
-        tuple("#" if isinstance(step, int) else step for step in way): (way, value) for way, value in leaves(entry)
-    }
-    verdicts = {"violation": "no_violation_found", "no_violation_found": "violation"}
-    for way, value in places.values():
-        yield way, changed(entry, way, verdicts.get(value, other(value)) if isinstance(value, str) else other(value))
-
-
-@pytest.mark.parametrize("every", [11])
-def test_each_forgery_is_noticed_without_the_code_or_named_as_not_checked(
-    every: int, by_code: Path, tmp_path: Path
-) -> None:
-    report = json.loads((by_code / "every" / "report.json").read_text())
-    for number, entry in enumerate(report["audits"]):
-        if entry["name"] in ("canaries", "query", "probability", "monotone"):
-            continue  # they need no code
-        for way, forged_entry in [*forgeries(entry)][number % every :: every]:
-            is_named = any(way[: len(named)] == named for named in NAMED)
-            if not is_named and way != ("name",) and not OF_THE_RULE & set(way):
-                assert entry["name"] in noticed(by_code, tmp_path, {**report, "audits": [forged_entry]}), way
-
-
-def noticed(by_code: Path, tmp_path: Path, report: dict[str, Any]) -> list[str]:
-    """Return the audits of a forged report in which something is not as reported; all of them if it cannot be read."""
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps(report))
-    try:
-        read = read_report(file)
-    except InvalidInputError:
-        return [audit["name"] for audit in report["audits"]]
-    [recording] = find_recordings(by_code / "kept", runs_code=False)
-    try:
-        found: list[Recount] = [*_recounts(recording, read, report)]
-    finally:
-        recording.close()
-    return [one.name for one in found if one.differences]
+def test_only_the_recording_of_the_report_is_read(recording: Path, by_code: Path, tmp_path: Path) -> None:
+    """The code of another recording in the same folder is not asked for."""
+    for name, folder in (("every", recording), ("coded", by_code)):
+        shutil.copytree(folder / "kept" / "every", tmp_path / "kept" / name)
+    coded = tmp_path / "kept" / "coded"
+    (coded / "every.yaml").rename(coded / "coded.yaml")
+    manifest = (coded / MANIFEST).read_text(encoding="utf-8").replace("every.yaml", "coded.yaml")
+    (coded / MANIFEST).write_text(manifest, encoding="utf-8")
+    check = ["replay", str(tmp_path / "kept"), "--check", str(recording / "every" / "report.json")]
+    assert main(check) == 0
 
 
 def test_a_report_with_rules_stays_small(recording: Path) -> None:

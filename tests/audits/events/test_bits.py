@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import auditor
 from auditor.blackbox.canonical import from_batch, from_list
-from auditor.events.features import BITS, LowestBit
+from auditor.events.features import LOWEST_BIT_OF, LowestBit
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
@@ -90,7 +90,7 @@ def test_the_textbook_laplace_is_refuted_through_its_bits_in_one_audit(events: t
     result = audit(laplace, *events)
     assert result.verdict is Verdict.VIOLATION
     assert result.bound.value > 1.5
-    assert BITS in result.event["description"]
+    assert LOWEST_BIT_OF in result.event["description"]
 
 
 def test_bits_are_looked_at_only_where_events_say_so() -> None:

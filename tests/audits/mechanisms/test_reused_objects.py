@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.neighbours.scripts import Asked, script_of
-from auditor.sessions.transcript import transcript
+from auditor.neighbours.scripts import ScriptedData, read_script
+from auditor.sessions.transcript import play_script
 from mechanisms import reused_objects as reused
 
 TWINS: dict[str, tuple[Any, Any, list[Any]]] = {
@@ -35,8 +35,9 @@ def answers(factory: Any, questions: list[Any], data: list[float], first: float)
     noise = Noise(first, 0.25, 0.5)
     return [
         repr(one)
-        for one in transcript(
-            lambda: factory(np.array(data), noise, epsilon=1.0), Asked(data, script_of([{"ask": q} for q in questions]))
+        for one in play_script(
+            lambda: factory(np.array(data), noise, epsilon=1.0),
+            ScriptedData(data, read_script([{"ask": q} for q in questions])),
         )
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import auditor
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.results.files import to_json
 
 
@@ -17,5 +17,5 @@ def laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
 def test_reports_hold_the_limits() -> None:
     domain = auditor.Records((0, 5), integer=True, size=(0, 9))
     found = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0, workers=1, isolate=False)
-    limits = json.loads(to_json(with_significant_digits(domain.limits())))
+    limits = json.loads(to_json(round_floats(domain.limits())))
     assert found.to_dict()["tried"]["limits"] == limits == found.tried.limits

@@ -15,7 +15,7 @@ from made_results import changed, event_of, made
 
 import auditor
 from auditor import auditing
-from auditor.auditing.flow import remeasured
+from auditor.auditing.remeasure import remeasured
 from auditor.blackbox import batches
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim, PrivacyClaim, Unclaimed

@@ -124,7 +124,7 @@ def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
 def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
     told = " ".join(page.texts)
     for part in (
-        "claims are violated: “broken”",
+        "claims violated: “broken”",
         "a false alarm in at most 1 of 100 runs",
         "is not a proof of privacy",
         "Unit of privacy",
@@ -227,13 +227,13 @@ def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_lit
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0])
 def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: float) -> None:
     """Those come close: they are the worst there are, but for mixtures."""
-    from auditor.bounds.divergences import divergence_of
+    from auditor.bounds.divergences import renyi_divergence
 
     chances = np.concatenate([[1e-6, 1e-4], np.linspace(0.001, 0.999, 80)])
     nearest = math.inf
     for q, p in itertools.combinations(chances, 2):  # p > q, or no δ is below 0
         one, other = np.array([p, 1 - p]), np.array([q, 1 - q])
-        kept = max(0.0, divergence_of(order, one, other), divergence_of(order, other, one))
+        kept = max(0.0, renyi_divergence(order, one, other), renyi_divergence(order, other, one))
         for epsilon in (0.0, 0.5, 1.0):
             has, allowed = p - math.exp(epsilon) * q, implied_delta(RenyiDP(order, kept), epsilon)
             assert has <= allowed + 1e-12
@@ -326,6 +326,13 @@ def test_infinite_bounds_and_values_can_be_drawn() -> None:
     bound = dataclasses.replace(audit.bound, value=math.inf)
     growth = Illustration((), [(10, 1.0), (20, math.inf)], [(0.0, 0.5), (1.0, 0.5)])
     assert "∞" in changed("broken", bound=bound, illustration=growth, power={"80%": math.inf, "95%": math.inf})
+
+
+def test_the_curve_of_bounds_runs_to_the_right_whichever_round_had_fewer_outputs() -> None:
+    growth = [(400, 0.1), (5429, 0.3), (1474, 0.2)]
+    made = changed("sound", illustration=Illustration((), growth))
+    assert "From 0.1 after 400 outputs to 0.3 after 5,429" in made
+    assert made == changed("sound", illustration=Illustration((), sorted(growth)))
 
 
 def test_outputs_over_many_powers_of_ten_are_told_in_plain_numbers() -> None:

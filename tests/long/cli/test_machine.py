@@ -16,7 +16,7 @@ import pytest
 
 import auditor
 from auditor.cli import _ended_by, _run
-from auditor.door import refused_by_machine
+from auditor.foreign_code import refused_by_machine
 
 AUDITS = """
 version: 1

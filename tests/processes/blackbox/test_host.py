@@ -32,7 +32,7 @@ from auditor.auditing.check import draw_once
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Settings
 from auditor.blackbox.batches import Phase
-from auditor.blackbox.host import Hosted, held, isolated
+from auditor.blackbox.host import Hosted, isolated, reserve_host
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.process import ProcessEnded, close_idle
 from auditor.blackbox.sample import Sample
@@ -126,7 +126,7 @@ def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bo
     """In another process its generator would begin anew, as it does here where nothing holds the one it had."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
-    with held(source) if holds else contextlib.nullcontext():
+    with reserve_host(source) if holds else contextlib.nullcontext():
         drawer = isolated(source, None)
         first = drawer.draw(PAIR, labels, rng)
         other = isolated(PythonSource("m", function=laplace_one), None)
@@ -166,7 +166,7 @@ def test_a_batch_whose_process_ends_is_this_failure() -> None:
 def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
     function: Any, told: str, backend: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
     before = hosts()
     result = auditor.audit(
         function, auditor.PureDP(1.0), [(0, 1)], samples=500, workers=workers, backend=backend, timeout=0.2, batch=100
@@ -180,7 +180,7 @@ def test_a_mechanism_that_always_fails_is_inconclusive_with_its_error(
 def test_what_a_mechanism_started_ends_with_its_process(
     backend: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
 
     def leaves_a_child(value: float, rng: np.random.Generator) -> None:
         subprocess.Popen([sys.executable, "-S", "-c", "while True: pass", str(tmp_path)])
@@ -198,7 +198,7 @@ def test_without_isolation_a_lost_worker_is_no_answer() -> None:
 
 
 def test_checking_a_mechanism_that_ends_its_process_does_not_end_the_auditor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditor.auditing.draw.ALWAYS", 1)
+    monkeypatch.setattr("auditor.auditing.first_look.ALWAYS", 1)
     source = PythonSource("m", function=crashes)
     plan = Plan("a", source, auditor.PureDP(1.0), Pairs([(0, 1)]), 0.001, Settings(execution=Execution(workers=1)))
     left = draw_once(plan).left

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from auditor.auditing.draw import Draw
+from auditor.auditing.ledger import Ledger
 from auditor.cli import main
 
 MECHANISMS = """
@@ -188,7 +188,7 @@ def test_several_audits_workers_and_options_of_the_command_line_are_kept(folder:
 def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = audit("sound", "laplace", "{epsilon: 1.5}")
     with monkeypatch.context() as patch:
-        patch.setattr(Draw, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
+        patch.setattr(Ledger, "elapsed", lambda drawing: drawing.spent.bound / 1e5)
         record(folder, entry, options=("--seconds", "0.3", "--samples", "100000000"))
     replay(folder)
     assert report(folder, "second") == report(folder, "first")

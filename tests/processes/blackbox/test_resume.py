@@ -16,8 +16,9 @@ import psutil
 import pytest
 
 from auditor.blackbox.command import Command, Program
+from auditor.blackbox.encoding import decode, encode
 from auditor.blackbox.mechanism import PythonSource
-from auditor.blackbox.store import Store, decode, encode
+from auditor.blackbox.store import Store
 from auditor.bounds.evidence import Counts, GuessCounts, ProfileCounts, ScoreCounts
 from auditor.cli import main
 from auditor.errors import InvalidInputError

@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import auditor
-from auditor.auditing.draw import MOST_SPANS, Tally
-from auditor.auditing.flow import run_all
+from auditor.auditing.parallel import run_all
 from auditor.auditing.plan import Plan, Settings
+from auditor.auditing.tally import MOST_SPANS, Tally
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.repeats import REMEMBERED, RepeatGuard
 from auditor.blackbox.sampling import LEAST, PIECES, TASK, Execution, Pace, Sampler
 from auditor.blackbox.workers import Processes, Task, Threads, Workers
 from auditor.bounds.evidence import ScoreCounts
-from auditor.door import Stopped
 from auditor.errors import MechanismError, WorkerLostError
+from auditor.foreign_code import Stopped
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import Pair
 

@@ -207,6 +207,22 @@ def test_check_says_what_arrives_and_doubts_exceptions(
         ),
         ("def f(records, size, rng):\n    return len(records) + rng.laplace(size=size)\n", ""),
         ("def f(records, rng):\n    return len(records) + 0.5\n", "every call gives the same output"),
+        *(
+            (
+                f"def f(records, rng):\n    {shows}\n    return len(records) + rng.laplace()\n",
+                "a call prints “total is ",
+            )
+            for shows in (
+                "print('total is', len(records))",
+                "import os; os.write(2, b'total is %d' % len(records))",
+                "import logging; logging.getLogger('theirs').warning('total is %d', len(records))",
+                "import subprocess; subprocess.run(['echo', f'total is {len(records)}'], check=True)",
+            )
+        ),
+        (
+            "def f(records, size, rng):\n    print('total is', len(records))\n    return len(records) + rng.laplace(size=size)\n",
+            "add `observe: [stdout]`",
+        ),
         (
             "def f(records, rng):\n    records.sort()\n    records += 1\n    return records.sum() + rng.laplace()\n",
             "in place",

@@ -16,7 +16,7 @@ from honest_files import PROVE
 import auditor
 from auditor.cli import main
 from auditor.config import scaffold
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 from auditor.report import formats
 from auditor.results.files import write_whole
 
@@ -343,15 +343,15 @@ def test_a_person_ends_a_run_whose_code_catches_everything(folder: Path, number:
 
 
 def test_a_stop_passes_every_door() -> None:
-    from auditor.door import Door, outcome
+    from auditor.foreign_code import ForeignCode, result_or_error
 
     def stopped() -> None:
         raise Stopped
 
-    with pytest.raises(Stopped), Door("this"):
+    with pytest.raises(Stopped), ForeignCode("this"):
         stopped()
     with pytest.raises(Stopped):
-        outcome(stopped)
+        result_or_error(stopped)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_a_run_shows_is_visible(folder: Path) -> None:
-    for command in ("check", "plan --stages", *(["prove --out proofs"] if honest_files.HAS_PROVER else [])):
+    for command in ("check", "plan", *(["prove --out proofs"] if honest_files.HAS_PROVER else [])):
         name, *options = command.split()
         assert is_tame(
             printed(name, str(folder / "audit.yaml"), *options, statuses=(0, 1, 3, 4)), wrapped=name != "check"

@@ -17,7 +17,7 @@ from loky import process_executor
 from auditor.auditing import proof_job
 from auditor.auditing.proof_job import ProofJob
 from auditor.blackbox.workers import Processes
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 
 AT_AN_IMPORT = """
 import os, runpy, signal, sys

@@ -83,7 +83,6 @@ def test_what_names_mechanisms_runs_them(files: Files) -> None:
 
 def test_what_reads_results_runs_nothing(files: Files) -> None:
     report = "reports/audit/report.json"
-    assert files.imported("replay", "kept", "--check", report, status=(5,)) == set()
     assert files.imported("show", report) == set()
     assert files.imported("compare", report, report) == set()
     assert files.imported("scores", "inside.npy", "outside.npy", "--from", "independent-runs") == set()
@@ -94,6 +93,18 @@ def test_a_replay_runs_what_makes_data_only_if_it_may(files: Files, capsys: pyte
     told = capsys.readouterr().err
     assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", told)
     assert files.imported("replay", "kept", "--quiet", "--run-code") == {"data"}
+    check = ("replay", "kept", "--check", "reports/audit/report.json")
+    assert files.imported(*check, status=(2,)) == set()
+    assert files.imported(*check, "--run-code") == {"data"}
+
+
+def test_a_recording_whose_file_lists_its_data_sets_runs_nothing(files: Files) -> None:
+    (files.folder / "pairs.yaml").write_text(
+        CONFIGURATION.replace("generator: data_of_somebody.py:pairs", "pairs: [{left: 0, right: 1}]")
+    )
+    assert main(["run", "pairs.yaml", "--record", "kept-pairs", "--quiet"]) == 0
+    assert files.imported("replay", "kept-pairs", "--quiet") == set()
+    assert files.imported("replay", "kept-pairs", "--check", "reports/pairs/report.json") == set()
 
 
 def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: Files) -> None:

@@ -28,7 +28,7 @@ def pair_of(folder: Path, neighbours: str, mechanism: str = "m.py:f") -> Pair:
 def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
     column = "{type: number, low: -1, high: 1, null: true, nan: true, infinite: true, outside: true, dtype: float32}"
     neighbours = (
-        f"{{domain: frame, columns: {{x: {column}, day: {{type: date, low: 2020-01-01}}}}, id: user, as: columns, order: shuffled, "
+        f"{{domain: frame, columns: {{x: {column}, day: {{type: date, low: 2020-01-01}}}}, id: user, as: rows, order: shuffled, "
         "rows_per_person: {low: 1, high: 2}, relation: substitute, unit: row, size: {low: 1, high: 5}}"
     )
     file = tmp_path / "some.yaml"
@@ -39,7 +39,7 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
     assert isinstance(domain, Frame)
     assert (domain.id, domain.unit, domain.order, domain.relation, domain.form) == (
         *("user", "row", "shuffled", "substitute"),
-        "columns",
+        "rows",
     )
 
 
@@ -48,6 +48,10 @@ def test_a_frame_has_its_keys_in_yaml(tmp_path: Path) -> None:
     [
         ("{domain: frame, columns: {x: {type: number, lo: 1}}}", "lo"),
         ("{domain: frame, columns: {x: {type: float}}}", "number"),
+        ("{domain: frame, columns: {x: {type: text}}, as: arrow}", "as is 'arrow'; it is gone: write `as: polars`"),
+        ("{domain: frame, columns: {x: {type: text}}, as: csv}", "as is 'csv'; it is gone: write `as: pandas`"),
+        ("{domain: frame, columns: {x: {type: text}}, as: columns}", "as is 'columns'; it is gone: write `as: pandas`"),
+        ("{domain: frame, columns: {x: {type: text}}, as: pndas}", 'did you mean "pandas"?'),
         ("{domain: frame, columns: [x]}", "columns is ['x']; it must be a mapping of columns by name, such as {age:"),
         (
             "{domain: frame, columns: {x: {type: date, high: 2024-02-30}}}",

@@ -41,10 +41,6 @@ def of_rows(rows, rng, epsilon=1.0):
 def compared(patients, rng, epsilon=1.0):
     return sum(p["diagnosis"] == "flu" for p in patients) + rng.laplace(0, 1 / epsilon)
 
-def of_columns(data, rng, epsilon=1.0):
-    assert type(data) is dict
-    return float(np.sum(data["wage"]) + rng.laplace(0, 10 / epsilon))
-
 def of_polars(df, rng, epsilon=1.0):
     return {city: n + rng.laplace(0, 1 / epsilon) for city, n in sorted(df.drop_nulls().group_by("city").len().rows())}
 
@@ -75,7 +71,6 @@ EXPECTED: dict[str, dict[str, Any]] = {
     "attributes": {"as": "pandas", "columns": {"city": TEXT, "wage": NUMBER}},
     "of_rows": {"as": "rows", "columns": {"city": TEXT}},
     "compared": {"as": "rows", "columns": {"diagnosis": TEXT}},
-    "of_columns": {"as": "columns", "columns": {"wage": NUMBER}},
     "of_polars": {"as": "polars", "columns": {"city": TEXT}},
     "promised": {"record": {"low": 0, "high": 50}},
     "of_a_matrix": {"domain": "records", "columns": 2},
@@ -188,7 +183,7 @@ def test_an_object_of_a_library_says_claim_and_data_sets_itself(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     thing = importlib.import_module("thing")
-    monkeypatch.setattr("auditor.adapters.found", lambda group: {"thing": thing})
+    monkeypatch.setattr("auditor.adapters.entry_points_of", lambda group: {"thing": thing})
     assert main(["init", "thing:count"]) == 0
     text = Path("audit.yaml").read_text(encoding="utf-8")
     [audit] = read_yaml(text, "audit.yaml").data["audits"]

@@ -10,7 +10,7 @@ from auditor.cli import main
 from auditor.config import scaffold
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
-from auditor.neighbours.scripts import script_of
+from auditor.neighbours.scripts import read_script
 from auditor.sessions.dialogues import Dialogues
 
 
@@ -31,7 +31,7 @@ def test_what_is_asked_becomes_a_domain_around_the_neighbours(file: Path) -> Non
     assert plan.domain.questions.first() == ["mean", "sum"]
     [plan] = load_configuration(with_ask(file, "    ask: {script: [{ask: mean}, {ask: sum, if: {above: 2}}]}\n")).plans
     assert isinstance(plan.domain, Dialogues)
-    assert plan.domain.fixed == script_of([{"ask": "mean"}, {"ask": "sum", "if": {"above": 2}}])
+    assert plan.domain.fixed == read_script([{"ask": "mean"}, {"ask": "sum", "if": {"above": 2}}])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import auditor
 from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import adapt
-from auditor.libraries.opendp import MANY, Releases, from_opendp
+from auditor.libraries.opendp import COMPOSED_CALLS, Releases, from_opendp
 
 dp = library("opendp.prelude", "opendp")
 dp.enable_features("contrib", "honest-but-curious")
@@ -188,7 +188,7 @@ def test_a_measurement_travels_as_the_json_of_opendp(name: str) -> None:
         return
     again = pickle.loads(pickle.dumps(adapted.mechanism))
     assert isinstance(again, Releases)
-    assert str(from_opendp(again.made).claim) == str(adapted.claim)
+    assert str(from_opendp(again.wrapped).claim) == str(adapted.claim)
 
 
 def test_workers_have_the_measurement() -> None:
@@ -203,15 +203,15 @@ def test_many_outputs_a_call_are_as_many_and_of_the_same_kind(
     make: Callable[[], Any], claim: str, neighbours: str
 ) -> None:
     release, pair = Releases(make()), planned(make(), None, None).domain.corners()[0]
-    outputs = release(pair.left, 2 * MANY + 3)
-    assert len(outputs) == 2 * MANY + 3
+    outputs = release(pair.left, 2 * COMPOSED_CALLS + 3)
+    assert len(outputs) == 2 * COMPOSED_CALLS + 3
     assert {type(output) for output in outputs} == {type(release(pair.left, 1)[0])}
 
 
 def test_outputs_of_one_call_are_independent() -> None:
-    """Of 3,000 pairs of adjacent outputs, and of pairs MANY apart, the correlation is below 0.1: 5.5 standard errors."""
-    outputs = np.array(Releases(dp.m.make_laplace(*REALS, scale=1.0))(0.0, 3000 + MANY))
-    for apart in (1, MANY):
+    """Of 3,000 pairs of adjacent outputs, and of pairs COMPOSED_CALLS apart, the correlation is below 0.1: 5.5 standard errors."""
+    outputs = np.array(Releases(dp.m.make_laplace(*REALS, scale=1.0))(0.0, 3000 + COMPOSED_CALLS))
+    for apart in (1, COMPOSED_CALLS):
         assert abs(np.corrcoef(outputs[:3000], outputs[apart : 3000 + apart])[0, 1]) < 0.1
 
 

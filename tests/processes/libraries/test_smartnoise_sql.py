@@ -14,7 +14,7 @@ import auditor
 from auditor.auditing import planned
 from auditor.errors import InvalidInputError
 from auditor.libraries.adapting import adapter_of
-from auditor.libraries.smartnoise_sql import Answered, from_smartnoise_sql
+from auditor.libraries.smartnoise_sql import QueryAnswer, from_smartnoise_sql
 
 snsql = library("snsql", "smartnoise-sql")
 mechanisms = library("snsql.sql._mechanisms", "smartnoise-sql")
@@ -75,9 +75,11 @@ def test_rows_have_no_owner_under_row_privacy() -> None:
 def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
     made = reader()
     rows = pd.DataFrame({"person": range(200), "age": 50, "city": ["x"] * 100 + ["y"] * 100})
-    [found] = Answered(made.metadata, made.privacy, BY_CITY)(rows, 1)
+    [found] = QueryAnswer(made.metadata, made.privacy, BY_CITY)(rows, 1)
     assert [(city, round(each["n"], -2)) for city, each in found.items()] == [("x", 100), ("y", 100)]
-    [[row]] = Answered(made.metadata, made.privacy, "SELECT COUNT(*) AS n FROM people GROUP BY city LIMIT 1")(rows, 1)
+    [[row]] = QueryAnswer(made.metadata, made.privacy, "SELECT COUNT(*) AS n FROM people GROUP BY city LIMIT 1")(
+        rows, 1
+    )
     assert round(row[0], -2) == 100
     # The reader's own mechanisms are as they were.
     assert mechanisms.Laplace in made.privacy.mechanisms.classes.values()

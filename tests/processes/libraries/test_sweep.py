@@ -14,9 +14,9 @@ import pytest
 import auditor
 from auditor.cli import main
 from auditor.errors import InvalidInputError
-from auditor.libraries.__main__ import parser
-from auditor.libraries.building import NotBuilt, SweptObject, swept_objects
-from auditor.libraries.library_table import HERE, table_of
+from auditor.libraries.__main__ import sweep_parser
+from auditor.libraries.building import NotBuilt, SweptObject, build_objects
+from auditor.libraries.library_table import HERE, load_table
 
 PROJECT = Path(__file__).parents[3]
 
@@ -102,7 +102,7 @@ def coins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def built(coins: Path) -> list[SweptObject | NotBuilt]:
-    return list(swept_objects(table_of("swept_coins", coins)))
+    return list(build_objects(load_table("swept_coins", coins)))
 
 
 def test_all_examples_and_the_first_call_that_fits_are_audited(built: list[SweptObject | NotBuilt]) -> None:
@@ -126,9 +126,9 @@ def test_each_other_constructor_has_a_reason(built: list[SweptObject | NotBuilt]
 
 
 def test_a_library_without_a_table_is_swept_by_generic_arguments(coins: Path) -> None:
-    table = table_of("swept_coins")
+    table = load_table("swept_coins")
     assert table.release == "1.5"
-    built = list(swept_objects(table))
+    built = list(build_objects(table))
     # The library says of itself that this is a claim of 1.
     assert {one.name for one in built if isinstance(one, SweptObject)} == {"Coin", "make_coin"}
     assert any(isinstance(one, NotBuilt) and one.constructor == "helper" for one in built)
@@ -136,7 +136,7 @@ def test_a_library_without_a_table_is_swept_by_generic_arguments(coins: Path) ->
 
 def test_a_sweep_writes_its_tables_and_goes_on(coins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["swept_coins", "--examples", str(coins), "--out", str(tmp_path), *QUICK]
-    assert main(command, parser()) == 1
+    assert main(command, sweep_parser()) == 1
     assert "swept_coins 1.5: 3 objects to audit; 5 are left out" in capsys.readouterr().out
     folder = tmp_path / "swept_coins-sweep"
     data = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
@@ -170,22 +170,22 @@ def test_what_is_wrong_with_a_table_is_said(coins: Path, tmp_path: Path, capsys:
     def table(text: str) -> Any:
         file = tmp_path / "own.yaml"
         file.write_text(text, encoding="utf-8")
-        return table_of("swept_coins", file)
+        return load_table("swept_coins", file)
 
     with pytest.raises(InvalidInputError, match=r'own\.yaml is the table of "other", not of "swept_coins"'):
         table("library: other")
     with pytest.raises(InvalidInputError, match=r"own\.yaml: colour: extra inputs are not permitted"):
         table("library: swept_coins\ncolour: red")
     with pytest.raises(InvalidInputError, match='names "make_coins"; did you mean "make_coin"'):
-        table("library: swept_coins\nothers: {make_coins: it is not there}").found()
+        table("library: swept_coins\nothers: {make_coins: it is not there}").find_constructors()
     own = ["swept_coins", "--examples", str(tmp_path / "own.yaml")]
-    assert main(["no_such_library", "--out", str(tmp_path)], parser()) == 2
+    assert main(["no_such_library", "--out", str(tmp_path)], sweep_parser()) == 2
     assert "no_such_library cannot be imported" in capsys.readouterr().err
     (tmp_path / "own.yaml").write_text('library: swept_coins\nconstructors: ["swept_coins:helper"]', encoding="utf-8")
-    assert main([*own, "--out", str(tmp_path)], parser()) == 2
+    assert main([*own, "--out", str(tmp_path)], sweep_parser()) == 2
     assert "nothing of swept_coins can be audited: helper: NoneType has no adapter" in capsys.readouterr().err
     (tmp_path / "own.yaml").write_text("library: swept_coins\nsetup: import not_installed", encoding="utf-8")
-    assert main([*own, "--out", str(tmp_path)], parser()) == 2
+    assert main([*own, "--out", str(tmp_path)], sweep_parser()) == 2
     assert (
         "setup of the table for swept_coins failed: ModuleNotFoundError: No module named 'not_installed'"
         in capsys.readouterr().err
@@ -194,7 +194,7 @@ def test_what_is_wrong_with_a_table_is_said(coins: Path, tmp_path: Path, capsys:
 
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.yaml")), ids=lambda file: file.stem)
 def test_each_table_of_the_package_is_python(file: Path) -> None:
-    table = table_of(file.stem)
+    table = load_table(file.stem)
     compile(table.setup, file.name, "exec")
     for text in [value for values in table.arguments.values() for value in values]:
         compile(f"f({text})", file.name, "eval")

@@ -16,13 +16,13 @@ from installed import ENVIRONMENTS
 
 SCRIPT = """
 import json, sys
-from auditor.libraries.building import SweptObject, swept_objects
-from auditor.libraries.library_table import table_of
+from auditor.libraries.building import SweptObject, build_objects
+from auditor.libraries.library_table import load_table
 
 if __name__ == "__main__":
-    table = table_of(sys.argv[1])
-    modules = table.found()
-    built = list(swept_objects(table))
+    table = load_table(sys.argv[1])
+    modules = table.find_constructors()
+    built = list(build_objects(table))
     audited = [one for one in built if isinstance(one, SweptObject)]
     print(json.dumps({
         "audited": [modules[name] for name in dict.fromkeys(one.constructor for one in audited)],

@@ -43,7 +43,7 @@ def on_few(plan: Any) -> tuple[Any, Dialogues]:
     shorter = replace(source, parameters={**source.parameters, **SHORTER.get(plan.name, {})})
     data = auditor.Records(choices=[1.0, 9.0], size=SIZES.get(plan.name, (0, 1)), relation=str(asked.base.relation))
     questions = OTHERS.get(plan.name) or asked.questions.first()
-    meter = asked.meter and asked.meter.written()
+    meter = asked.meter and asked.meter.to_data()
     return shorter.drawer(), Dialogues(data, questions, rounds=ROUNDS.get(plan.name, 3), meter=meter)
 
 

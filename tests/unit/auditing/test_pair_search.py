@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import auditor
-from auditor.auditing.draw import Draw
+from auditor.auditing.ledger import Ledger
 from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, ends, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
@@ -25,10 +25,10 @@ EPSILON = 0.1
 SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
-def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Draw]:
+def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Ledger]:
     settings = Settings(seed=seed, execution=Execution(workers=1, isolate=False))
     plan = Plan("search", PythonSource("m", function=mechanism), claim, domain, 0.001, settings)
-    drawing = Draw(plan, lambda progress: None)
+    drawing = Ledger(plan, lambda progress: None)
     return find_pair(plan, Round(0, outputs, 0, settings.samples, 1.0), drawing, {}), drawing
 
 
@@ -96,7 +96,7 @@ def test_no_more_is_spent_than_the_budget(claim: PrivacyClaim, outputs: int) -> 
 
 
 def test_the_stages_are_data_that_add_up() -> None:
-    """Each list has one stage at most that takes what the others leave; all have reasons, and names of their own."""
+    """Each list has exactly one stage that takes what the others leave; all have names of their own."""
 
     def check(stages: Sequence[SearchStage]) -> None:
         shares = [stage.share for stage in stages if stage.share is not None]
@@ -104,8 +104,6 @@ def test_the_stages_are_data_that_add_up() -> None:
         assert len(stages) - len(shares) == 1
         assert len({stage.name for stage in stages}) == len(stages)
         for stage in stages:
-            assert stage.why
-            assert bool(stage.only) == (stage.when is not None)
             if stage.parts:
                 check(stage.parts)
 

@@ -21,7 +21,7 @@ from auditor.bounds.divergences import Wager, divergence_bound, payoffs
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
-from auditor.bounds.one_run import GuessLooks, RightGuesses, usual_guesses
+from auditor.bounds.one_run import GuessTally, OneRunGuesses, default_guess_numbers
 from auditor.cli import main
 from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.canaries import Canaries
@@ -159,8 +159,8 @@ def test_the_canaries_that_are_needed_can_refute_and_fewer_cannot(apart: bool) -
     needed = int(canaries_needed(plan, plan.neighbours, 0.95, apart=apart))
     assert 5_000 < needed < 50_000
     for number, refutes in ((needed, True), (int(0.97 * needed), False)):
-        best = tuple(RightGuesses(number, guesses, guesses) for guesses in usual_guesses(number))
-        assert GuessLooks(best, apart).refute(claim, ALPHA) is refutes
+        best = tuple(GuessTally(number, guesses, guesses) for guesses in default_guess_numbers(number))
+        assert OneRunGuesses(best, apart).refute(claim, ALPHA) is refutes
 
 
 def test_the_command_says_how_many_canaries_are_needed(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,8 +194,8 @@ def test_canaries_to_catch_a_tenth_more_catch_it(monkeypatch: pytest.MonkeyPatch
     [row] = foresee(with_canaries(claim, 100))
 
     def caught(number: int) -> float:
-        guesses = tuple(RightGuesses(number, guesses, 0) for guesses in usual_guesses(number))
-        return GuessLooks(guesses, apart=False).detectable(claim, ALPHA, row.chance)
+        guesses = tuple(GuessTally(number, guesses, 0) for guesses in default_guess_numbers(number))
+        return OneRunGuesses(guesses, apart=False).detectable(claim, ALPHA, row.chance)
 
     assert row.caught == caught(100) > 1 + EXCESS
     assert caught(int(row.needed)) <= 1 + EXCESS < caught(int(row.needed * 0.9))
@@ -211,7 +211,7 @@ def test_the_canaries_that_are_needed_are_found_by_few_evaluations(
     def counting(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *given: evaluated.append(1) or function(*given)
 
-    for name in ("p_value_apart", "refutes_any"):
+    for name in ("p_value_independent", "refutes_any_mechanism"):
         monkeypatch.setattr(one_run, name, counting(getattr(one_run, name)))
     foresee(with_canaries(auditor.GaussianDP(0.1), 50, runs=20, apart=apart))
     assert 0 < len(evaluated) < 6_000
@@ -220,7 +220,7 @@ def test_the_canaries_that_are_needed_are_found_by_few_evaluations(
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("claim", [auditor.PureDP(1.0), auditor.GaussianDP(0.5), auditor.ApproximateDP(1.0, 1e-5)])
 def test_a_value_is_detected_from_the_smallest_that_is(claim: Any, apart: bool) -> None:
-    looks = GuessLooks(tuple(RightGuesses(300, guesses, 0) for guesses in usual_guesses(300)), apart)
+    looks = OneRunGuesses(tuple(GuessTally(300, guesses, 0) for guesses in default_guess_numbers(300)), apart)
     least = looks.detectable(claim, ALPHA, 0.8)
     assert claim.value < least < math.inf
     assert looks.detects(claim, ALPHA, 0.8, least + 1e-4)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditor.blackbox.encoding import packed
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.process import ProcessEnded
 from auditor.blackbox.sample import ALWAYS, Patience
-from auditor.blackbox.store import packed
-from auditor.door import Stopped
 from auditor.errors import MechanismError
+from auditor.foreign_code import Stopped
 from auditor.neighbours.pair import Arrays, Pair, Relation
 
 PAIR = Pair(10, 20)

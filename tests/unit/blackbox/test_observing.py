@@ -17,7 +17,7 @@ from auditor.blackbox.command import Program
 from auditor.blackbox.mechanism import Mechanism, PythonSource
 from auditor.blackbox.observing import OBSERVERS, ObservedCall, observing
 from auditor.defaults import ObserveKind
-from auditor.door import Stopped
+from auditor.foreign_code import Stopped
 
 ALL = get_args(ObserveKind)
 

@@ -12,7 +12,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import hidden_kinds
 import numpy as np
+import pandas
 import polars
 import pytest
 from hypothesis import example, given
@@ -21,6 +23,7 @@ from hypothesis.extra import numpy as arrays
 
 from auditor.blackbox.canonical import from_batch, from_list, row_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
+from auditor.blackbox.seal import seal, unseal
 from auditor.errors import MechanismError
 
 Row = dict[str, float | str]
@@ -540,6 +543,31 @@ def test_an_exception_that_was_looked_at_has_the_digest_of_one_that_was_not() ->
     assert rows[0] == rows[1] != rows[2]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value", "other", "between"),
+    [
+        ("g", 1.5, 2.5, slice(10, 16)),
+        ("G", 1.5j, 2.5j, slice(26, 32)),
+        (np.dtype([("a", "i1"), ("b", "f8")], align=True), (1, 1.5), (2, 1.5), slice(1, 8)),
+    ],
+)
+def test_bytes_between_numbers_change_no_digest(dtype: Any, value: Any, other: Any, between: slice) -> None:
+    """A long double has 10 bytes, and is kept in 16."""
+    if np.finfo("g").nmant != 63:
+        pytest.skip("long doubles of this machine are no x87 numbers")
+
+    def array(number: Any, filler: int) -> Any:
+        made: Any = np.array([number] * 3, dtype)
+        made.view("u1").reshape(3, -1)[:, between] = filler
+        return made
+
+    assert array(value, 0).tobytes() != array(value, 255).tobytes()
+    for kind in (lambda array: array, lambda array: array[0]):
+        outputs = [kind(array(value, 0)), kind(array(value, 255)), kind(array(other, 0))]
+        rows = [row_of(types.SimpleNamespace(last=collections.deque([output]))) for output in outputs]
+        assert rows[0] == rows[1] != rows[2]
+
+
 def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
@@ -619,3 +647,20 @@ class Lying(list[float]):
 def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
     with pytest.raises(MechanismError, match="Lying, whose length differs from its number of items"):
         read(Lying([0.5]))
+
+
+@pytest.mark.parametrize("name", hidden_kinds.DENIED)
+def test_what_python_or_a_class_denies_is_read(name: str) -> None:
+    """Two outputs that differ have different rows, both where they were made and elsewhere."""
+    make, rng = hidden_kinds.DENIED[name], np.random.default_rng(0)
+    left, right = [rows(from_list([unseal(seal([make(side, rng)]))])) for side in (0, 1)]
+    assert left != right
+    assert rows(from_list([[make(0, rng)]])) == left
+    assert "cannot be read" not in str((left, right))
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_a_frame_is_no_batch(library: Any) -> None:
+    """A frame has as many rows as its length says, but its items are columns: of a square frame there are as many."""
+    with pytest.raises(MechanismError, match="whose items are columns"):
+        from_batch(library.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), 2)

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.bounds.bisection import beginning, halved, smallest_number
+from auditor.bounds.bisection import bracket_threshold, find_threshold, narrow_bracket
 
 
 @given(st.integers(1, 10**6), st.integers(1, 50))
 def test_integers_end_side_by_side_at_the_first_that_holds(first: int, start: int) -> None:
-    low, high = beginning(lambda x: x >= first, 0, start, lambda low, high: high - low <= 1)
+    low, high = bracket_threshold(lambda x: x >= first, 0, start, lambda low, high: high - low <= 1)
     assert (low, high) == (first - 1, first)
     assert isinstance(high, int)
-    ends = beginning(lambda x: x >= first, 0, start, lambda low, high: True)
+    ends = bracket_threshold(lambda x: x >= first, 0, start, lambda low, high: True)
     assert ends[0] < first <= ends[1]
     assert ends[1] == start or ends[0] * 2 == ends[1]
 
 
 @given(st.floats(1e-6, 1e6))
 def test_numbers_are_found_to_four_digits_and_never_too_small(first: float) -> None:
-    found = smallest_number(lambda x: x >= first, 2e6)
+    found = find_threshold(lambda x: x >= first, 2e6)
     assert first <= found <= first * (1 + 1.1e-4)
 
 
@@ -32,16 +32,16 @@ def test_only_numbers_between_the_ends_are_asked() -> None:
         asked.append(x)
         return x >= 0.3
 
-    halved(holds, 0.0, 1.0, lambda low, high: high - low <= 0.1)
+    narrow_bracket(holds, 0.0, 1.0, lambda low, high: high - low <= 0.1)
     assert asked == [0.5, 0.25, 0.375, 0.3125]
 
 
 @pytest.mark.parametrize("most", [0.5, 1.0, 1e6])
 def test_a_condition_that_never_holds_has_no_answer(most: float) -> None:
-    assert beginning(lambda x: False, 0.0, 1.0, lambda low, high: True, most) == (math.inf, math.inf)
-    assert smallest_number(lambda x: False, most) == math.inf
+    assert bracket_threshold(lambda x: False, 0.0, 1.0, lambda low, high: True, most) == (math.inf, math.inf)
+    assert find_threshold(lambda x: False, most) == math.inf
 
 
 def test_halving_ends_where_doubles_leave_no_room() -> None:
-    low, high = halved(lambda x: x >= 1.0, 0.0, 2.0, lambda low, high: False)
+    low, high = narrow_bracket(lambda x: x >= 1.0, 0.0, 2.0, lambda low, high: False)
     assert (low, high) == (math.nextafter(1.0, 0.0), 1.0)

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from auditor.bounds.conversions import Tradeoff, tradeoff
+from auditor.bounds.conversions import TradeoffCurve, tradeoff_curve
 from auditor.bounds.one_run import (
-    GuessLooks,
-    RightGuesses,
-    limit_of_line,
-    p_value_apart,
-    refutes_any,
-    surest_guesses,
-    usual_guesses,
+    GuessTally,
+    OneRunGuesses,
+    count_right_guesses,
+    default_guess_numbers,
+    p_value_independent,
+    p_value_of_line,
+    refutes_any_mechanism,
 )
 from auditor.claims import ApproximateDP, Claim, GaussianDP, PrivacyClaim, PrivacyProfile, PureDP, ZeroConcentratedDP
 from auditor.errors import InvalidInputError
@@ -74,16 +74,18 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
     name: str, canaries: int, guesses: int
 ) -> None:
     lines = CASES[name]
-    curve = Tradeoff.of(*np.array(lines).T)
+    curve = TradeoffCurve.of(*np.array(lines).T)
     for wins in sorted({1, guesses // 2, 3 * guesses // 4, guesses - 1, guesses}):
         worst, p = worst_case(canaries, guesses, wins, lines)
         assert sum(p) == pytest.approx(1)
-        seen = RightGuesses(canaries, guesses, wins)
+        seen = GuessTally(canaries, guesses, wins)
         # What is refuted at a level is no likelier than that under any mechanism.
-        assert not refutes_any(curve, seen, 0.999 * worst)
+        assert not refutes_any_mechanism(curve, seen, 0.999 * worst)
         # Nor is it under this mechanism, whose canaries affect each other as badly as they can, at other numbers of right guesses.
         for alpha in (0.05, 0.3):
-            refuted = [w for w in range(guesses + 1) if refutes_any(curve, RightGuesses(canaries, guesses, w), alpha)]
+            refuted = [
+                w for w in range(guesses + 1) if refutes_any_mechanism(curve, GuessTally(canaries, guesses, w), alpha)
+            ]
             assert p[refuted].sum() <= alpha + 1e-9
 
 
@@ -95,7 +97,7 @@ def test_for_epsilon_at_delta_the_limit_is_the_exact_worst_case(
     rate, delta = 1 / (1 + math.exp(-line[0])), line[1]
     for wins in range(guesses // 2, guesses + 1):
         exact = worst_case(canaries, guesses, wins, [line])[0]
-        limit = limit_of_line(RightGuesses(canaries, guesses, wins), rate, delta)
+        limit = p_value_of_line(GuessTally(canaries, guesses, wins), rate, delta)
         assert exact <= limit * (1 + 1e-6) + 1e-9
         assert limit <= exact * (1 + 1e-6) + 1e-7 or exact > 0.99
 
@@ -104,12 +106,12 @@ def test_for_epsilon_at_delta_the_limit_is_the_exact_worst_case(
 @pytest.mark.parametrize("guesses", [12, 7, 1])
 def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int) -> None:
     """Of 12 canaries B give their side away, and the guesses on others are right with probability σ(ε)."""
-    curve, n = tradeoff(ApproximateDP(epsilon, delta)), 12
+    curve, n = tradeoff_curve(ApproximateDP(epsilon, delta)), 12
     sure, rate = np.arange(n + 1), 1 / (1 + math.exp(-epsilon))
     for wins in range(guesses + 1):
         free = np.minimum(sure, guesses)
         exact = binom.pmf(sure, n, delta) @ binom.sf(wins - free - 1, guesses - free, rate)
-        found = p_value_apart(curve, RightGuesses(n, guesses, wins))
+        found = p_value_independent(curve, GuessTally(n, guesses, wins))
         assert exact * (1 - 1e-9) <= found <= exact * 1.02 + 1e-12
 
 
@@ -122,7 +124,7 @@ def test_canaries_apart_under_gaussian_noise() -> None:
     wins = (np.take_along_axis(ratio > 0, order, 1) == np.take_along_axis(inside, order, 1)).sum(1)
     for seen in (15, 17, 19):
         rate = float((wins >= seen).mean())
-        found = p_value_apart(tradeoff(GaussianDP(1.0)), RightGuesses(n, k, seen))
+        found = p_value_independent(tradeoff_curve(GaussianDP(1.0)), GuessTally(n, k, seen))
         assert rate - 5 * math.sqrt(rate / runs) <= found <= 1.03 * rate + 5 * math.sqrt(rate / runs)
 
 
@@ -136,7 +138,9 @@ def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_affect_ea
     """2,000 runs of 1,000 canaries at level 5 %; more than 155 alarms have probability below 1e-7 at that rate."""
     rng, claim, alarms = np.random.default_rng(1), GaussianDP(1.0), {True: 0, False: 0}
     least = {
-        apart: min(w for w in range(500, 1001) if GuessLooks((RightGuesses(1000, 1000, w),), apart).refute(claim, 0.05))
+        apart: min(
+            w for w in range(500, 1001) if OneRunGuesses((GuessTally(1000, 1000, w),), apart).refute(claim, 0.05)
+        )
         for apart in alarms
     }
     for _ in range(2_000):
@@ -151,9 +155,9 @@ CLAIMS = [PureDP(0.2), ApproximateDP(0.2, 1e-5), GaussianDP(0.2), PrivacyProfile
 
 
 def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> None:
-    looks = GuessLooks((RightGuesses(400, 400, 250), RightGuesses(400, 100, 72)), apart=True)
+    looks = OneRunGuesses((GuessTally(400, 400, 250), GuessTally(400, 100, 72)), apart=True)
     for claim in CLAIMS:
-        p = looks.p_value_apart(claim)
+        p = looks.p_value_independent(claim)
         assert looks.refute(claim, 1.001 * p) or p == 1
         assert not looks.refute(claim, 0.999 * p)
 
@@ -161,24 +165,24 @@ def test_the_p_value_of_canaries_apart_is_the_smallest_level_that_refutes() -> N
 @pytest.mark.parametrize("claim", [*CLAIMS, ZeroConcentratedDP(0.02)])
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart: bool) -> None:
-    looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 90)), apart)
+    looks = OneRunGuesses((GuessTally(400, 400, 300), GuessTally(400, 100, 90)), apart)
     bound = looks.bound(claim, 0.05)
     assert bound > claim.value
     assert looks.refute(claim.with_value(bound - 1e-4), 0.05)
     assert not looks.refute(claim.with_value(bound + 1e-4), 0.05)
     # Fewer right guesses prove no more, and neither does a smaller chance of error.
-    assert GuessLooks((RightGuesses(400, 400, 290), RightGuesses(400, 100, 89)), apart).bound(claim, 0.05) <= bound
+    assert OneRunGuesses((GuessTally(400, 400, 290), GuessTally(400, 100, 89)), apart).bound(claim, 0.05) <= bound
     assert looks.bound(claim, 0.001) <= bound
 
 
 def test_to_assume_less_proves_no_more() -> None:
     for wins, claim in itertools.product((60, 75, 90, 100), CLAIMS):
-        seen = (RightGuesses(200, 100, wins),)
-        assert GuessLooks(seen).bound(claim, 0.05) <= GuessLooks(seen, apart=True).bound(claim, 0.05) + 1e-4
+        seen = (GuessTally(200, 100, wins),)
+        assert OneRunGuesses(seen).bound(claim, 0.05) <= OneRunGuesses(seen, apart=True).bound(claim, 0.05) + 1e-4
 
 
 def test_points_of_a_profile_are_bounds_on_delta() -> None:
-    looks = GuessLooks((RightGuesses(400, 400, 300), RightGuesses(400, 100, 95)))
+    looks = OneRunGuesses((GuessTally(400, 400, 300), GuessTally(400, 100, 95)))
     epsilons = [0.0, 0.5, 1.0, 6.0]
     deltas = [looks.delta(epsilon, 0.05) for epsilon in epsilons]
     assert deltas == sorted(deltas, reverse=True)
@@ -191,47 +195,47 @@ def test_points_of_a_profile_are_bounds_on_delta() -> None:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_power_is_the_chance_that_the_value_is_refuted(claim: Claim) -> None:
     assert isinstance(claim, PrivacyClaim)
-    looks = GuessLooks((RightGuesses(500, 250, 0),), apart=True)
+    looks = OneRunGuesses((GuessTally(500, 250, 0),), apart=True)
     caught = looks.detectable(claim, 0.01, 0.8)
     assert claim.value < caught < looks.detectable(claim, 0.01, 0.95)
-    critical = min(w for w in range(251) if GuessLooks((RightGuesses(500, 250, w),), apart=True).refute(claim, 0.01))
-    assert p_value_apart(tradeoff(claim.with_value(caught)), RightGuesses(500, 250, critical)) == pytest.approx(
-        0.8, abs=0.01
-    )
-    assert GuessLooks((RightGuesses(3, 3, 0),)).detectable(claim, 0.001, 0.8) == math.inf
+    critical = min(w for w in range(251) if OneRunGuesses((GuessTally(500, 250, w),), apart=True).refute(claim, 0.01))
+    assert p_value_independent(
+        tradeoff_curve(claim.with_value(caught)), GuessTally(500, 250, critical)
+    ) == pytest.approx(0.8, abs=0.01)
+    assert OneRunGuesses((GuessTally(3, 3, 0),)).detectable(claim, 0.001, 0.8) == math.inf
 
 
 def test_impossible_counts_are_an_error() -> None:
     with pytest.raises(InvalidInputError, match="5 of 4 guesses on 10 canaries"):
-        RightGuesses(10, 4, 5)
+        GuessTally(10, 4, 5)
 
 
 def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
     rate = 1 / (1 + math.exp(-1.0))
     for wins in (1, 20, 40, 300):
         exact = float(binom.sf(wins - 1, 400, rate))
-        assert limit_of_line(RightGuesses(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
+        assert p_value_of_line(GuessTally(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
         # δ that is too small to matter changes nothing, however rare the guesses are.
-        assert limit_of_line(RightGuesses(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
+        assert p_value_of_line(GuessTally(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "most"), [("two points", 1.5), ("μ = 0.5", 1.5), ("μ = 2", 1.5)])
 def test_the_limit_is_near_the_exact_worst_case(name: str, most: float) -> None:
     """Where the worst case has probability near 5 %; the factor is what is lost by looking at thresholds only."""
     lines = CASES[name]
-    curve = Tradeoff.of(*np.array(lines).T)
+    curve = TradeoffCurve.of(*np.array(lines).T)
     worst = {wins: worst_case(60, 40, wins, lines)[0] for wins in range(20, 41)}
     wins = min(worst, key=lambda w: abs(worst[w] - 0.05))
-    assert refutes_any(curve, RightGuesses(60, 40, wins), most * worst[wins])
+    assert refutes_any_mechanism(curve, GuessTally(60, 40, wins), most * worst[wins])
 
 
 def test_guesses_are_on_the_extreme_scores() -> None:
     scores, inside = np.array([0.1, 5.0, -3.0, 0.2, 4.0]), np.array([True, True, False, False, False])
-    assert surest_guesses(scores, inside, 3) == RightGuesses(5, 3, 2)  # 5 and 4 are guessed in, −3 out
-    assert surest_guesses(scores, inside, 1) == RightGuesses(5, 1, 1)
-    assert surest_guesses(scores, inside, 5) == RightGuesses(5, 5, 2)
+    assert count_right_guesses(scores, inside, 3) == GuessTally(5, 3, 2)  # 5 and 4 are guessed in, −3 out
+    assert count_right_guesses(scores, inside, 1) == GuessTally(5, 1, 1)
+    assert count_right_guesses(scores, inside, 5) == GuessTally(5, 5, 2)
 
 
 def test_the_usual_numbers_of_guesses() -> None:
-    assert usual_guesses(10_000) == (10_000, 5_000, 2_500, 1_250, 625, 312, 156, 78)
-    assert usual_guesses(3) == (3,)
+    assert default_guess_numbers(10_000) == (10_000, 5_000, 2_500, 1_250, 625, 312, 156, 78)
+    assert default_guess_numbers(3) == (3,)

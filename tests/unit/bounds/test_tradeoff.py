@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from auditor.bounds.conversions import Tradeoff, implied_delta, tradeoff
+from auditor.bounds.conversions import TradeoffCurve, implied_delta, tradeoff_curve
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP, RenyiDP, ZeroConcentratedDP
 
 
-def right_at(curve: Tradeoff, wrong: float) -> float:
+def right_at(curve: TradeoffCurve, wrong: float) -> float:
     return float(np.interp(wrong, curve.wrong, curve.right))
 
 
@@ -23,7 +23,7 @@ def right_at(curve: Tradeoff, wrong: float) -> float:
 def test_the_curve_is_the_lowest_of_all_lines(points: list[tuple[float, float]], share: float) -> None:
     """Of wrong guesses up to where right and wrong ones are all outputs."""
     epsilons, deltas = np.array(points).T
-    curve = Tradeoff.of(epsilons, deltas)
+    curve = TradeoffCurve.of(epsilons, deltas)
     wrong = share * curve.wrong[-1]
     assert right_at(curve, wrong) == pytest.approx(float(np.min(np.exp(epsilons) * wrong + deltas)), rel=1e-9)
     assert curve.right[-1] + curve.wrong[-1] == pytest.approx(1)
@@ -32,28 +32,28 @@ def test_the_curve_is_the_lowest_of_all_lines(points: list[tuple[float, float]],
 
 @pytest.mark.parametrize("mu", [0.01, 0.3, 1.0, 2.0, 8.0, 30.0])
 def test_the_lines_of_mu_allow_no_less_than_gaussian_noise_does_and_hardly_more(mu: float) -> None:
-    curve = tradeoff(GaussianDP(mu))
+    curve = tradeoff_curve(GaussianDP(mu))
     t = np.linspace(0.0, mu / 2 + 6, 997)  # guess where the log-ratio is μt or more
     wrong, right = ndtr(-mu / 2 - t), ndtr(mu / 2 - t)
     allowed = np.interp(wrong, curve.wrong, curve.right)
     assert np.all(allowed >= right * (1 - 1e-9))
     assert np.all(allowed <= right * (1 + (1e-3 if mu < 10 else 1e-2)) + 1e-9)
     # The least mistakes, where a share of all outputs is guessed on.
-    assert np.allclose(curve.mistakes(wrong + right), wrong, rtol=2e-3 if mu < 10 else 0.1)
+    assert np.allclose(curve.least_wrong_rate(wrong + right), wrong, rtol=2e-3 if mu < 10 else 0.1)
 
 
 def test_pure_and_approximate_privacy_are_one_line() -> None:
-    curve = tradeoff(ApproximateDP(math.log(3), 0.2))
+    curve = tradeoff_curve(ApproximateDP(math.log(3), 0.2))
     assert curve.wrong.tolist() == pytest.approx([0.0, 0.2])
     assert curve.right.tolist() == pytest.approx([0.2, 0.8])
-    assert tradeoff(PureDP(0.0)).right.tolist() == [0.0, 0.5]
+    assert tradeoff_curve(PureDP(0.0)).right.tolist() == [0.0, 0.5]
 
 
 @pytest.mark.parametrize("claim", [RenyiDP(8, 0.5), ZeroConcentratedDP(0.125)])
 def test_divergences_allow_what_gaussian_noise_within_them_does(claim: RenyiDP | ZeroConcentratedDP) -> None:
     """Of μ = ½ ρ is 1/8, and D of order 8 is 1; of half that, μ is √(1/8)."""
     mu = math.sqrt(2 * claim.gaussian_rho)
-    inner, outer = tradeoff(GaussianDP(mu)), tradeoff(claim)
+    inner, outer = tradeoff_curve(GaussianDP(mu)), tradeoff_curve(claim)
     wrong = np.linspace(0.01, 0.99, 50) * min(inner.wrong[-1], outer.wrong[-1])
     allowed = np.interp(wrong, outer.wrong, outer.right)
     assert np.all(allowed >= np.interp(wrong, inner.wrong, inner.right))

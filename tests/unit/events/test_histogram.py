@@ -9,7 +9,7 @@ import pytest
 from auditor.blackbox.canonical import from_list
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.features import Place
-from auditor.events.histogram import CELLS, MOST_ATOMS, NO_RULE, Bar, Histogram, histogram
+from auditor.events.histogram import CELLS, MOST_ATOM_BARS, NO_RULE, Bar, Histogram, histogram
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(0, 1, 4000).tolist()
@@ -65,7 +65,7 @@ def test_few_values_are_bars_with_the_side_that_is_guessed_on_them() -> None:
 def test_atoms_beyond_the_commonest_are_one_bar() -> None:
     shown = of(KINDS["texts"], KINDS["texts"])
     assert [bar.label for bar in shown.bars][-1] == "18 others"
-    assert len(shown.bars) == MOST_ATOMS + 1
+    assert len(shown.bars) == MOST_ATOM_BARS + 1
     assert shown.bars[-1].left == 18 * 100
 
 

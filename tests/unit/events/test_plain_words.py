@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.blackbox.sample import Sample
 from auditor.claims import PureDP
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
-from auditor.events.features import Difference, Place, Whole, plainness
+from auditor.events.features import Difference, Place, Whole, plainness, vector_features
 from auditor.events.selection import frequent_rules
 from auditor.methods.guessing import Guesses
 
@@ -152,3 +153,33 @@ def test_a_text_of_which_some_are_rare_is_no_event_instead_of_a_length() -> None
     careful, _ = frequent_rules(sample, Guesses(PureDP(1.0), 1e-3, 2_000))
     assert careful.test.feature.name == "length of output"
     assert math.isfinite(careful.forecast)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda i: [2**60 + i, float(i)],  # the nearest float is up to 128 away
+        lambda i: [np.longdouble(i) / 7, 1.0 * i],
+        lambda i: {"a": "0" * (i % 3 + 1), "b": [i] * (i % 4 + 1), "c": i / 3},
+        lambda i: ([i, -i], f"{i / 7:.20f}"),
+        lambda i: [float(i), i / 2.0],
+    ],
+)
+def test_what_is_called_a_number_of_the_output_is_one(make: Any) -> None:
+    """ "Smallest number of the output ≤ -506" was about the rounding of a large integer, and could be about a length."""
+    outputs = from_list([make(i) for i in range(1, 400)])
+    places = [column.name for column in outputs.columns]
+    several = [feature for feature in vector_features(outputs, places) if hasattr(feature, "places")]
+    for feature in several:
+        assert all(place.startswith("output") for place in feature.places), feature
+    assert not any("rounded off" in feature.name for feature in vector_features(outputs, places))
+
+
+def test_of_two_numbers_the_smaller_one_is_the_smallest_and_not_the_length() -> None:
+    outputs = from_list([[50.0 + i, 60.0 + i] for i in range(100)])
+    [least] = [
+        feature
+        for feature in vector_features(outputs, [column.name for column in outputs.columns])
+        if feature.name == "smallest number of the output"
+    ]
+    assert least.extract(outputs).numbers.min() == 50.0

@@ -8,7 +8,7 @@ import pytest
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.claims import ApproximateDP, PureDP
-from auditor.events.blocks import Table
+from auditor.events.blocks import BlockTable
 from auditor.events.cells import LEFT, SortedColumn
 from auditor.events.features import Place
 from auditor.events.rare import RareChoice, rare_choice
@@ -23,7 +23,7 @@ def side(*, at_the_end: int) -> SortedColumn:
 
 
 def chosen(left: SortedColumn, right: SortedColumn) -> RareChoice | None:
-    return rare_choice(Table(Place("output"), left, right), METHOD)
+    return rare_choice(BlockTable(Place("output"), left, right), METHOD)
 
 
 def test_what_lies_beyond_the_other_side_is_guessed() -> None:
@@ -34,7 +34,7 @@ def test_what_lies_beyond_the_other_side_is_guessed() -> None:
 
 def test_no_event_is_made_of_an_end_that_the_other_side_reaches() -> None:
     found = chosen(side(at_the_end=40), side(at_the_end=3))
-    assert found is None or found.seen.wins == 0
+    assert found is None or found.wins.wins == 0
 
 
 def numbers(*values: float) -> SortedColumn:
@@ -49,8 +49,8 @@ def test_no_event_is_made_of_sides_that_do_not_overlap() -> None:
     assert chosen(numbers(*range(20)), numbers(*range(20, 40))) is None
 
 
-def table(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> Table:
-    return Table(Place("output"), numbers(*np.concatenate(left)), numbers(*np.concatenate(right)))
+def table(left: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> BlockTable:
+    return BlockTable(Place("output"), numbers(*np.concatenate(left)), numbers(*np.concatenate(right)))
 
 
 STRICT = Guesses(PureDP(1.0), 0.001, 100_000)
@@ -107,5 +107,5 @@ def test_a_run_at_an_end_is_so_many_wins_and_a_loss() -> None:
     found = chosen(numbers(*range(21)), numbers(2.5, 3.5))
     assert found is not None
     # Up to a quarter of a run is left out, next to the other side: here 4 alone, for the sake of a round threshold.
-    assert (found.seen.wins, found.seen.losses) == (3 + 16, 2)
+    assert (found.wins.wins, found.wins.losses) == (3 + 16, 2)
     assert found.test.describe(LEFT) == "output ≤ 2 or output > 4"

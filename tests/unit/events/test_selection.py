@@ -13,13 +13,13 @@ from auditor.blackbox.canonical import from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.evidence import Counts, GuessCounts
-from auditor.bounds.prospect import Prior, outlooks
+from auditor.bounds.utility import Prior, judge_prospects
 from auditor.claims import ApproximateDP, PureDP
 from auditor.events.blocks import RuleCounts, merge_cells
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, distinct_values
 from auditor.events.event import Event
 from auditor.events.features import EvidenceSum, Place, WhereLargest, Whole
-from auditor.events.selection import ALWAYS, FewOutputs, frequent_rules
+from auditor.events.selection import ALWAYS_LEFT, FewOutputs, frequent_rules
 from auditor.methods.guessing import Guesses
 from auditor.neighbours.pair import Pair
 
@@ -94,7 +94,7 @@ def test_a_rule_is_clear_of_the_claim_if_its_rate_proves_it(claim: PureDP | Appr
     for at in np.flatnonzero(np.abs(clear) > near):
         hits, misses, half = int(wins[at]) * times, int(losses[at]) * times, method.planned // 2
         counts = GuessCounts(Counts(hits, half, misses, half), Counts(0, half, 0, half), one_tailed=True)
-        assert (method.bound(ALWAYS, counts) > claim.epsilon) == (clear[at] > 0)
+        assert (method.bound(ALWAYS_LEFT, counts) > claim.epsilon) == (clear[at] > 0)
 
 
 def test_the_bold_rule_is_the_surest_to_refute_until_a_violation_is_forecast() -> None:
@@ -251,7 +251,7 @@ def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
 
     method = Guesses(PureDP(1.0), alpha=0.001, planned=100_000)
     looks = [method.prospects(method.evidence(draw(redrawn, 1_100, seed))) for seed in range(20)]
-    chances = [outlooks(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
+    chances = [judge_prospects(look, Prior(0.6, 0.2), 1.0)[0] for look in looks]
     careful, bold = (np.median([chance[kind] for chance in chances]) for kind in (0, -1))
     assert bold > 20 * careful
 

@@ -1,14 +1,18 @@
 """Corner cases in which an interval was wide, never finished or was invalid, each found by random processes."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
+from auditor.errors import InvalidInputError
 from auditor.exact import (
     Composition,
+    DiscreteGaussian,
     DiscreteLaplace,
     ExponentialMechanism,
     FixedSize,
@@ -136,3 +140,32 @@ def test_sampled_choices_are_composed_in_one_direction() -> None:
         parts = [replace(part, relation=relation) for part in (noise, choice)]
         highs.append(delta_interval(Composition(tuple(parts)), 0.3).high)
     assert delta_interval(Composition((noise, choice)), 0.3).low <= max(highs)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Process(DiscreteLaplace(0.001)),
+        lambda: Process(DiscreteLaplace(1e-50)),
+        lambda: Process(DiscreteLaplace(1.0), 800),
+        lambda: Process(DiscreteLaplace(0.001), relation="substitute", sampling=Poisson(0.5)),
+        lambda: Process(DiscreteGaussian(0.01)),
+        lambda: Process(DiscreteGaussian(1.0), 60, sampling=Poisson(0.5), steps=3),
+        lambda: Process(DiscreteGaussian(2.0), 100, "substitute"),
+    ],
+)
+def test_integer_noise_that_hardly_reaches_its_neighbour_has_no_interval(make: Callable[[], Process]) -> None:
+    """δ at ε = 1 is about the sampling rate, and was computed as 0: the outputs of one side underflow on the other."""
+    process = make()
+    for interval in (delta_interval, epsilon_interval):
+        with pytest.raises(InvalidInputError, match=r"integer noise of scale .* hardly reaches"):
+            interval(process, 0.3)
+
+
+@pytest.mark.parametrize("noise", [Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, ExponentialMechanism])
+@pytest.mark.parametrize("number", [1e-300, 1e300])
+def test_numbers_whose_squares_underflow_or_overflow_are_refused(noise: Callable[[float], Any], number: float) -> None:
+    with pytest.raises(InvalidInputError, match=r"at least 1e-50 and at most"):
+        noise(number)
+    with pytest.raises(InvalidInputError, match=r"sensitivity is .*at least 1e-50 and at most"):
+        Process(Gaussian(1.0), number)

@@ -22,7 +22,7 @@ from auditor.exact import (
     mu_interval,
     renyi_interval,
 )
-from auditor.exact.process import Relation
+from auditor.exact.process import ProcessRelation
 
 Rows = tuple[list[Fraction], list[Fraction]]
 
@@ -74,7 +74,7 @@ def test_a_table_is_enumerated_in_each_direction(
     noise = Table(floats(rows[0]), floats(rows[1]))
     for epsilon in EPSILONS:
         removed, added = (enumerated([pair] * steps, epsilon) for pair in (mixed, swapped))
-        wanted: dict[Relation, float] = {"remove": removed, "add": added, "add_remove": max(removed, added)}
+        wanted: dict[ProcessRelation, float] = {"remove": removed, "add": added, "add_remove": max(removed, added)}
         for relation, exact in wanted.items():
             asked = Process(noise, relation=relation, sampling=Poisson(float(rate)), steps=steps)
             interval = delta_interval(asked, epsilon)

@@ -20,7 +20,7 @@ from auditor.exact import (
     epsilon_interval,
     renyi_interval,
 )
-from auditor.exact.process import Relation
+from auditor.exact.process import ProcessRelation
 from benchmarks._other_ways import contour_delta, recursive_delta
 
 SETTINGS = [
@@ -38,7 +38,7 @@ SETTINGS = [
 @pytest.mark.parametrize(("rate", "sigma", "steps", "delta"), SETTINGS)
 @pytest.mark.parametrize("relation", ["add", "remove"])
 def test_a_contour_integral_lies_inside(
-    rate: float, sigma: float, steps: int, delta: float, relation: Relation
+    rate: float, sigma: float, steps: int, delta: float, relation: ProcessRelation
 ) -> None:
     asked = Process(Gaussian(sigma), relation=relation, sampling=Poisson(rate), steps=steps)
     interval = epsilon_interval(asked, delta)
@@ -83,7 +83,7 @@ def test_a_replaced_record_under_poisson_sampling_by_quadrature(rate: float) -> 
 
 @pytest.mark.parametrize("relation", ["add", "remove", "substitute"])
 @pytest.mark.parametrize("rate", [0.1, 0.6])
-def test_sampled_laplace_noise_by_quadrature(relation: Relation, rate: float) -> None:
+def test_sampled_laplace_noise_by_quadrature(relation: ProcessRelation, rate: float) -> None:
     def density(centre: float) -> object:
         return lambda x: (1 - rate) * math.exp(-abs(x)) / 2 + rate * math.exp(-abs(x - centre)) / 2
 
@@ -125,7 +125,7 @@ def test_composition_of_gaussians_is_one_gaussian() -> None:
 
 
 @pytest.mark.parametrize("relation", ["add", "remove", "add_remove", "zero_out", "substitute"])
-def test_the_order_of_processes_and_the_unit_do_not_matter(relation: Relation) -> None:
+def test_the_order_of_processes_and_the_unit_do_not_matter(relation: ProcessRelation) -> None:
     def parts(unit: float) -> list[Process]:
         first = Process(Gaussian(2.0 * unit), unit, relation, Poisson(0.1), 20)
         return [first, Process(Laplace(3.0 * unit), unit, relation, None, 5)]
@@ -161,7 +161,7 @@ def test_several_fixed_batches_are_between_one_pair_and_both() -> None:
 
 @pytest.mark.parametrize("order", [1.05, 1.7, 2.0, 5.5, 16.0])
 @pytest.mark.parametrize("relation", ["add", "remove", "substitute"])
-def test_renyi_of_the_sampled_gaussian_by_quadrature(order: float, relation: Relation) -> None:
+def test_renyi_of_the_sampled_gaussian_by_quadrature(order: float, relation: ProcessRelation) -> None:
     rate, centres = 0.2, {"add": (0.0, 1.0), "remove": (1.0, 0.0), "substitute": (1.0, -1.0)}[relation]
     x = np.linspace(-14, 14 + order, 400_001)
     p, q = (np.logaddexp(math.log(1 - rate) - x**2 / 2, math.log(rate) - (x - c) ** 2 / 2) for c in centres)

@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 import yaml
 
-from auditor.libraries.pure_ldp import _hash
+from auditor.libraries.pure_ldp import hash_item
 
 PROJECT = Path(__file__).parents[3]
 
@@ -35,7 +35,7 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 @pytest.mark.usefixtures("strict")
 def test_an_item_is_hashed_as_the_bytes_of_its_text() -> None:
     client = types.SimpleNamespace(index_mapper=lambda item: item - 1, g=7)
-    assert _hash(client, 8, seed=3) == (ord("7") + 3) % 7
+    assert hash_item(client, 8, seed=3) == (ord("7") + 3) % 7
 
 
 @pytest.mark.usefixtures("strict")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditor.neighbours.scripts import LAST_ANSWER, Asked, IfAnswer, Script, ScriptStep, script_of
-from auditor.sessions.transcript import transcript
+from auditor.neighbours.scripts import LAST_ANSWER, IfAnswer, Script, ScriptedData, ScriptStep, read_script
+from auditor.sessions.transcript import play_script
 from mechanisms import adaptive_sessions as adaptive
 from mechanisms import sessions
 
@@ -17,7 +17,7 @@ HALF = {"epsilon": 0.5, "budget": 1.0}
 
 
 def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int = 0, data: Any = DATA) -> list[Any]:
-    said = transcript(lambda: factory(data, np.random.default_rng(seed), **parameters), Asked(None, script))
+    said = play_script(lambda: factory(data, np.random.default_rng(seed), **parameters), ScriptedData(None, script))
     return list(said["answers"]) if isinstance(said, dict) else said
 
 
@@ -27,7 +27,7 @@ def fresh(found: Sequence[Any]) -> int:
 
 
 def count(*questions: Any) -> Script:
-    return script_of(list(questions))
+    return read_script(list(questions))
 
 
 LEFT_OR_RIGHT = ScriptStep("right", IfAnswer("above", 0.5), "left")
@@ -210,14 +210,14 @@ def test_without_a_look_at_answers_the_end_comes_as_rarely_as_the_claim_allows(
         assert abs(ends / 4_000 - rate) <= 6.5 * math.sqrt(rate * (1 - rate) / 4_000)
 
 
-ADAPTIVE = script_of(
+ADAPTIVE = read_script(
     [{"ask": {"epsilon": 0.3}}, {"ask": {"epsilon": 0.7}, "if": {"above": 0.5}, "else": {"epsilon": 0.1}}]
 )
-THREE = script_of([{"ask": {"epsilon": 0.5}}] * 3)
+THREE = read_script([{"ask": {"epsilon": 0.5}}] * 3)
 
 
 def exact(factory: Any, script: Script, budget: float) -> tuple[Any, float]:
-    pair = factory.__truth__(Asked(0, script), Asked(1, script), budget=budget)
+    pair = factory.__truth__(ScriptedData(0, script), ScriptedData(1, script), budget=budget)
     return pair, pair.epsilon(0.0).value
 
 
@@ -240,7 +240,7 @@ def test_dialogues_come_as_often_as_enumeration_says(factory: Any, script: Scrip
     masses = (pair.left, pair.right)[bit].log_masses
     seen: dict[Any, int] = {}
     for _ in range(n):
-        said = transcript(lambda: factory(bit, rng, budget=1.0), Asked(bit, script))
+        said = play_script(lambda: factory(bit, rng, budget=1.0), ScriptedData(bit, script))
         key = tuple("refused" if answer is None else answer for answer in said)
         seen[key] = seen.get(key, 0) + 1
     assert seen.keys() <= masses.keys()

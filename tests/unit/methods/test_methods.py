@@ -14,10 +14,10 @@ from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import profile_points
-from auditor.bounds.divergences import divergence_of
+from auditor.bounds.divergences import renyi_divergence
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.intervals import clopper_pearson_lower, clopper_pearson_upper
-from auditor.bounds.prospect import HeldOut
+from auditor.bounds.utility import HeldOutWins
 from auditor.defaults import BITS
 from auditor.errors import InvalidInputError
 from auditor.events.blocks import Choice, RuleCounts
@@ -25,7 +25,7 @@ from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells
 from auditor.events.event import Event
 from auditor.events.features import Place
 from auditor.methods import guessing, method_for
-from auditor.methods.divergence import mildest_refuted
+from auditor.methods.divergence import closest_refuted_pair
 from auditor.methods.guessing import GaussianGuesses, Guesses, ProfileGuesses
 from auditor.neighbours.pair import Pair
 from benchmarks._mechanisms import gaussian, laplace, revealing
@@ -112,7 +112,7 @@ def test_the_profile_of_two_intervals_is_that_of_the_textbook() -> None:
 def test_few_outputs_are_given_a_tail_unless_the_claim_is_small() -> None:
     sample = draw(LAPLACE, 60, np.random.default_rng(0))
     tails = [method_for(auditor.PureDP(e), "fixed", ALPHA, 1000).evidence(sample)[2] for e in (1.0, 0.1)]
-    assert [HeldOut(*tail).guesses > 0 for tail in tails] == [True, False]
+    assert [HeldOutWins(*tail).guesses > 0 for tail in tails] == [True, False]
 
 
 @pytest.mark.parametrize("claim", [auditor.ZeroConcentratedDP(0.5), auditor.RenyiDP(4.0, 2.0)])
@@ -131,10 +131,12 @@ def test_a_wager_refutes_the_mildest_pair_it_is_said_to_refute_as_often_as_state
     method = method_for(claim, "fixed", ALPHA, trials)
     test = method.learn(draw(GAUSSIAN, 5_000, rng)).test
     counts = test.count(draw(GAUSSIAN, trials, rng))
-    pair = mildest_refuted(test.wager, counts, test.wager.order * claim.rho, ALPHA, chance)
+    pair = closest_refuted_pair(test.wager, counts, test.wager.order * claim.rho, ALPHA, chance)
     assert pair is not None
     caught = method.detectable(test, counts, chance)
-    assert caught is not None and caught >= divergence_of(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
+    assert (
+        caught is not None and caught >= renyi_divergence(test.wager.order, *pair) / test.wager.order > 0.9 * claim.rho
+    )
     refuted = 0
     for _ in range(1000):
         n = int(rng.binomial(trials, 0.5))
@@ -233,12 +235,13 @@ def test_what_is_held_out_knows_a_loss(name: str) -> None:
 def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:
     """The event of a short look is the luckiest of many; a long look that shows another does not confirm it."""
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
-    nothing = HeldOut(0, 0, 0, 1)
+    nothing = HeldOutWins(0, 0, 0, 1)
     lucky, long, later = (
-        (nothing, HeldOut(*seen), nothing) for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
+        (nothing, HeldOutWins(*seen), nothing)
+        for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
     )
     assert method.joined(lucky, long)[1] == long[1]
-    assert method.joined(long, later)[1] == HeldOut(3, 4, 3_500, 2, 4, 2_000)
+    assert method.joined(long, later)[1] == HeldOutWins(3, 4, 3_500, 2, 4, 2_000)
 
 
 def test_two_intervals_say_before_any_output_that_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,14 +298,14 @@ def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubt
 
 def test_what_rules_of_each_kind_won_adds_up_and_few_outputs_say_nothing_of_a_bold_one() -> None:
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
-    long = (HeldOut(90, 100, 1_000, 2), HeldOut(0, 0, 1_000, 1), HeldOut(40, 50, 1_000, 2))
-    short = (HeldOut(30, 50, 50, 2), HeldOut(0, 0, 50, 1), HeldOut(0, 0, 0, 1))
+    long = (HeldOutWins(90, 100, 1_000, 2), HeldOutWins(0, 0, 1_000, 1), HeldOutWins(40, 50, 1_000, 2))
+    short = (HeldOutWins(30, 50, 50, 2), HeldOutWins(0, 0, 50, 1), HeldOutWins(0, 0, 0, 1))
     assert method.evidence(draw(halved, 50, np.random.default_rng(1)))[2] == short[2]
     for one, other in ((long, short), (short, long)):
         together = method.joined(one, other)
-        assert together[0] == HeldOut(120, 150, 1_050, 2, longest=1_000)
-        assert together[2] == long[2]._replace(longest=1_000)
-    assert method.joined(long, long)[2] == HeldOut(80, 100, 2_000, 2, longest=1_000)
+        assert together[0] == HeldOutWins(120, 150, 1_050, 2, largest=1_000)
+        assert together[2] == long[2]._replace(largest=1_000)
+    assert method.joined(long, long)[2] == HeldOutWins(80, 100, 2_000, 2, largest=1_000)
 
 
 @pytest.mark.parametrize(("begin", "better"), [(0.99, "careful"), (0.5, "bold")])
@@ -312,7 +315,7 @@ def test_a_bold_rule_is_worth_no_more_than_it_guesses(
     """Those of halves of the outputs won 396 of 551 guesses. The one of all outputs guesses on some 20 of 2,000, or on 1,000."""
     method = method_for(auditor.PureDP(0.1), "fixed", 0.1, 13_600_000)
     careful, bold = (Event(Place("output"), Cells((edge,), (ABSTAIN, LEFT), {})) for edge in (0.1, begin))
-    won = HeldOut(20_848, 30_210, 1_500_000, 2), HeldOut(0, 0, 1, 1), HeldOut(396, 551, 1_500_000, 1)
+    won = HeldOutWins(20_848, 30_210, 1_500_000, 2), HeldOutWins(0, 0, 1, 1), HeldOutWins(396, 551, 1_500_000, 1)
     rules = Choice(careful, 0.1), Choice(bold, 0.1)
     monkeypatch.setattr(guessing, "frequent_rules", lambda *given: rules)
     monkeypatch.setattr(Guesses, "_held_out", lambda self, sample, rare: won)

@@ -10,7 +10,7 @@ import pytest
 from made_results import made
 
 from auditor import Frame, Records, Totals, Value
-from auditor.bounds.digits import with_significant_digits
+from auditor.bounds.digits import round_floats
 from auditor.claims import PureDP
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
@@ -117,7 +117,7 @@ OTHERS: list[tuple[Any, Any]] = [
 
 def limits(domain: Any) -> Any:
     """Return the limits as a report holds them."""
-    return json.loads(to_json(with_significant_digits(domain.limits())))
+    return json.loads(to_json(round_floats(domain.limits())))
 
 
 @pytest.mark.parametrize(("wide", "narrow"), WIDER, ids=[f"{one} / {other}" for one, other in WIDER])

@@ -11,7 +11,7 @@ from pairs_of_domains import with_simpler
 from auditor import Frame, Pairs, Records, Valid, Value
 from auditor.neighbours.pair import Relation, Side
 from auditor.results.files import to_json
-from auditor.strangers import in_numbers
+from auditor.untrusted_files import words_as_floats
 
 COLUMNS: dict[str, Any] = {
     "age": {"type": "integer", "low": 0, "high": 90, "null": True},
@@ -46,7 +46,7 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 
 def read_back(data: Any) -> Any:
-    return in_numbers(json.loads(to_json(data)))
+    return words_as_floats(json.loads(to_json(data)))
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))

@@ -11,15 +11,15 @@ from auditor import InvalidInputError
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.neighbours.scripts import (
     LAST_ANSWER,
-    NOTHING,
-    Asked,
+    NO_QUESTION,
     IfAnswer,
+    ScriptedData,
     ScriptStep,
+    describe_script,
+    describe_steps,
+    first_number,
     is_dialogue,
-    number_in,
-    script_of,
-    script_words,
-    steps_in_words,
+    read_script,
 )
 
 EVERY_FORM = (
@@ -33,11 +33,11 @@ EVERY_FORM = (
 
 
 def test_a_script_is_read_back_as_it_is_written() -> None:
-    assert script_of([step.written() for step in EVERY_FORM]) == EVERY_FORM
+    assert read_script([step.to_data() for step in EVERY_FORM]) == EVERY_FORM
 
 
 def test_a_question_that_is_no_mapping_is_a_step() -> None:
-    assert script_of(["count", 3]) == (ScriptStep("count"), ScriptStep(3))
+    assert read_script(["count", 3]) == (ScriptStep("count"), ScriptStep(3))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_condition_holds_for_such_answers_only(condition: IfAnswer, holds: lis
 def test_the_question_follows_from_the_last_answer() -> None:
     step = ScriptStep("a", IfAnswer("above", 0.0), "b")
     assert (step.question(1), step.question(0), step.question(None)) == ("a", "b", "b")
-    assert ScriptStep("a", IfAnswer("answered")).question(None) is NOTHING
+    assert ScriptStep("a", IfAnswer("answered")).question(None) is NO_QUESTION
     assert ScriptStep({"above": LAST_ANSWER, "of": [LAST_ANSWER, "x"]}).question(2.5) == {
         "above": 2.5,
         "of": [2.5, "x"],
@@ -95,17 +95,17 @@ def test_a_session_cannot_change_what_is_asked_later_or_was_answered() -> None:
 )
 def test_what_is_no_script_is_named(written: Any, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        script_of(written)
+        read_script(written)
 
 
 def test_a_data_set_with_a_script_travels_and_is_copied_without_loss() -> None:
-    asked = Asked([[1]], EVERY_FORM)
+    asked = ScriptedData([[1]], EVERY_FORM)
     for other in (pickle.loads(pickle.dumps(asked)), copy.deepcopy(asked)):
         assert other == asked
         assert other.script == EVERY_FORM
         other["data"][0].append(2)
     assert asked["data"] == [[1]]
-    assert pickle.loads(pickle.dumps(EVERY_FORM))[0].otherwise is NOTHING
+    assert pickle.loads(pickle.dumps(EVERY_FORM))[0].otherwise is NO_QUESTION
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_data_without_a_script_is_no_dialogue(data: Any) -> None:
 
 
 def test_the_first_number_of_an_answer_counts() -> None:
-    assert [number_in(x) for x in (3, True, np.array([2.5, 1]), {"a": "x", "b": [4]}, "5", [], b"1")] == [
+    assert [first_number(x) for x in (3, True, np.array([2.5, 1]), {"a": "x", "b": [4]}, "5", [], b"1")] == [
         3,
         1,
         2.5,
@@ -136,8 +136,8 @@ def test_the_first_number_of_an_answer_counts() -> None:
 
 
 def test_words_name_every_question_and_condition() -> None:
-    written = [step.written() for step in EVERY_FORM]
-    words = list(steps_in_words([*written, written[-1]]))
+    written = [step.to_data() for step in EVERY_FORM]
+    words = list(describe_steps([*written, written[-1]]))
     assert words == [
         "count",
         "column: age, above: the last answer in session 2",
@@ -147,6 +147,6 @@ def test_words_name_every_question_and_condition() -> None:
         "True if the last answer was answered, else x in session 3",
         "True if the last answer was answered, else x in session 3 again",
     ]
-    assert script_words([{"ask": q} for q in "abcdef"]) == "a, b, c, …, f"
-    pair = Pair(Asked([0], EVERY_FORM[:1]), Asked([], EVERY_FORM[:1]))
+    assert describe_script([{"ask": q} for q in "abcdef"]) == "a, b, c, …, f"
+    pair = Pair(ScriptedData([0], EVERY_FORM[:1]), ScriptedData([], EVERY_FORM[:1]))
     assert pair_words(pair) == "[0] and [], asked count"

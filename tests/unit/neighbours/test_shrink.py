@@ -14,7 +14,7 @@ from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.numbers import Range, spelling
 from auditor.neighbours.pair import Arrays, Pair
 from auditor.neighbours.records import Records
-from auditor.neighbours.search import complexity, simpler
+from auditor.neighbours.shrinking import complexity, simpler
 from auditor.neighbours.totals import Totals
 
 

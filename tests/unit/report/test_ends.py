@@ -271,18 +271,17 @@ def test_a_report_without_strict_and_baseline_is_as_before() -> None:
 @pytest.mark.parametrize(
     ("audits", "told"),
     [
-        ([sound(proof=PROVED)], "The claim is proved, over the reals. This is what was expected."),
-        ([sound(proof=PROVED), sound(proof=PROVED)], "All 2 claims are proved, over the reals. This is"),
+        ([sound(proof=PROVED)], "1 claim proved, over the reals: “some audit”. This is what was expected."),
+        ([sound(proof=PROVED), sound(proof=PROVED)], "2 claims proved, over the reals: “some audit”, “some audit”. This is"),
         (
             [sound(proof=PROVED), sound(name="b")],
-            "No violation of any of 2 claims was found; 1 of them is proved, over the reals: “some audit”; for the others this "
-            "does not prove privacy. This",
+            "1 claim proved, over the reals: “some audit”; 1 claim not refuted, which does not prove privacy: “b”. This",
         ),
         (
             [sound(proof=PROVED), violation(**SILENT, name="b")],
-            "No violation of 1 of 2 claims was found; 1 of them is proved, over the reals: “some audit”; there is no answer on",
+            "1 claim proved, over the reals: “some audit”; 1 audit without an answer: “b”.",
         ),
-        ([sound(proof=replace(PROVED, status="proved_for_pairs", pairs=2))], "No violation of the claim was found, which does not"),
+        ([sound(proof=replace(PROVED, status="proved_for_pairs", pairs=2))], "1 claim not refuted, which does not prove privacy"),
     ],
 )  # fmt: skip
 def test_a_headline_says_what_is_proved(audits: list[AuditResult], told: str) -> None:

@@ -54,7 +54,8 @@ def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
 
 
 def rates(words: str) -> list[float]:
-    return [float(found) for found in re.findall(r"[0-9.]+(?= %)", words)]
+    """Return the rates of right guesses that a sentence names, behind the share of the outputs."""
+    return [float(found) for found in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
 
 
 def test_a_violation_says_the_rate_that_is_proved_and_the_rate_that_is_allowed() -> None:
@@ -64,33 +65,34 @@ def test_a_violation_says_the_rate_that_is_proved_and_the_rate_that_is_allowed()
     proved = 1 / (1 + math.exp(-audit.bound.value))
     assert proved < 330 / 335, "what is said is the limit, and not what was seen"
     assert words == (
-        "From about one output in six the event guessed which data set was used; it abstained on the others. "
-        f"Such a guess is right at least {math.floor(1000 * proved) / 10} % of the time; ε = 1 allows 73.1 %."
+        "The event fires on 1 output in 6; "
+        f"a guess from it is right at least {math.floor(1000 * proved) / 10} % of the time (ε = 1 allows 73.1 %)."
     )
 
 
 def test_a_rule_that_never_abstains_guesses_every_output() -> None:
     words = guess_words(audited(PureDP(0.5), rule(750, 250, 1000, both=True)))
-    assert words.startswith("From every output the event guessed which data set was used. Such a guess")
+    assert words.startswith("The event fires on every output; a guess")
 
 
 def test_a_pass_says_what_was_seen_and_what_that_proves() -> None:
     words = guess_words(audited(PureDP(1.0), rule(3000, 1500, 10_000)))
+    assert words.startswith("The event fires on 22 % of outputs; ")  # 4,500 of 20,000, rounded down
     seen, proved, allowed = rates(words)
     assert (seen, allowed) == (66.7, 73.1)
     assert 64 < proved < seen
-    assert "These guesses were right 66.7 % of the time, which proves at least" in words
+    assert "guesses from it were right 66.7 % of the time, which proves at least" in words
 
 
 def test_a_pass_that_proves_nothing_says_so() -> None:
     words = guess_words(audited(PureDP(1.0), rule(500, 500, 10_000)))
-    assert words.endswith("were right 50.0 % of the time, which proves no loss; ε = 1 allows 73.1 %.")
+    assert words.endswith("were right 50.0 % of the time, which proves no loss (ε = 1 allows 73.1 %).")
 
 
 def test_without_a_claim_the_rate_is_compared_with_that_of_no_loss() -> None:
     words = guess_words(audited(Unclaimed(), rule(3000, 1000, 10_000)))
     assert re.search(
-        r"Such a guess is right at least 7[0-4]\.. % of the time; without any loss it would be 50 %\.$", words
+        r"a guess from it is right at least 7[0-4]\.. % of the time \(without any loss: 50\.0 %\)\.$", words
     )
 
 
@@ -184,12 +186,12 @@ def test_a_share_in_words_is_near_the_share(some: int, of: int) -> None:
     if some > of:
         some, of = of, some
     words = share_words(some, of)
-    numbers = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    if found := re.fullmatch(r"about (\w+) outputs? in ([\w,]+)", words):
-        parts = numbers.index(found[2]) if found[2] in numbers else int(found[2].replace(",", ""))
-        assert some / of == pytest.approx(numbers.index(found[1]) / parts, rel=0.06, abs=0.051)  # half a gap
+    if match := re.fullmatch(r"1 output in ([\d,]+)", words):
+        assert some / of == pytest.approx(1 / int(match[1].replace(",", "")), rel=0.1)
+    elif match := re.fullmatch(r"(\d+) % of outputs", words):
+        assert 0 <= some / of - int(match[1]) / 100 < 0.01
     else:
-        assert some / of > 0.94
+        assert (some, words) == (of, "every output")
 
 
 def test_all_forms_of_a_report_say_it() -> None:

@@ -173,20 +173,20 @@ def test_the_closing_line_counts_what_was_not_as_expected() -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ([{}], "1 of 1 claims is violated: “some audit”. Not as expected: “some audit”."),
+        ([{}], "1 claim violated: “some audit”. Not as expected: “some audit”."),
         (
             [{"expected": Verdict.VIOLATION}, SOUND],
-            "1 of 2 claims is violated: “some audit”. This is what was expected.",
+            "1 claim violated: “some audit”; 1 claim not refuted, which does not prove privacy: “some audit”. This is what",
         ),
-        ([{}] * 6, f"6 of 6 claims are violated: {'“some audit”, ' * 3}“some audit” and 2 more. Not"),
-        ([SOUND], "No violation of the claim was found, which does not prove privacy. This is what was expected."),
-        ([SOUND, SOUND], "No violation of any of 2 claims was found, which does not prove privacy. This is"),
+        ([{}] * 6, f"6 claims violated: {'“some audit”, ' * 3}“some audit” and 2 more. Not"),
+        ([SOUND], "1 claim not refuted, which does not prove privacy: “some audit”. This is what was expected."),
+        ([SOUND, SOUND], "2 claims not refuted, which does not prove privacy: “some audit”, “some audit”. This is"),
         (
             [SOUND, NO_ANSWER],
-            "No violation of 1 of 2 claims was found, which does not prove privacy; there is no answer on “some audit”. Not",
+            "1 claim not refuted, which does not prove privacy: “some audit”; 1 audit without an answer: “some audit”. Not",
         ),
-        ([NO_ANSWER], "Nothing is known; there is no answer on “some audit”. Not as expected: “some audit”."),
-        ([NO_ANSWER, NO_ANSWER], "Nothing is known; there is no answer on “some audit”, “some audit”. Not"),
+        ([NO_ANSWER], "1 audit without an answer: “some audit”. Not as expected: “some audit”."),
+        ([NO_ANSWER, NO_ANSWER], "2 audits without an answer: “some audit”, “some audit”. Not"),
     ],
 )
 def test_the_headline_says_no_more_than_the_audits_found(changes: list[dict[str, Any]], told: str) -> None:

@@ -13,9 +13,10 @@ from auditor.interfaces import CLOSELY
 from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE
 from auditor.neighbours.facts import facts_of
 from auditor.neighbours.pair import Pair, Relation, check_neighbours
-from auditor.neighbours.scripts import LAST_ANSWER, NOTHING, Asked, ScriptStep, script_of
-from auditor.neighbours.search import complexity, has_one_pair, simpler
-from auditor.sessions.dialogues import MOST_ROUNDS
+from auditor.neighbours.scripts import LAST_ANSWER, NO_QUESTION, ScriptedData, ScriptStep, read_script
+from auditor.neighbours.search import has_one_pair
+from auditor.neighbours.shrinking import complexity, simpler
+from auditor.sessions.dialogues import MOST_QUESTIONS
 
 BASES = [
     Records((0, 10), size=(0, 5)),
@@ -49,13 +50,13 @@ def check(domain: Dialogues, base: Any, ask: Any, pair: Pair) -> None:
     assert left["ask"] == right["ask"]
     relation = Relation.SUBSTITUTE if isinstance(base, Value) else pair.relation
     check_neighbours(left["data"], right["data"], relation)
-    script = script_of(left["ask"])
+    script = read_script(left["ask"])
     assert script == left.script == right.script
     assert 1 <= len(script) <= domain.rounds
     for step in script:
         assert 1 <= step.session <= domain.sessions
         assert questions_in(ask, step.ask)
-        assert step.otherwise is NOTHING or questions_in(ask, step.otherwise)
+        assert step.otherwise is NO_QUESTION or questions_in(ask, step.otherwise)
 
 
 @pytest.mark.parametrize("base", BASES, ids=str)
@@ -107,9 +108,9 @@ def test_steps_of_a_path_keep_the_script() -> None:
 
 def test_scripts_get_shorter_plainer_and_simpler_and_so_do_data() -> None:
     domain = Dialogues(Records((0, 10), size=(0, 5)), {"range": [0, 100]}, 6)
-    script = script_of([{"ask": 37}, {"ask": 51, "if": {"above": 3.7}, "else": 9}, {"ask": 37}])
+    script = read_script([{"ask": 37}, {"ask": 51, "if": {"above": 3.7}, "else": 9}, {"ask": 37}])
     base = next(pair for pair in domain.base.corners() if len(pair.left) == 3)
-    pair = domain.asked(base, script)
+    pair = domain.with_script(base, script)
     tried = list(simpler(pair, domain))
     assert all(complexity(one) < complexity(pair) for one in tried)
     written = [one.left["ask"] for one in tried if one.left["data"] == base.left]
@@ -123,7 +124,7 @@ def test_scripts_get_shorter_plainer_and_simpler_and_so_do_data() -> None:
 
 def test_a_question_of_parts_gets_simpler_part_by_part() -> None:
     domain = Dialogues([(0, 1)], {"parts": {"of": {"range": [0, 9]}, "at": {"range": [0, 9]}}}, 1)
-    pair = domain.asked(domain.base.corners()[0], script_of([{"ask": {"of": 7, "at": 5}}]))
+    pair = domain.with_script(domain.base.corners()[0], read_script([{"ask": {"of": 7, "at": 5}}]))
     asked = [one.left["ask"][0]["ask"] for one in domain.simpler(pair) if one.left["ask"]]
     assert {"of": 0, "at": 5} in asked
     assert {"of": 7, "at": 0} in asked
@@ -144,7 +145,7 @@ def test_a_mechanism_gets_its_own_copy_in_the_form_of_the_other_domain() -> None
     pair = Dialogues(Records((0.0, 1.0), size=(0, 3)), ["q"], 2).corners()[0]
     one, two = pair.dataset("right"), pair.dataset("right")
     assert isinstance(one["data"], np.ndarray)
-    assert isinstance(one, Asked)
+    assert isinstance(one, ScriptedData)
     one["data"][:] = 5
     assert not np.array_equal(one["data"], two["data"])
 
@@ -159,7 +160,7 @@ def test_a_mechanism_gets_its_own_copy_in_the_form_of_the_other_domain() -> None
         ({"parts": {}}, {}, "not empty"),
         ({"parts": {"a": 3}}, {}, "it must be a list of questions"),
         ({"range": [0, 1], "choices": [1]}, {}, "one of the keys"),
-        (["a"], {"rounds": 0}, f"rounds is 0; it must be an integer from 1 to {MOST_ROUNDS:,}"),
+        (["a"], {"rounds": 0}, f"rounds is 0; it must be an integer from 1 to {MOST_QUESTIONS:,}"),
         (["a"], {"rounds": 2.0}, "rounds is 2.0"),
         (["a"], {"sessions": True}, "sessions is True"),
         ({"script": ["a"]}, {"rounds": 3}, "leave out rounds"),
@@ -198,15 +199,15 @@ def test_pairs_may_be_given_as_a_list() -> None:
 def test_a_longer_script_is_halved_towards_its_own_beginning() -> None:
     domain = Dialogues([([0], [])], ["q"], 9)
     base = domain.base.corners()[0]
-    one, nine = (domain.asked(base, (ScriptStep("q"),) * n) for n in (1, 9))
+    one, nine = (domain.with_script(base, (ScriptStep("q"),) * n) for n in (1, 9))
     half = domain.between(one, nine)
     assert half is not None
     assert len(half.left.script) == 5
-    assert domain.between(half, domain.asked(base, (ScriptStep("q"),) * 6)) is None
+    assert domain.between(half, domain.with_script(base, (ScriptStep("q"),) * 6)) is None
 
 
 def test_facts_are_those_of_the_data_alone() -> None:
-    assert facts_of(Asked([3, 3], (ScriptStep("q"),))) == facts_of([3, 3])
+    assert facts_of(ScriptedData([3, 3], (ScriptStep("q"),))) == facts_of([3, 3])
 
 
 def test_a_domain_says_in_words_what_is_asked() -> None:

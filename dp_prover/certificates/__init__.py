@@ -1,0 +1,1 @@
+"""Writes, checks and retraces certificates."""

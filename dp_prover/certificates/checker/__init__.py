@@ -1,0 +1,1 @@
+"""The certificate checker. It imports only the standard library."""

@@ -1,0 +1,1 @@
+"""Runs the mechanism on numbers, and compares it with the paths that were traced."""

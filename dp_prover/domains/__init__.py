@@ -1,0 +1,1 @@
+"""Domains and data sets as plain data, as rules and certificates use them."""

@@ -1,0 +1,1 @@
+"""Interprets a mechanism's source, once for each of its paths."""

@@ -1,0 +1,1 @@
+"""Proof rules: from the paths on two neighbours to a bound."""
