@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.columns import Column
+from auditor.neighbours.columns import BOUNDED, TYPES, Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import CONTAINERS, INSTEAD
 from auditor.neighbours.frames import Frame
@@ -295,6 +295,10 @@ def test_a_planted_fault_shrinks_to_the_rows_that_matter() -> None:
 # --- Columns ---
 
 
+def test_the_tests_of_columns_try_every_type() -> None:
+    assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**32))
@@ -322,7 +326,7 @@ def is_of(column: Column, value: Any) -> bool:
     return checks[column.type]() is not False
 
 
-@pytest.mark.parametrize("type_", ["number", "integer", "date", "datetime"])
+@pytest.mark.parametrize("type_", BOUNDED)
 def test_values_stay_between_bounds(type_: str) -> None:
     ends = {"date": ("2020-01-01", "2020-01-31"), "datetime": ("2020-01-01T00:00:00", "2020-01-01T12:00:00")}
     low, high = ends.get(type_, (3, 8))
