@@ -243,6 +243,17 @@ class Valid(Domain):
     def simplest(self) -> list[Pair]:
         return [*filter(self._accepts, self.domain.simplest())] or self.corners()[:1]
 
+    def each_value(self) -> Iterator[Pair]:
+        return filter(self._accepts, self.domain.each_value())
+
+    def crowds(self) -> Iterator[Pair]:
+        return filter(self._accepts, self.domain.crowds())
+
+    def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
+        # The domain may choose simple pairs that are not valid; the next simple pairs then take their places.
+        chosen = self.domain.closely(best, most)
+        return distinct([*filter(self._accepts, chosen), *self.simplest()])[: len(chosen)]
+
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         path = self.domain.rearranged(rng)
         return path if all(map(self._accepts, path)) else ()
