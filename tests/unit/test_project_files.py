@@ -48,10 +48,12 @@ CODE = {
     for folder in ("auditor", "dp_prover", "mechanisms", "benchmarks", "studies", "configs", "docs", "tests")
     for file in sorted((PROJECT / folder).rglob("*.py"))
 }
+WORDS = {word for source in CODE.values() for word in re.findall(r"\w+", source)}
 PATH = re.compile(r"(?<![\w/.-])(?:[\w-]+/)*\w+\.py\b")
 DOTTED = re.compile(r"(?<![\w/.])(?:auditor|dp_prover|mechanisms|benchmarks|studies)(?:\.[A-Za-z_]\w*)+(?!/)")
 # A page may name files of its readers without showing them.
 FILES_OF_READERS = {"file.py", "path/to/file.py", "my_count.py", "mylibrary.py"}
+WORDS_OF_OTHER_TOOLS = {"additional_dependencies", "max_grad_norm"}
 
 
 def lost_files(text: str, beside: Path) -> list[str]:
@@ -80,6 +82,9 @@ def test_the_modules_and_names_that_a_page_gives_are_there(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     assert [path for path in lost_files(prose, page.parent) if path not in shown] == []
     assert lost_names(prose) == []
+    # A span such as `COLUMNS` or `find_pair`, wherever a page has it, is a word of the code.
+    spans = set(re.findall(r"`(\w*(?:_|[A-Z]{3})\w*)`", prose))
+    assert [span for span in sorted(spans) if span not in WORDS | WORDS_OF_OTHER_TOOLS and not span[0].isdigit()] == []
     for names, path in re.findall(r"((?:`\w+`(?:, | and | or )?)+)(?: in | of | \()`((?:\w+/)*\w+\.py)`", prose):
         code = "\n".join(source for at, source in CODE.items() if f"/{at}".endswith(f"/{path}"))
         assert [name for name in re.findall(r"\w+", names) if not re.search(rf"\b{name}\b", code)] == [], path

@@ -119,7 +119,7 @@ def test_valid_is_a_key_of_an_audit(
     assert "some accepts them" in (tmp_path / "out" / "audits" / "report.html").read_text()
     assert report.audits[0].verdict == "no_violation_found"
     check = ["replay", str(tmp_path / "kept"), "--check", str(tmp_path / "out" / "audits" / "report.json")]
-    monkeypatch.chdir(tmp_path)  # a recording holds no code, and m.py is looked for here too
+    monkeypatch.chdir(tmp_path)  # a recording holds no code, which is looked for here too
     assert main([*check, "--run-code"]) == 0
     (tmp_path / "m.py").rename(tmp_path / "other.py")
     capsys.readouterr()

@@ -423,11 +423,12 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     [
         ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
         ("{domain: value, values: {low: 0, high: 10}}", "it must be a list, such as [0, 10]"),
+        ("{pairs: [[1, 2]]}", "it must be a mapping with the keys left, right"),
         ("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}", 'unknown key "rigth" in pairs; did you mean "right"'),
         ("{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}", 'unknown key "lowest"'),
         (
             "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
-            "it must be a mapping with some of the keys low, high",
+            "it must be a mapping with the keys low, high",
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
         ("{domain: totals, keys: [a, b]}", "totals by key take keys, values and contribution"),
