@@ -214,7 +214,7 @@ def everyday() -> Iterator[tuple[str, Any]]:
 
 
 def words() -> Iterator[tuple[str, Any]]:
-    """Yield for each fault the seeds at which its twin's pass is weak, and those at which few outputs miss it, weakly or not."""
+    """Yield for each fault the seeds at which its sound twin has a weak pass, and those at which few outputs miss the fault."""
     for name, case in FAULTS.items():
         twins = [seed for seed in TWIN_SEEDS if case.audit(case.sound, seed, **ALONE).weak]
         few = [case.audit(case.faulty, seed, **ALONE | {"samples": MISSED_AT}) for seed in TWIN_SEEDS]

@@ -36,7 +36,7 @@ ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
-    """Return the run that a report.json holds. The run would be written as the same file.
+    """Return the run that a report.json holds; writing this run gives the same file.
 
     Raises InvalidInputError if the file cannot be read, is not a report, has another version or contradicts itself: bounds, levels,
     power and verdicts are those that follow from its counts. The message names the file and the place in it.
@@ -106,7 +106,7 @@ class _AsReported:
 
     @property
     def events(self) -> tuple[ObservedRule, ...]:
-        """The events of the points of a profile."""
+        """The event at each point of a profile."""
         assert isinstance(self.event, ObservedProfile)
         return self.event.points
 

@@ -1,7 +1,8 @@
 """What a mechanism's output is, when it is known exactly: a mass function, a density with atoms, or a product of them.
 
 Masses and densities are kept as natural logarithms, so that what underflows as a number does not vanish as a ratio.
-Two distributions that compare equal are the same one and cancel; ready ones (``known_*.py``) compare by parameters.
+Distributions that compare equal are taken as the same one, and cancel; predefined ones (``known_*.py``) compare by their
+parameters.
 """
 
 import itertools

@@ -33,7 +33,7 @@ def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: flo
 @pytest.mark.parametrize("at_most", [True, False])
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
 def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
-    """The test is not timid either: with the next number of hits added, the level would be passed."""
+    """The test is not needlessly conservative: with one more number of hits in the rejection region, it would exceed its level."""
     hits = np.arange(N + 1)
     chance = binom.pmf(hits, N, p)
     for called in ("refuted", "confirmed"):

@@ -1,4 +1,4 @@
-"""Configurations: what a person means is read, and what cannot be meant is told with file, line, key and nearest key."""
+"""Configurations: what a user writes is read as meant, and errors name the file, the line, the key and the nearest valid key."""
 
 import json
 import math
