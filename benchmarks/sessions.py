@@ -25,7 +25,7 @@ from auditor.neighbours.scripts import LAST_ANSWER
 from auditor.verdict import Verdict
 
 SEED = 1
-# Small audits: outputs of the bound, and of the search, which has so many that there is one.
+# Small audits: outputs of the bound, and of the search, which has just enough to take place.
 RUNS, FEW, SEARCHED, SMALL_CONFIDENCE = 1_000, 500, 300, 0.9
 CHUNK = 25
 # In this process, where its seconds are counted, and where no small audit waits for another process.

@@ -147,7 +147,7 @@ def _challenge(dataset: Data, rng: Rng, epsilon: float, turns: int, exact: bool)
     def ask(question: str) -> float:
         nonlocal wanted, done
         if wanted >= 0 and (question == "right") != bool(wanted):
-            done = -turns - 1  # it never comes to its end
+            done = -turns - 1  # it never reaches its end
         done += wanted >= 0
         wanted = int(rng.random() < 0.5)
         if done != turns:

@@ -32,9 +32,8 @@ def steps_as_printed(n: int, u: float, b: float) -> int:
 def steps_corrected(n: int, u: float, b: float) -> int:
     """Return D, the first k with u/max(n − k, 1) > b, or n + 1 where there is none.
 
-    u/max(m, 1) bounds what one record can move the mean of m records, leaving or coming. So D ≥ 1 means that the local
-    sensitivity is at most b. For a fixed m, D is either
-    max(0, n − m) or n + 1, so its sensitivity is 1.
+    u/max(m, 1) bounds how far adding or removing one record can move the mean of m records. So D ≥ 1 means that the
+    local sensitivity is at most b. For a fixed m, D is either max(0, n − m) or n + 1, so its sensitivity is 1.
 
     >>> steps_corrected(150, 1.0, 0.01), steps_corrected(100, 1.0, 0.01), steps_corrected(99, 1.0, 0.01)
     (51, 1, 0)

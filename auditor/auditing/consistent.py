@@ -1,4 +1,4 @@
-"""A report is read only if it agrees with itself: all that follows from its counts is computed again.
+"""A report is read only if it is self-consistent: everything that follows from its counts is recomputed.
 
 Counts can still be invented. `auditor replay --check` compares the counts with recorded outputs.
 """
@@ -59,7 +59,7 @@ def read_report(file: str | Path) -> RunResult:
 
 
 def recounted(run: RunResult) -> RunResult:
-    """Compute again all that follows from the counts of a run. Return the run with these results."""
+    """Recompute everything that follows from the counts of a run. Return the run with these results."""
     found = [_evidence(audit) for audit in run.audits]
     with fitting("its counts prove nothing"):
         p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]

@@ -37,8 +37,8 @@ from auditor.results.result import AuditResult, Illustration, RunResult
 
 # Each limit of the two losses compared is wrong with probability at most ERROR.
 ERROR = 0.0005
-# An interval of the loss has a half width of 3.3 standard errors. If the loss fell to the claim, limits that lie half as
-# far again from each other show this with 95 % probability.
+# A confidence interval for the loss has a half-width of 3.3 standard errors. If the loss fell to the claim, limits that
+# lie half as far again from each other show this with 95 % probability.
 SURELY = 1.5
 
 

@@ -157,8 +157,8 @@ def settle(audits: Sequence[Audit], alpha: float, sharing: int) -> list[AuditRes
     """Judge the audits of a file at the levels of Holm's step-down, under one error budget.
 
     Some sound mechanism among them is reported as a violation with probability at most ``alpha``. ``sharing`` counts
-    all audits that share the budget, also audits that were not run or ended without an answer. Audits of deterministic
-    queries spend no error.
+    all audits that share the budget, including audits that were not run or ended without an answer. Audits of
+    deterministic queries spend no error.
 
     An audit without a claim gets the level of a p-value of 1. Its bound errs only if a test of the unknown true loss
     would reject at that level. So all bounds hold together with probability at least 1 − ``alpha``.

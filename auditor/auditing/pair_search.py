@@ -119,7 +119,7 @@ class Looks:
         return Outlook.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
-        """Note for the report how many pairs a stage looked at, and with how many outputs."""
+        """Record for the report how many pairs a stage looked at, and with how many outputs."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
         self.ledger.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
 
@@ -562,7 +562,7 @@ FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
 # A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
 LIKELY = 0.5
-# The worth of a bound once the claim is refuted; a certain refutation is worth 1.
+# The worth of a bound once the claim is refuted, where a certain refutation is worth 1.
 WORTH_IF_REFUTED = 10.0
 
 
@@ -605,7 +605,7 @@ def find_pair(plan: Plan, now: Round, ledger: Ledger, seen: Mapping[str, Look], 
 
 
 def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Search neighbours for the loss of the mechanism, which is the size to look for afterwards."""
+    """Search neighbours for the mechanism's loss, which sets the size to look for afterwards."""
     seen = on_neighbours(looks, known, stage, outputs)
     # Nothing was drawn if the domain has one pair or outputs are too few.
     if not looks.spent or seen.found is None:

@@ -1,4 +1,4 @@
-"""Scripts: the questions that an analyst asks a session, in order. A question may depend on the last answer.
+"""Scripts: the questions that an analyst asks a session, in order; a question may depend on the last answer.
 
 Scripts are data. In a report and in a configuration, a step is a mapping:
 

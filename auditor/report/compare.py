@@ -1,4 +1,4 @@
-"""Two reports of the same audits: what got worse, what got better, and what may be chance.
+"""Two reports of the same audits: what got worse, what got better, and what may be due to chance.
 
 **Significance.** Two searches end on different pairs and events, and one event shows more than another. So losses are
 compared on one event only: the earlier one, exactly as it was, on its own pair. `auditor run --baseline` draws fresh
@@ -35,7 +35,7 @@ from auditor.results.files import to_json
 from auditor.results.result import AuditResult, Change, ChangeKind, Comparison, RunResult
 from auditor.verdict import Verdict, refuting_side
 
-# The largest chance, over a whole file, that a rise is reported although no event shows more than before.
+# The largest probability, over a whole file, that a rise is reported although no event shows a larger loss than before.
 FALSE_RISE = 0.001
 # Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess is
 # proportional to 1/√outputs. So power falls with less than 44 % of the outputs.

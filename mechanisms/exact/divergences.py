@@ -27,9 +27,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A number computed, not sampled: the true one lies within ``error`` of ``value``.
+    """A number that is computed, not sampled: the true one lies within ``error`` of ``value``.
 
-    ``proved`` tells whether that is a bound, or else an estimate. Where ``value`` is infinite ``error`` is 0.
+    ``proved`` says whether that error is a bound, or only an estimate. If ``value`` is infinite, ``error`` is 0.
     """
 
     value: float

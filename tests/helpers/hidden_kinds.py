@@ -40,13 +40,13 @@ Make = Callable[[int, Rng], Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``make(side, rng)`` returns the part of the output that tells the side, which is 0 or 1."""
+    """``make(side, rng)`` returns the part of the output that reveals the side, which is 0 or 1."""
 
     group: Literal["text", "type"]
     make: Make
 
     def sound(self, rng: Rng) -> Any:
-        """Return the part for a side that is drawn at random, so that it tells nothing about the data set."""
+        """Return the part for a side drawn at random, so that it reveals nothing about the data set."""
         return self.make(int(rng.integers(2)), rng)
 
 

@@ -1,4 +1,4 @@
-"""Libraries of others for the tests of their adapters: those of this environment, or those that `make libraries` has installed."""
+"""Third-party libraries for the tests of their adapters, from this environment or as `make libraries` has installed them."""
 
 import importlib
 import sys
@@ -10,7 +10,7 @@ import pytest
 ENVIRONMENTS = Path(__file__).parents[2] / ".libraries"
 
 
-# A short audit, which cries wolf once in 10⁹ runs.
+# A short audit, which raises a false alarm once in 10⁹ runs.
 QUICK: dict[str, Any] = {
     "samples": 6000,
     "search": 3000,

@@ -1,4 +1,4 @@
-"""Mechanisms that report an event so many times in N, and their audits."""
+"""Mechanisms that report an event a fixed number of times in N, and their audits."""
 
 import functools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ ALPHA = 0.05
 
 
 def exactly(hits: int) -> Callable[..., Any]:
-    """Return a mechanism that reports the event so many times in N, and never at random."""
+    """Return a mechanism that reports the event exactly this many times in N, without randomness."""
     return lambda data, size: np.arange(size) < hits
 
 

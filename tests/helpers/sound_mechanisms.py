@@ -54,7 +54,7 @@ CASES: list[tuple[Callable[..., Any], auditor.PureDP | auditor.ApproximateDP, An
 
 
 def alarms(case: tuple[Callable[..., Any], Any, Any], method: Any, runs: int) -> int:
-    """Return how many of so many small audits, each with a seed of its own, find a violation."""
+    """Return how many of a number of small audits, each with its own seed, find a violation."""
     mechanism, claim, neighbours = case
     settings: dict[str, Any] = {"samples": 500, "search": 1000, "confidence": 1 - ALPHA, "method": method}
     batch = 40 if mechanism is sometimes_raises else 65_536

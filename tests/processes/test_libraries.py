@@ -1,4 +1,4 @@
-"""Libraries of others: their configurations, programs and pins; and, where `make libraries` has installed them, what they claim."""
+"""Third-party libraries: configurations, programs and pins; and what they claim, where `make libraries` has installed them."""
 
 import json
 import re

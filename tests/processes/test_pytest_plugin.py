@@ -1,4 +1,4 @@
-"""The pytest plugin: failures that tell what was found, and an error budget that no way of running tests can overspend.
+"""The pytest plugin: failures that say what was found, and an error budget that no way of running tests can overspend.
 
 Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
 """

@@ -203,7 +203,7 @@ def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -
     assert not result.passed
 
 
-# --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
+# --- Everything that distinguishes the sides is found, and nothing else ---
 
 
 def count_of_a_list(records: Any, rng: np.random.Generator) -> float:

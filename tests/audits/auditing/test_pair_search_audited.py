@@ -1,4 +1,4 @@
-"""The search of an audit: what is weak is seen from afar, and what cannot be seen from there is still found."""
+"""The search of an audit: small losses are detected at a distance, and losses that do not show at a distance are still found."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ def count(records: Any, size: int, rng: Rng, *, scale: float) -> Any:
 
 
 def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
-    """A sound count by small ε: the bound comes near the truth and, as everywhere, seldom above (level 10⁻⁶)."""
+    """A sound count by small ε: the bound comes close to the true value and, as always, rarely exceeds it (level 10⁻⁶)."""
     domain, epsilon = Records((0, 1), size=(0, 200)), 0.2
     result = auditor.audit(
         count,

@@ -52,7 +52,7 @@ def rounds_of(plan: Plan) -> Rounds:
 
 
 def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, level: float) -> float:
-    """Return the bound of a round of so many outputs, of which a rule guessed some, and was right in ``wins`` of them."""
+    """Return the bound of a round with this many outputs, on some of which a rule guessed; ``wins`` guesses were right."""
     method = replace(plan, alpha=level).method(outputs, share=share)
     counts = GuessCounts(Counts(wins, guesses, 0, 0), Counts(guesses - wins, guesses, 0, 0))
     any_test: Any = None  # a bound on a pure loss depends on the counts alone
@@ -177,7 +177,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
         assert not fresh & earlier.union(*(samples for samples, _ in rounds[: number + 1]))
 
 
-# --- What is told of the rounds ---
+# --- What is reported about the rounds ---
 
 CLAIMS: list[tuple[Any, str]] = [
     (auditor.PureDP(0.5), "fixed"),

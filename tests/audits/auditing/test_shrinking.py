@@ -203,7 +203,7 @@ def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest
 
 
 class Turncoat:
-    """Keeps the rules for so many calls, and then breaks them."""
+    """Keeps the rules for a number of calls, and then breaks them."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf

@@ -1,4 +1,4 @@
-"""What was red comes first: still there, smaller or gone; and what a stale or forged report cannot do."""
+"""An earlier violation is counted first: still there, smaller or gone; and what a stale or forged report cannot do."""
 
 import json
 import math
@@ -112,7 +112,7 @@ def nearly(run: Callable[..., Any], scale: float) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("strong", [False, True], ids=["alone", "beside a refuted claim"])
 def test_a_run_repeated_ends_as_it_did(run: Callable[..., Any], strong: bool) -> None:
-    """The level of a violation is between 80 % and all of what was allowed; beside a refuted claim, only by Holm's step."""
+    """The level of a violation is between 80 % and 100 % of the allowed one; beside a refuted claim, only by Holm's step."""
     if strong:
         [audit] = CONFIGURATION.split("audits:\n")[1:]
         beside = audit.replace("name: count", "name: strong").replace("noisy_count", "strong")

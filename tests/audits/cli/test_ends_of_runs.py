@@ -31,7 +31,7 @@ REPORT = Path("reports/audit/report.json")
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Run an audit of so many samples and this scale; return the exit status."""
+    """Run an audit with this number of samples and this scale; return the exit status."""
     monkeypatch.chdir(tmp_path)
     Path("theirs.py").write_text(MECHANISM, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Objects that saw another data set before: after equal releases, only faulty ones tell which data set it was."""
+"""Objects that saw another data set before: after equal releases, only faulty ones reveal which data set it was."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A domain of which only the valid data sets count: whatever it is asked for, no other pair comes out."""
+"""A domain restricted to its valid data sets: none of its methods returns any other pair."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Two runs compared: what fails a release, what is only told, and that another seed or sample size is no alarm."""
+"""Two runs compared: what fails a release, what is only reported, and that another seed or sample size raises no alarm."""
 
 import contextlib
 import functools
@@ -534,7 +534,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     for share, status in (("0.1", 1), ("0.6", 0)) if "privacy loss" in line else ():
         assert main(["run", "some.yaml", "--baseline", "baseline.json", "--may-rise", share]) == status
     capsys.readouterr()
-    # Two reports do not tell what today's mechanism does on the earlier event.
+    # Two reports do not show what today's mechanism does on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
     told = "not compared  first: ε ≥" if "privacy loss" in line else line
     assert told in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Reports that contradict themselves are refused by all that decide, with the place, what stands there and what follows."""
+"""Every command that decides refuses a report that contradicts itself, naming the place, its value and the value that follows."""
 
 import json
 from collections.abc import Callable

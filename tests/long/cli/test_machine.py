@@ -90,7 +90,7 @@ def is_one_sentence(ended: "subprocess.CompletedProcess[str]") -> bool:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Mount a file system with options; a test is skipped where nobody may."""
+    """Mount a file system with options; skip the test where mounting is not allowed."""
     place = tmp_path / "disk"
     place.mkdir()
 
@@ -152,7 +152,7 @@ def test_a_limit(way: str, resource_: int, most: int, tmp_path: Path) -> None:
 
 
 def in_a_namespace(commands: str) -> list[str]:
-    """Return what runs a command with file systems of its own, which these commands mount; skip where nobody may."""
+    """Return what runs a command with file systems of its own, mounted by these commands; skip where mounting is not allowed."""
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a file system")
     return ["unshare", "--mount", "sh", "-c", f'{commands}; exec "$@"', "sh"]

@@ -1,4 +1,4 @@
-"""Edges between kinds of output: found on every domain that has a between, by halving."""
+"""Edges between kinds of output are found by bisection, on every domain with a ``between`` method."""
 
 from typing import Any
 

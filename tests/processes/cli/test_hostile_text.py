@@ -1,4 +1,4 @@
-"""Text that somebody else wrote is one line of visible characters wherever it is shown, and nothing that its reader carries out."""
+"""Third-party text is shown as one line of visible characters everywhere, and never as something that its reader executes."""
 
 import contextlib
 import io

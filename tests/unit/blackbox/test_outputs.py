@@ -1,4 +1,4 @@
-"""Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
+"""Outputs in canonical form: nothing is dropped, and a row depends on its own output alone."""
 
 import collections
 import copyreg
@@ -30,7 +30,7 @@ Row = dict[str, float | str]
 
 
 def rows(outputs: Outputs) -> list[Row]:
-    """Read the table row by row; a place that an output does not have stands in no row of its own."""
+    """Read the table row by row; a place that an output lacks is missing from its row."""
     table: list[Row] = [{} for _ in range(outputs.size)]
     for column in outputs.columns:
         assert len(column.numbers) == outputs.size
@@ -112,7 +112,7 @@ def _written(number: float) -> Any:
 
 
 def identity(output: Any) -> Any:
-    """Say what an output is, in an independent way: equal exactly where nothing tells two outputs apart."""
+    """Say what an output is, in an independent way: equal exactly if nothing distinguishes two outputs."""
     value = output.item() if isinstance(output, np.generic) else output
     says = {
         float: lambda: repr(value),

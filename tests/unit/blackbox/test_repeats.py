@@ -50,7 +50,7 @@ def seeded_words(value: float, size: int, rng: Any) -> Any:
 
 
 def seeded_rarely(value: float, size: int, rng: Any) -> Any:
-    """One output in 20 is 1: a single pair of batches tells less than six of them."""
+    """One output in 20 is 1: a single pair of batches shows less than six of them."""
     return np.random.default_rng(3).random(size) < 0.05
 
 

@@ -106,7 +106,7 @@ def test_a_rule_that_later_samples_do_not_show_was_luck(
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
-    """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
+    """The prior that a rare event of one place is unlike others is 1/4; it is the same for the best of eight places together."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
     pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]

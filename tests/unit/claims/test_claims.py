@@ -1,4 +1,4 @@
-"""What a claim may say, and how a wrong one is told."""
+"""What a claim may say, and the errors for a wrong one."""
 
 import math
 from typing import Any

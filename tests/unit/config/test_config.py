@@ -24,7 +24,7 @@ from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parents[3]
 
-# One key a line, so that a test can say where each stands.
+# One key per line, so that a test can say where each is.
 PLAIN = """\
 version: 1
 seed: 5

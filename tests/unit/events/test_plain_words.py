@@ -1,4 +1,4 @@
-"""Events in plain words: of events that count the same outputs the plainest is chosen, and exceptions are told as such."""
+"""Events in plain words: of events that count the same outputs the plainest is chosen, and exceptions are described as such."""
 
 import math
 from typing import Any
@@ -117,7 +117,7 @@ def sides(columns: dict[str, tuple[list[Any], list[Any]]], outputs: int = 2_000)
             },
             "the mechanism answers",
         ),
-        # No value tells the length of a list.
+        # No value reveals the length of a list.
         (
             {
                 "length of output": ([1.0, 1.0], [2.0, 2.0]),

@@ -1,4 +1,4 @@
-"""A domain knows its own pairs in a report, and takes no other: somebody else may have written the report."""
+"""A domain knows its own pairs in a report, and takes no other: anybody may have written the report."""
 
 import copy
 import json
