@@ -9,8 +9,8 @@
 - ``checked``: what ``auditor replay --check`` says of quickstart.
 
 Two builds are compared by running it in each, with the root of the build as PYTHONPATH, and ``diff -r`` of the two folders. Reports
-hold no times, so the folders are equal byte by byte. Only quickstart has proofs tried: whether one is found in the three seconds of
-the processor that a brief attempt has may differ from run to run.
+hold no times, so the folders are equal byte by byte. Proofs are attempted only for quickstart: whether a brief attempt
+succeeds within its three seconds of processor time may differ from run to run.
 """
 
 import json

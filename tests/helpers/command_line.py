@@ -119,7 +119,7 @@ class Folder:
 
 
 def parsed(text: str) -> Any:
-    """Read standard JSON, which knows neither NaN nor Infinity."""
+    """Read standard JSON, which has neither NaN nor Infinity."""
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")

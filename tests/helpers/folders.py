@@ -1,8 +1,8 @@
 """What the tests of a folder may do: `unit` starts no process and no whole audit, `audits` starts no process.
 
 In both mechanisms run in the process of the test, with one worker, and no faults are planted, unless a test asks for
-something else. That changes no output; tests/processes/blackbox has the tests which show that. Outside `unit`
-plots have no lines, but for tests that look at them.
+something else. This changes no output, as tests/processes/blackbox shows. Outside `unit`, plots have no lines, except
+in tests that look at them.
 """
 
 import contextlib

@@ -70,7 +70,7 @@ class Flag(enum.IntFlag):
 
 
 class RefusalError(ValueError):
-    """An error of a user's own."""
+    """An exception class that a user defines."""
 
 
 def _tagged(value: Any) -> Tagged:

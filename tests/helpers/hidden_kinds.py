@@ -2,10 +2,10 @@
 
 The mechanism is ``[side + Laplace noise of scale 1, thing]`` on the pair (1, 0), under the claim ε = 1, which the number
 uses up exactly. In the faulty version ``thing`` tells the side for certain, or very nearly. In the sound twin ``thing``
-is that of a side drawn at random: the same values come up, and they say nothing.
+is that of a side drawn at random: the same values occur, and reveal nothing.
 
 An audit of a faulty version must find the leak, or say that it did not look there. Lengths of texts do not depend on
-the side, unless the kind is about such a form, for the length is looked at anyway.
+the side, unless the kind is about them, since events look at the length anyway.
 
 ``python -m hidden_kinds`` audits all kinds. ``python -m hidden_kinds text: dtype`` audits the texts, and the kinds whose
 name holds "dtype".
@@ -646,7 +646,7 @@ def with_attribute(value: Any, side: int) -> Any:
 
 
 class Once:
-    """An object whose class no longer knows its slots: an iterator named them."""
+    """An object whose class no longer lists its slots, since an iterator named them."""
 
     __slots__ = iter(("secret",))
 
@@ -717,7 +717,7 @@ class AlwaysOne(float):
 
 
 class NoBytes(bytes):
-    """Bytes that say that they are others."""
+    """Bytes that report other content."""
 
     def __bytes__(self) -> bytes:
         return b""

@@ -1,4 +1,4 @@
-"""Plain data, as JSON and YAML hold them: every place, and what they are with another value at one of them."""
+"""Plain data, as in JSON and YAML: all their places, and copies with another value at one place."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ def places(data: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield every value that holds no other, with the way to it."""
+    """Yield every value that contains no other, with the path to it."""
     if not items(data):
         yield way, data
     for step, value in items(data):
@@ -25,7 +25,7 @@ def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ..
 
 
 def changed(data: Any, way: tuple[Any, ...], value: Any) -> Any:
-    """Return plain data with another value at the end of a way."""
+    """Return plain data with another value at a path."""
     if not way:
         return value
     step, *rest = way

@@ -66,7 +66,7 @@ def spoilt_data(draw: st.DrawFn, honest: Any) -> Any:
 
 @st.composite
 def spoilt_bytes(draw: st.DrawFn, honest: bytes) -> bytes:
-    """Draw bytes that differ from the honest ones at a few places, are cut, doubled, or begin anew."""
+    """Draw bytes that differ from the honest ones at a few places, are truncated, doubled, or start again."""
     raw = bytearray(honest)
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, max(0, len(raw) - 1)))

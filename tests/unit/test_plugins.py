@@ -1,4 +1,4 @@
-"""What entry points name is found, in order; what is broken is told, and what was taken out is passed over."""
+"""What entry points name is found, in order; a broken one is reported, and a removed one is skipped."""
 
 import sys
 from pathlib import Path

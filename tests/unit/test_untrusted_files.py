@@ -1,4 +1,4 @@
-"""Files that somebody else wrote: what is refused before anything is built, and in which words."""
+"""Third-party files: what is refused before anything is built, and in which words."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A list of claims: one audit for each contribution, in which people of that kind only come and go."""
+"""A list of claims: one audit for each contribution, in which only people of that kind are added and removed."""
 
 from pathlib import Path
 from typing import Any

@@ -31,4 +31,4 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.
     assert 0.75 * epsilon - 5 * 2 / math.sqrt(500_000) < result.bound.value <= epsilon
     assert result.verdict is auditor.Verdict.NO_VIOLATION_FOUND
-    assert result.outputs.selection <= 0.152 * result.outputs.bound  # of each round a share of .15, or the fewest
+    assert result.outputs.selection <= 0.152 * result.outputs.bound  # a share of .15 of each round, or the least number

@@ -170,7 +170,7 @@ def test_a_command_line_that_cannot_be_read_is_status_2(arguments: list[str]) ->
 def test_bad_input_writes_nothing_over_an_existing_report(
     folder: Folder, arguments: Callable[[Folder], list[str]], why: str
 ) -> None:
-    """Not even over those of good configurations on the same command line."""
+    """This includes the reports of valid configurations on the same command line."""
     old = [folder.path / "reports" / name / file for name in ("a", "good") for file in ("report.json", "summary.md")]
     for file in old:
         file.parent.mkdir(parents=True, exist_ok=True)

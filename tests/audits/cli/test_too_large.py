@@ -1,4 +1,4 @@
-"""Numbers, files and reports that are too large, or are none: an error that names the number, before anything is built of it."""
+"""Numbers, files and reports that are too large, or are none: an error that names the number, before anything is built from it."""
 
 import json
 import time

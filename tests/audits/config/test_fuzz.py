@@ -1,6 +1,6 @@
-"""Any file gives a run or an error of use: no configuration, however odd, ends in a traceback.
+"""Any file gives a run or a usage error: no configuration, however odd, ends in a traceback.
 
-Configurations are made from the schema, and right ones are spoilt at a few places. HYPOTHESIS=explore looks at thousands.
+Configurations are drawn from the schema, and valid ones corrupted in a few places. HYPOTHESIS=explore looks at thousands.
 """
 
 import contextlib

@@ -15,7 +15,7 @@ def in_the_difference(side: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def in_the_order(side: Any, size: int, rng: np.random.Generator) -> Any:
-    """Twenty places, shuffled: one is out of the way on the left."""
+    """Twenty places, shuffled: on the left, one is an outlier."""
     outputs = rng.normal(0, 1, (size, 20))
     outputs[:, 0] += 4 * side
     return rng.permuted(outputs, axis=1)

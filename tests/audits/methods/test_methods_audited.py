@@ -1,4 +1,4 @@
-"""Every method on fresh outputs of mechanisms whose truth is known: never above it too often, and near it on many."""
+"""Every method on mechanisms whose true loss is known: bounds exceed it no more often than allowed, and come near it."""
 
 import functools
 
@@ -7,7 +7,7 @@ from benchmarks._mechanisms import laplace
 
 
 def test_a_sound_audit_keeps_its_bound() -> None:
-    """Bold rules of halves guess on a tail, and that of all outputs further out, where so few outputs prove little."""
+    """Bold rules of the halves guess on a tail; that of all outputs guesses further out, where few outputs prove little."""
     for seed in (15, 24, 37, 171):
         result = auditor.audit(
             functools.partial(laplace, epsilon=0.83),

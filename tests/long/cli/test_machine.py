@@ -1,4 +1,4 @@
-"""A machine without room or right: one sentence and exit status 3, and a later run goes on to the same report."""
+"""A machine without room or permission: one sentence and exit status 3, and a later run resumes to the same report."""
 
 import argparse
 import ast
@@ -230,7 +230,7 @@ def test_a_clock_that_leaps(way: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_decided_by_a_clock_that_can_leap() -> None:
-    """One place asks what time it is, to write it down."""
+    """The wall clock is read in one place only, to record the date."""
     asked = [
         (path.name, node.attr)
         for path in sorted(Path(auditor.__file__).parent.rglob("*.py"))
@@ -260,7 +260,7 @@ def test_what_the_machine_refused_is_found_in_the_errors_that_it_led_to() -> Non
 def test_a_thread_that_ends_for_lack_of_memory_ends_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the one of the workers would, whose answers the main thread awaits."""
+    """This is what the workers' thread would do, while the main thread waits for its answers."""
 
     def ends(error: BaseException) -> None:
         raise error

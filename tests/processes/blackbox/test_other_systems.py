@@ -1,4 +1,4 @@
-"""What Linux alone has is asked for: without it the same outputs come, perhaps later."""
+"""Features that only Linux has are optional: without them the outputs are the same, perhaps later."""
 
 import ctypes
 import fcntl

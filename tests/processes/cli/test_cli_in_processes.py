@@ -246,7 +246,7 @@ def test_check_names_the_likely_mistake(
 
 
 def test_check_takes_the_time_of_first_calls_apart(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first two calls take a second, such as to compile; later ones hardly any. A million outputs are not a million seconds."""
+    """The first two calls take a second, as compilation does, and later ones hardly any time: a million take no million seconds."""
     folder.write(
         "lists.py",
         "import time\n\ncalls = []\n\n\ndef f(records, size, rng):\n    calls.append(1)\n"

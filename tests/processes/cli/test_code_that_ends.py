@@ -1,4 +1,4 @@
-"""Code of a user's, at every place that calls some: whatever it raises, no command ends with the status of success for it."""
+"""User code at every place that calls it: whatever it raises, no command ends with the status of success because of it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `auditor init` finds by trial calls: columns, their types, whose rows they are, containers; and what it says of failures."""
+"""What `auditor init` finds by trial calls: columns, types, owners of rows, containers; and what it says about failures."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""The page in a real browser: nothing loaded, nothing complained of, nothing wider than a phone. Needs Chromium."""
+"""The page in a real browser: it loads nothing else, logs no errors, and is no wider than a phone. Needs Chromium."""
 
 import html
 import re

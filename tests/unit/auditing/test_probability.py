@@ -21,7 +21,7 @@ def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: flo
     outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
     refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
     power = outcomes[0].power
-    if power is None:  # no number of hits would do, and so none refutes with a chance of 95 % whatever the truth
+    if power is None:  # no number of hits refutes, so no true probability is refuted with probability 95 %
         best = binom.pmf(np.arange(N + 1), N, 1.0 if at_most else 0.0)
         assert best[refuted].sum() < 0.95
         return

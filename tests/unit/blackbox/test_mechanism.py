@@ -311,7 +311,7 @@ def test_a_batch_that_raises_is_an_exception_for_every_output_on_both_sides() ->
 
 
 def test_one_by_one_each_output_is_a_value_or_an_exception_of_its_own() -> None:
-    """500 batches of one, p = 0.5; the limits are passed by chance with probability below 1e-6."""
+    """500 batches of one, p = 0.5; the limits are exceeded by chance with probability below 1e-6."""
     sample = mechanism(now_and_then).draw(PAIR, labels(*[True] * 500), rng(), one_by_one=True)
     assert set(told(sample.left)) == {"10", "raises ValueError"}
     assert 190 <= told(sample.left).count("raises ValueError") <= 310

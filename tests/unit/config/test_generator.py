@@ -1,4 +1,4 @@
-"""Pairs from a function of the user's own."""
+"""Pairs from a user's function."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A coarse look at all columns at once: its counts are exact, and what it promises finds the one leaking place of many."""
+"""A coarse look at all columns at once: its counts are exact, and its forecasts find the one leaking place of many."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Evidence of many weak places: what they have in common makes each of them known better than it is by itself."""
+"""Evidence of many weak places: what they have in common improves the estimate for each of them."""
 
 from typing import Any
 
