@@ -30,7 +30,7 @@ from auditor.config.yaml_text import read_yaml_file
 from auditor.defaults import SAMPLES
 
 PROJECT = Path(__file__).parent.parent
-SHARE = 10  # of the outputs of a configuration, one in so many is drawn
+SHARE = 10  # one in this many of a configuration's outputs is drawn
 FEWEST = 1_000
 # The configuration that is run again after a violation, and checked. It is small, and has a violation.
 FIRST = "quickstart"

@@ -3,7 +3,8 @@ weak.
 
 - Quantiles by an exponential mechanism without its factor ½, which lose up to twice their claim. "found" counts the seeds at
   which ε ≥ 1.3 is proved.
-- Columns of 60, 91 and 365 values of which one or two are counted twice, and means that are clipped after summing: the number
+- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after
+summing: the number
   of seeds that find the fault.
 - Sound mechanisms: the bound with a searched pair, relative to the best bound over 300 fixed pairs of the domain. Each of these
   gets few outputs, and the best three as many as the audit.

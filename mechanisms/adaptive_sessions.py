@@ -67,7 +67,8 @@ class Validating:
 
 
 class ValidatingReleases(Validating):
-    """As Validating, but a value that was released before is compared with the exact count, on the grounds that it is public.
+    """As Validating, but a value that was released before is compared with the exact count, as if that were safe
+    because the value is public.
 
     A fixed script contains a released value with probability 0 (in floating point, below 2⁻⁴⁰).
     """

@@ -84,7 +84,7 @@ def ptr_corrected(
     """Release f(x) + Lap(2b/ε) if D + Lap(2/ε) ≥ (2/ε) ln(1/(2δ)), δ ≤ 1/2 (after Dwork & Lei 2009; Barthe et al.).
 
     If D ≥ 1 for one of two neighbours, their means differ by at most b: the test and the release are ε/2-private each. If
-    D = 0 for both, their outputs are alike but where the test is passed, with probability e^(−ln(1/(2δ)))/2 = δ.
+    D = 0 for both, their outputs are alike except if the test is passed, with probability e^(−ln(1/(2δ)))/2 = δ.
     """
     distance = steps_corrected(len(records), u, b)
     passed = rng.laplace(distance, 2 / epsilon, size) >= 2 / epsilon * math.log(1 / (2 * delta))

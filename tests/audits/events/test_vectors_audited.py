@@ -9,7 +9,7 @@ import auditor
 
 
 def in_the_difference(side: Any, size: int, rng: np.random.Generator) -> Any:
-    """Both places spread over thousands; they lie ε = 3 apart by side only in their difference."""
+    """Both places vary by thousands; only their difference separates the sides, with ε = 3."""
     base = rng.normal(0, 10_000, size)
     return np.stack([base, base + rng.laplace(3 * side, 1.0, size), rng.normal(size=size)], axis=1)
 
