@@ -60,6 +60,20 @@ LAST_BIT = Fraction(1, 2**53)  # of a float, relative to its size
 SMALLEST_BIT = Fraction(1, 2**1075)  # by which any float is rounded, however small
 # How coarse a float with noise may be, and how far off the data may be before noise is added, relative to the noise's scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
+# Functions that jump, so that a rounded argument may give another value altogether.
+JUMPING = frozenset(
+    (
+        *("floor", "ceil", "rint", "trunc", "round", "np.round", "floor_divide", "remainder", "np.sign"),
+        *("isnan", "isfinite", "isinf"),
+    )
+)
+# Functions whose floats depend on more than the numbers: on the order of a sum, or on how many numbers are computed at once.
+IMPRECISE = frozenset(
+    (
+        *("np.exp", "np.expm1", "np.sinh", "np.log", "np.log1p", "np.arcsinh", "power"),
+        *("std", "var", "norm None", "norm 1", "norm 2"),
+    )
+)
 
 
 SCALARS = (
@@ -195,10 +209,11 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         require_noise_above_rounding(run, whole, x, y)
     match operation:
         case "+":
-            return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
+            plus = True if is_plus_zero(a) or is_plus_zero(b) else None
+            return _affine(run, "add", np.add, (a, b), x.plus(y), kind, plus)
         case "-":
-            plus = is_plus_zero(a) or (not isinstance(b, Term) and b != 0)
-            return made(run, x.plus(y, -1), kind, True if plus else None)
+            plus = True if is_plus_zero(a) or (not isinstance(b, Term) and b != 0) else None
+            return _affine(run, "subtract", np.subtract, (a, b), x.plus(y, -1), kind, plus)
         case "*":
             return multiplied(run, a, b, kind)
         case "/":
@@ -241,6 +256,24 @@ def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -
     raise NotProvedError(f"{operation} of a number from data or noise and {other!r}")
 
 
+def _affine(
+    run: TracedRun,
+    name: str,
+    function: Callable[..., Any],
+    operands: tuple[Any, Any],
+    form: Form,
+    kind: Kind,
+    plus_zero: bool | None,
+) -> Any:
+    """Return a sum, a difference or a multiple. It is a form, unless floats round random integers: then it is a function of its
+    operands, since floats of equal forms may differ.
+    """
+    names = run.names
+    if is_float(kind) and names.is_lattice(form) and not (names.is_exact(form) and run.rounded.isdisjoint(form.terms)):
+        return opaque(run, name, function, operands, kind, names.reach(form), finite=True)
+    return made(run, form, kind, plus_zero)
+
+
 def made_float(value: Any, kind: Kind) -> Any:
     """Return a float of a type, which may be infinite."""
     return kind.type(value) if isinstance(kind, np.dtype) else float(value)
@@ -254,6 +287,8 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     run.require_unused(form)
     reach = run.names.reach(form)
     _require_room(kind, reach)
+    if is_float(kind) and not run.names.is_exact(form):
+        run.rounded.update(form.terms)
     if reach is not None and is_float(kind):
         if _size(reach) > LARGEST_FLOAT:
             raise NotProvedError("a number may be too large for a float; scale it down")
@@ -399,6 +434,10 @@ def opaque(
         if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
             raise NotProvedError(f"{name} gets a number that is 0.0 or −0.0 depending on the data; add 0.0 to it")
         run.require_unused(form)
+        if name in JUMPING and isinstance(argument, Term) and is_float(argument.kind) and run.is_rounded(form):
+            raise NotProvedError(
+                f"{name} gets a number that floats may have rounded, and may jump there; {BEFORE_ROUNDING}"
+            )
         forms.append(form)
     _require_room(kind, reach)
     if is_float(kind) and reach is not None and not any(map(run.names.is_noisy, forms)):
@@ -406,6 +445,9 @@ def opaque(
     finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
+    smooth = all(run.names.is_dense(form) for form in forms if form.terms)
+    if is_float(kind) and not smooth and (name in IMPRECISE or any(map(run.is_rounded, forms))):
+        run.rounded.add(symbol)
     return Term(Form.symbol(symbol), kind, plus_zero=False)
 
 
@@ -416,7 +458,7 @@ def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         form = as_form(one)
         if number is not None and form is not None:
             plus = True if not is_float(kind) else _signed(is_plus_zero(one), number)
-            return made(run, form.times(number), kind, plus)
+            return _affine(run, "times", np.multiply, (one, other), form.times(number), kind, plus)
     x, y = as_form(a), as_form(b)
     assert x is not None and y is not None
     ranges = [run.names.reach(form) for form in (x, y)]
@@ -452,6 +494,7 @@ def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
         return
     form = as_form(b)
     assert form is not None
+    require_sure(run, form, b)
     if run.is_zero(form):
         ones = [kind_of(a)(number) for number in (1, 2)]  # type: ignore[operator]  # a type of Python
         raise raised(BINARY[operation], *((one, kind_of(b)(0)) for one in ones))  # type: ignore[operator]
@@ -461,7 +504,8 @@ def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     _require_divisor(run, "/", a, b)
     number, form = _number(b), as_form(a)
     if number and form is not None:
-        return made(run, form.times(1 / number), kind, _signed(is_plus_zero(a), number))
+        plus = _signed(is_plus_zero(a), number)
+        return _affine(run, "over", np.divide, (a, b), form.times(1 / number), kind, plus)
     reach = None
     if is_nonzero(run, b) and form is not None and number is None:
         ends, divisors = run.names.reach(form), run.names.reach(as_form(b) or form)
@@ -478,7 +522,7 @@ def is_nonzero(run: TracedRun, value: Any) -> bool:
     """Whether a scalar is so far from 0 that division by it gives a finite number with probability 1."""
     form = as_form(value)
     assert form is not None
-    reach = run.names.reach(form) if not run.names.is_noisy(form) else None
+    reach = run.reach(form) if not run.names.is_noisy(form) else None
     return run.names.is_dense(form) or (
         reach is not None and (reach[0] > SMALLEST_DIVISOR or -reach[1] > SMALLEST_DIVISOR)
     )
@@ -531,6 +575,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         if exponent is None:
             raise NotProvedError("an exponent depends on the data or on noise; use math.exp or np.exp")
         whole = exponent.denominator == 1
+        require_sure(run, base, a)
         if not whole and not is_true(run, run.is_above(base, strict=False)):
             raise NotProvedError("a negative number to a fractional power is complex; use abs")
         if exponent < 0 and run.is_zero(base):
@@ -553,14 +598,31 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
 # Comparisons -----------------------------------------------------------------------------------------------------------
 
 
-def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
-    """Return ``a operation b`` for scalars: a Boolean, or a lazy one."""
+BEFORE_ROUNDING = "compute with integers, or compare before other computations"
+
+
+def require_sure(run: TracedRun, gap: Form, *operands: Any, chooses: bool = False) -> None:
+    """Raise NotProvedError if floats of some operands may decide otherwise than exact numbers about the sign of a gap.
+
+    ``chooses`` says that the answer only chooses one of two numbers, which is then off by a rounding, and no more.
+    """
+    if chooses or run.names.is_dense(gap):
+        return
+    if not any(isinstance(one, Term) and is_float(one.kind) and run.is_rounded(one.form) for one in operands):
+        return
+    reach = None if run.names.is_noisy(gap) else run.reach(gap)
+    if reach is None or reach[0] <= 0 <= reach[1]:
+        raise NotProvedError(f"a number that floats may have rounded decides; {BEFORE_ROUNDING}")
+
+
+def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any, *, chooses: bool = False) -> Any:
+    """Return ``a operation b`` for scalars: a Boolean, or a lazy one. See ``require_sure`` for ``chooses``."""
     if isinstance(a, Term) and isinstance(b, Lazy):
         return _uniform_against(run, TURNED[operation], b, a)
     if isinstance(a, Lazy) and isinstance(b, Term):
         return _uniform_against(run, operation, a, b)
     if isinstance(a, Term) or isinstance(b, Term):
-        return _terms_compared(run, operation, a, b)
+        return _terms_compared(run, operation, a, b, chooses)
     for one, other, turned in ((a, b, operation), (b, a, TURNED[operation])):
         inner = one.item if isinstance(one, Typed) else one
         number = None if isinstance(other, Lazy) else exact(other)
@@ -591,7 +653,7 @@ def _boolean(value: Any, of_numpy: bool) -> Any:
     return lazily(np.bool_, value) if isinstance(value, Lazy) else np.bool_(value)
 
 
-def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any, chooses: bool) -> Any:
     other = b if isinstance(a, Term) else a
     if other is None or isinstance(other, str | bytes):
         if operation in ("==", "!="):
@@ -611,6 +673,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         raise NotProvedError(
             "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
         )
+    require_sure(run, gap, a, b, chooses=chooses)
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
         _round(run, gap, _size(reach))
@@ -663,6 +726,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
 def is_true(run: TracedRun, value: Any) -> bool:
     """Return whether a scalar is true, after a fork if that is not known."""
     if isinstance(value, Term):
+        require_sure(run, value.form, value)
         return not run.is_zero(value.form)
     return bool(native(bool, value.settled() if isinstance(value, Lazy) else value))
 

@@ -343,6 +343,8 @@ def _same(said: Any, real: Any) -> bool:
     value = said.value if isinstance(said, _Number) else said
     if not isinstance(value, int | float | np.number) or isinstance(value, bool):
         return bool(value == real)
+    if isinstance(said, int) and isinstance(real, int):  # which may be too large for a float
+        return said == real
     if value != value or real != real:  # noqa: PLR0124 - NaN
         return bool(value != value and real != real)  # noqa: PLR0124
     one, other = exact(value), exact(real)

@@ -17,7 +17,10 @@ def written_data(dataset: Any) -> Any:
     """
     if type(dataset) is np.ndarray:
         return _array(dataset)
-    return {"value": _written(dataset)}
+    try:
+        return {"value": _written(dataset)}
+    except RecursionError:
+        raise NotProvedError("the data hold themselves, or lists inside of lists too deeply to be read") from None
 
 
 def form_of(data: Any) -> str:

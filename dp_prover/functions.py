@@ -21,6 +21,7 @@ from dp_prover.arithmetic import (
     native,
     opaque,
     raised,
+    require_sure,
 )
 from dp_prover.arrays import truncated
 from dp_prover.form import Form, exact
@@ -67,7 +68,7 @@ DEFINED |= {"erf": (None, False), "erfc": (None, False)}
 def is_defined(run: TracedRun, name: str, form: Form) -> bool:
     """Whether a function is finite at all values of a form, except for noise of probability 2⁻¹⁰⁰."""
     start, grows = DEFINED[name]
-    reach = run.names.reach(form)
+    reach = run.reach(form)
     if reach is None:
         return start is None and not grows
     low, high = reach
@@ -77,7 +78,7 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
 
 def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
     """Return a range of a function's values; None if it is not defined, or may be too large, at a value of the form."""
-    reach = run.names.reach(form)
+    reach = run.reach(form)
     if not is_defined(run, name, form):
         return None
     if name in BETWEEN_ONES:
@@ -120,7 +121,9 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
         raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; limit it first")
     if not is_defined(run, name, value.form):
         if start is not None:
-            inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
+            above = value.form.plus(Form.number(Fraction(start[0])), -1)
+            require_sure(run, above, value)
+            inside = run.is_above(above, strict=not start[1])
             if not is_true(run, inside):
                 outside = [start[0] - by for by in (0.0, 0.5, 3.0) if by or not start[1]]
                 raise raised(function, *((number,) for number in outside))
@@ -217,13 +220,25 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
     if isinstance(a, Lazy) or isinstance(b, Lazy):
         a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
         return extreme(run, a, b, largest)
-    chosen = b if is_true(run, compare_scalars(run, ">" if largest else "<", b, a)) else a
+    chosen = b if _is_beyond(run, b, a, largest) else a
     form = as_form(chosen)
     if form is None:
         return chosen
     # Of 0.0 and −0.0 either may come.
     plus = all(isinstance(one, Term) and one.plus_zero for one in (a, b)) or not is_float(kind)
     return made(run, form, kind, True if plus else None)
+
+
+def _is_beyond(run: TracedRun, a: Any, b: Any, largest: bool, *, near: bool = True) -> bool:
+    """Whether ``a`` is larger, or smaller, than ``b``, where the answer chooses one of both.
+
+    If floats round what is chosen, they may choose the other, which is ``near``. But an exact number hides that.
+    """
+    found = is_true(run, compare_scalars(run, ">" if largest else "<", a, b, chooses=near))
+    chosen, x, y = a if found else b, as_form(a), as_form(b)
+    if near and x is not None and y is not None and not (isinstance(chosen, Term) and run.is_rounded(chosen.form)):
+        require_sure(run, x.plus(y, -1), a, b)
+    return found
 
 
 def _zero(value: Any) -> Any:
@@ -288,7 +303,8 @@ def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Cal
             best = judged = bounded(run, name, np.maximum if largest else np.minimum, best, item, kind_of(best))
             continue
         found = item if key is None else key(item)
-        if is_true(run, compare_scalars(run, ">" if largest else "<", found, judged)):
+        near = key is None and is_same(kind_of(best), kind_of(item))
+        if _is_beyond(run, found, judged, largest, near=near):
             best, judged = item, found
     return best
 

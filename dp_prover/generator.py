@@ -24,6 +24,7 @@ from dp_prover.arithmetic import (
     native,
     raised,
     require_noise_above_rounding,
+    require_sure,
 )
 from dp_prover.arrays import as_array, real, require_few
 from dp_prover.form import Form, Law, exact
@@ -137,6 +138,7 @@ def _require_scale(run: TracedRun, width: Any) -> None:
         return
     if not is_safe(width, run.names):
         raise NotProvedError("a scale may be −0.0, for which NumPy raises ValueError; use abs")
+    require_sure(run, width.form, width)
     if not is_true(run, run.is_above(width.form, strict=False)):
         raise raised(scratch().laplace, (0.0, -1.0), (0.0, -2.0))
     reach = run.names.reach(width.form)

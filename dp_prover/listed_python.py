@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dp_prover import functions as scalar
-from dp_prover.arithmetic import absolute, binary, lazily, may_be_nan, native, raised
+from dp_prover.arithmetic import absolute, binary, lazily, may_be_nan, native, raised, require_sure
 from dp_prover.arrays import Scalars, elementwise, is_known, real
 from dp_prover.lazy import Lazy, NotProvedError, unmodelled
 from dp_prover.listed import MOST_STEPS, Caller, Iterated, Listed, View, is_type, iterate, listed
@@ -272,6 +272,8 @@ def _math_pow(caller: Caller, x: Any, y: Any, /) -> Any:
     base, power = scalar.to_float(run, x), scalar.to_float(run, y)
     if isinstance(power, Term | Lazy) or not math.isfinite(power):
         raise NotProvedError("math.pow has an exponent that depends on the data or on noise, or is not finite")
+    if isinstance(base, Term):
+        require_sure(run, base.form, base)
     if isinstance(base, Term) and power < 0 and run.is_zero(base.form):
         raise unmodelled(ValueError("math domain error"))
     if isinstance(base, Lazy):

@@ -130,7 +130,7 @@ class Attempt:
     # Traces ----------------------------------------------------------------------------------------------------------
 
     def _symbolic(self, vectors: Vectors) -> Trace:
-        self.names = Names(bounds_of(vectors.low, vectors.high), moved_by(vectors.relation))
+        self.names = Names(bounds_of(vectors.low, vectors.high), moved_by(vectors.relation), vectors.integer)
         dataset = symbols(self.names.bounds, vectors.integer)
         some = some_pairs(self.domain)
         _require_vectors(vectors, [pair.dataset(side) for pair in some for side in get_args(Side)])

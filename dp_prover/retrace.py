@@ -32,7 +32,7 @@ def retraced(proof: Any) -> str | None:
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
-        names = Names(bounds_of(*bounds), moved_by(domain["relation"])) if bounds else Names()
+        names = Names(bounds_of(*bounds), moved_by(domain["relation"]), domain["integer"]) if bounds else Names()
         if listed:
             traces = [trace(mechanism, numbers(made_again(one)), names) for one in proof["data"]]
         else:

@@ -33,6 +33,9 @@ LIKELY = {
 # The scale of a uniform number, in units of its range, for which floats must be fine enough: small chances are looked at.
 FINEST_UNIFORM = Fraction(1, 2**30)
 COARSE = Fraction(1, 2**50)  # steps of a number from which noise of a law is computed
+MOST_EXACT = 2**53  # up to this number, floats hold all integers
+# Functions whose values are integers. (``round`` is one without a number of digits.)
+WHOLE = frozenset({"floor", "ceil", "rint", "trunc", "round", "floor_divide"})
 FINER = 2**10  # by which an interval of a uniform number is wider than the steps of its floats
 
 
@@ -121,11 +124,12 @@ class Names:
     """The symbols of a mechanism's runs. A draw of one number and one law is one symbol on every path.
 
     ``bounds`` are the ranges of the numbers of the data, and ``moved`` is by how much one person changes one of them at most, if
-    that is known.
+    that is known. ``whole`` says that they are integers.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
     moved: Fraction | None = None
+    whole: bool = False
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what the operations of terms compute
@@ -197,6 +201,38 @@ class Names:
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
+    def is_lattice(self, form: Form) -> bool:
+        """Whether all noise of a form is random integers or functions of noise, so that it may equal a number."""
+        return self.is_noisy(form) and not any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a symbol stands for integers."""
+        if name[0] == INPUT:
+            return self.whole
+        if name[0] == OPAQUE:
+            operation, arguments = self.terms[name]
+            kind = operation.partition("[")[0]
+            return self.ranges[name] is not None and kind in WHOLE and (kind != "round" or len(arguments) == 1)
+        return bool(self.laws[name][0] == "geometric")
+
+    def is_exact(self, form: Form) -> bool:
+        """Whether floats hold all values of a form, where they hold the values of its symbols.
+
+        So they do for a multiple by a power of two, and for sums of multiples of such a power that are not too large.
+        """
+        numbers = [*form.terms.values(), form.constant]
+        if len(form.terms) == 1 and not form.constant:
+            [factor] = form.terms.values()
+            return _is_power_of_two(abs(factor))
+        finest = max(number.denominator for number in numbers)
+        reach = self.reach(form)
+        return (
+            reach is not None
+            and all(map(self.is_whole, form.terms))
+            and all(_is_power_of_two(Fraction(number.denominator)) for number in numbers)
+            and max(-reach[0], reach[1]) * finest <= MOST_EXACT
+        )
+
     def reach(self, form: Form) -> UnitInterval | None:
         """Return the range of a form, except for noise of probability 2⁻¹⁰⁰ a draw; None without a range."""
         low = high = form.constant
@@ -250,6 +286,11 @@ class Names:
         return text, [number.constant for number in numbers], numbers
 
 
+def _is_power_of_two(number: Fraction) -> bool:
+    above, below = number.numerator, number.denominator
+    return above > 0 and above & (above - 1) == 0 and below & (below - 1) == 0
+
+
 def _scale_of(law: Law) -> Fraction:
     """Return the scale of noise; geometric noise moves by integers."""
     if law[0] == "uniform":
@@ -282,6 +323,7 @@ class TracedRun:
         self.outcomes: dict[str, list[State]] = {}
         self._intervals: dict[str, UnitInterval] = {}
         self.rounding = Fraction(0)
+        self.rounded: set[str] = set()  # symbols of numbers that floats may have rounded
         self._arrays_of_rows = 0
         self._steps: dict[str, Fraction] = {}  # of the floats with noise that a symbol is computed with
         self.consumed: dict[str, Key] = {}  # draws that noise is computed from, and how; see ``laws``
@@ -318,6 +360,22 @@ class TracedRun:
     def coarsen(self, name: str, step: Fraction) -> None:
         """Note that a symbol is computed with floats of some step, in its own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
+
+    def is_rounded(self, form: Form) -> bool:
+        """Whether floats may have rounded a form that equals some numbers with a chance above 0.
+
+        Then the exact form does not tell whether the float is above, equal to or below such a number. Floats of one form that were
+        computed in two ways may differ.
+        """
+        return not self.names.is_dense(form) and not self.rounded.isdisjoint(form.terms)
+
+    def reach(self, form: Form) -> UnitInterval | None:
+        """Return the range of a form as floats compute it: of data that may have been rounded, by a rounding more."""
+        found = self.names.reach(form)
+        if found is None or not self.is_rounded(form):
+            return found
+        slack = 2 * self.rounding * max(map(abs, form.terms.values()))
+        return found[0] - slack, found[1] + slack
 
     def is_coarse(self, name: str) -> bool:
         """Whether a symbol is computed with floats that are coarser than those of numbers from 0 to 1, or hardly finer."""
