@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dp_prover.form import INPUT, Form, exact
+from dp_prover.form import INPUT, OPAQUE, Form, exact
 from dp_prover.laws import product
 from dp_prover.lazy import Lazy, NotProvedError, Numbered, applied, compared_lazily, unmodelled
 from dp_prover.run import TracedRun, UnitInterval
@@ -60,13 +60,10 @@ LAST_BIT = Fraction(1, 2**53)  # of a float, relative to its size
 SMALLEST_BIT = Fraction(1, 2**1075)  # by which any float is rounded, however small
 # How coarse a float with noise may be, and how far off the data may be before noise is added, relative to the noise's scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
-# Functions that jump, so that a rounded argument may give another value altogether.
-JUMPING = frozenset(
-    (
-        *("floor", "ceil", "rint", "trunc", "round", "np.round", "floor_divide", "remainder", "np.sign"),
-        *("isnan", "isfinite", "isinf"),
-    )
-)
+# Operations that round, so that a float may be beyond the exact range: those that keep the sign, and all others.
+KEEPING_SIGN = frozenset(("times", "over", "multiply", "divide"))
+ROUNDING = KEEPING_SIGN | {"add", "subtract", "power"}
+BEYOND = Fraction(1, 2**40)  # of the largest number of a range, by which floats may pass its ends
 # Functions whose floats depend on more than the numbers: on the order of a sum, or on how many numbers are computed at once.
 IMPRECISE = frozenset(
     (
@@ -204,6 +201,7 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:  # noqa: P
         return _with_infinity(run, operation, a, b, kind)
     if operation in ("+", "-"):
         whole = x.plus(y, 1 if operation == "+" else -1)
+        _require_same(run, whole, x, y)
         if is_float(kind):
             _require_cancelled(run, whole, x, y)
         require_noise_above_rounding(run, whole, x, y)
@@ -434,21 +432,30 @@ def opaque(
         if not is_safe(argument, run.names) if isinstance(argument, Term) else not is_plus_zero(argument):
             raise NotProvedError(f"{name} gets a number that is 0.0 or −0.0 depending on the data; add 0.0 to it")
         run.require_unused(form)
-        if name in JUMPING and isinstance(argument, Term) and is_float(argument.kind) and run.is_rounded(form):
-            raise NotProvedError(
-                f"{name} gets a number that floats may have rounded, and may jump there; {BEFORE_ROUNDING}"
-            )
         forms.append(form)
     _require_room(kind, reach)
     if is_float(kind) and reach is not None and not any(map(run.names.is_noisy, forms)):
         run.rounding += max(_size(reach) * LAST_BIT, SMALLEST_BIT)
+    if reach is not None and is_float(kind) and name in ROUNDING:
+        reach = _widened(reach, name in KEEPING_SIGN)
     finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
     smooth = all(run.names.is_dense(form) for form in forms if form.terms)
-    if is_float(kind) and not smooth and (name in IMPRECISE or any(map(run.is_rounded, forms))):
+    if any(_may_be_rounded(run, one) for one in arguments) or (name in IMPRECISE and not smooth):
         run.rounded.add(symbol)
     return Term(Form.symbol(symbol), kind, plus_zero=False)
+
+
+def _widened(reach: UnitInterval, keeps_sign: bool) -> UnitInterval:
+    """Return the range of the floats of a range."""
+    low, high = reach
+    room = _size(reach) * BEYOND
+    if not keeps_sign:
+        return low - room, high + room
+    return (max(low - room, Fraction(0)) if low >= 0 else low - room), (
+        min(high + room, Fraction(0)) if high <= 0 else high + room
+    )
 
 
 def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
@@ -608,11 +615,28 @@ def require_sure(run: TracedRun, gap: Form, *operands: Any, chooses: bool = Fals
     """
     if chooses or run.names.is_dense(gap):
         return
-    if not any(isinstance(one, Term) and is_float(one.kind) and run.is_rounded(one.form) for one in operands):
+    if not any(_may_be_rounded(run, one) for one in operands):
         return
     reach = None if run.names.is_noisy(gap) else run.reach(gap)
     if reach is None or reach[0] <= 0 <= reach[1]:
         raise NotProvedError(f"a number that floats may have rounded decides; {BEFORE_ROUNDING}")
+
+
+def _may_be_rounded(run: TracedRun, value: Any) -> bool:
+    """Whether a scalar is a number, with some chance of being equal to another, that may differ in floats.
+
+    Integers are exact, but for functions of floats, which may jump.
+    """
+    if not isinstance(value, Term) or not run.is_rounded(value.form):
+        return False
+    return is_float(value.kind) or any(name[0] == OPAQUE and name in run.rounded for name in value.form.terms)
+
+
+def _require_same(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
+    """Raise NotProvedError if functions of rounded numbers cancel: those may differ although the exact numbers are equal."""
+    gone = x.terms.keys() & y.terms.keys() - whole.terms.keys()
+    if x is not y and any(name[0] == OPAQUE and name in run.rounded for name in gone):
+        raise NotProvedError(f"functions of numbers that floats may have rounded cancel; {BEFORE_ROUNDING}")
 
 
 def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any, *, chooses: bool = False) -> Any:
@@ -673,6 +697,7 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any, chooses: boo
         raise NotProvedError(
             "the same noise is on both sides of a comparison, and floats leave a rest of it; draw twice"
         )
+    _require_same(run, gap, x, y)
     require_sure(run, gap, a, b, chooses=chooses)
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):

@@ -235,8 +235,11 @@ def _is_beyond(run: TracedRun, a: Any, b: Any, largest: bool, *, near: bool = Tr
     If floats round what is chosen, they may choose the other, which is ``near``. But an exact number hides that.
     """
     found = is_true(run, compare_scalars(run, ">" if largest else "<", a, b, chooses=near))
-    chosen, x, y = a if found else b, as_form(a), as_form(b)
-    if near and x is not None and y is not None and not (isinstance(chosen, Term) and run.is_rounded(chosen.form)):
+    chosen = a if found else b
+    if not near or not (isinstance(a, Term) or isinstance(b, Term)):
+        return found
+    x, y = as_form(a), as_form(b)
+    if x is not None and y is not None and not (isinstance(chosen, Term) and run.is_rounded(chosen.form)):
         require_sure(run, x.plus(y, -1), a, b)
     return found
 

@@ -370,10 +370,15 @@ class TracedRun:
         return not self.names.is_dense(form) and not self.rounded.isdisjoint(form.terms)
 
     def reach(self, form: Form) -> UnitInterval | None:
-        """Return the range of a form as floats compute it: of data that may have been rounded, by a rounding more."""
+        """Return the range of a form as floats compute it: of data that may have been rounded, by a rounding more.
+
+        None without a range, and for functions of rounded numbers, since these may be off by much more.
+        """
         found = self.names.reach(form)
         if found is None or not self.is_rounded(form):
             return found
+        if any(name[0] == OPAQUE for name in form.terms):
+            return None
         slack = 2 * self.rounding * max(map(abs, form.terms.values()))
         return found[0] - slack, found[1] + slack
 

@@ -3,8 +3,8 @@
 """Programs in which floats decide what exact numbers would decide otherwise: none is proved.
 
 Floats round 0.1 + 0.2 up, so that a sum of data passes the end of its range, and k * 0.1 * 3 and k * 3 * 0.1 are two floats for
-some integers k. So a branch is taken that exact arithmetic rules out, or two functions that jump differ. In the branch are the data
-as they are. For integers as noise the same happens with a probability that is far from 0.
+some integers k. So a branch is taken that exact arithmetic rules out, or two functions that jump differ, or a root is of less than
+0. In the branch are the data as they are. For integers as noise the same happens with a probability that is far from 0.
 """
 
 import functools
@@ -37,6 +37,8 @@ def in_two_orders(numbers):
                     return a, m, k, min(k * a * m, k * m * a)
 
 
+NEAR = float(np.nextafter(1 / (0.31 - SUM), 0))
+D = next(d for d in range(3, 200) if 1 / d * d < 1)
 A, M, K, LEAST = in_two_orders(range(13, 45))  # of data
 B, N, L, LOW = in_two_orders(range(5, 9))  # of noise on a bit
 C, O, Q, FAR = in_two_orders(range(110, 160))  # of noise on a count
@@ -112,6 +114,14 @@ def end_of_a_logarithm(x, rng):
 
 
 @at_the_end
+def end_of_a_quotient(x, rng):
+    """The quotient is off by more than a rounding."""
+    noisy = x[0] + rng.laplace(0, 1)
+    math.log(NEAR - 1 / (0.31 - share(x)))
+    return noisy
+
+
+@at_the_end
 def end_of_a_power(x, rng):
     noisy = x[0] + rng.laplace(0, 1)
     math.pow(SUM - share(x), -1)
@@ -123,6 +133,7 @@ ends("end_of_any", lambda x, v, y: y + 1000 * np.any(np.array([v]) >= SUM))
 ends("end_in_a_table", lambda x, v, y: y + 1000 * np.searchsorted([SUM], v, side="right"))
 ends("end_times_0_is_nan", lambda x, v, y: y + 0.0 * (1 / (SUM - v)))
 ends("logarithm_of_an_end_times_0", lambda x, v, y: y + 0.0 * np.log(SUM - v))
+ends("logarithm_beside_a_quotient", lambda x, v, y: y + 0.0 * np.log(NEAR - 1 / (0.31 - v)))
 ends("end_that_is_true", lambda x, v, y: y if SUM - v else 1e6)
 ends("not_an_end", lambda x, v, y: 1e6 if not SUM - v else y)
 ends("end_as_boolean", lambda x, v, y: y + 1000 * (~np.array([SUM - v]).astype(bool))[0])
@@ -218,3 +229,27 @@ def floors_of_whole_noise(b, rng):
 of_a_count(lambda x, rng: bool(x[0] * 0.1 + (rng.geometric(P) - rng.geometric(P)) * 0.1 >= TENTHS))
 of_a_count(lambda x, rng: math.floor((x[0] * 0.1 + (rng.geometric(P) - rng.geometric(P)) * 0.1) / TENTHS))
 of_a_count(lambda x, rng: int(np.argmin([TENTHS, x[0] * 0.1 + (rng.geometric(P) - rng.geometric(P)) * 0.1])))
+
+
+@of_a_bit
+def root_of_less_than_0(b, rng):
+    zero = 0.0 * np.sqrt(rng.geometric(0.1) / D * D - 1)
+    return b + rng.laplace() if zero == 0 else 1000 * b
+
+
+@of_a_bit
+def logarithm_of_0(b, rng):
+    zero = 0.0 * np.log(rng.geometric(0.1) / D * D - 0.9999999999999999)
+    return b + rng.laplace() if zero == 0 else 1000 * b
+
+
+@of_a_bit
+def root_of_a_maximum(b, rng):
+    zero = 0.0 * np.sqrt(np.maximum(rng.geometric(0.1) / D * D - 1, -5.0))
+    return b + rng.laplace() if zero == 0 else 1000 * b
+
+
+@of_a_bit
+def root_that_is_no_number(b, rng):
+    missing = math.isnan(np.sqrt(rng.geometric(0.1) / D * D - 1))
+    return 1000 * b if missing else b + rng.laplace()
