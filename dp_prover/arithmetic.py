@@ -285,7 +285,7 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     run.require_unused(form)
     reach = run.names.reach(form)
     _require_room(kind, reach)
-    if is_float(kind) and not run.names.is_exact(form):
+    if is_float(kind) and not run.names.is_dense(form) and not run.names.is_exact(form):
         run.rounded.update(form.terms)
     if reach is not None and is_float(kind):
         if _size(reach) > LARGEST_FLOAT:
@@ -351,7 +351,10 @@ def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
 
 def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
     """Note what floats leave of noise that cancels in a sum. Raises NotProvedError if nothing else is in the sum."""
-    if not _cancelled(run, whole, x, y) or run.names.is_noisy(whole):
+    if not _cancelled(run, whole, x, y):
+        return
+    run.rounded.update(whole.terms)
+    if run.names.is_noisy(whole):
         return
     reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
     if len(reaches) < 2 or not whole.terms:
