@@ -285,7 +285,7 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     run.require_unused(form)
     reach = run.names.reach(form)
     _require_room(kind, reach)
-    if is_float(kind) and not run.names.is_dense(form) and not run.names.is_exact(form):
+    if is_float(kind) and not run.names.is_smooth(form) and not run.names.is_exact(form):
         run.rounded.update(form.terms)
     if reach is not None and is_float(kind):
         if _size(reach) > LARGEST_FLOAT:
@@ -616,7 +616,7 @@ def require_sure(run: TracedRun, gap: Form, *operands: Any, chooses: bool = Fals
 
     ``chooses`` says that the answer only chooses one of two numbers, which is then off by a rounding, and no more.
     """
-    if chooses or run.names.is_dense(gap):
+    if chooses or run.names.is_smooth(gap):
         return
     if not any(_may_be_rounded(run, one) for one in operands):
         return

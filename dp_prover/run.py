@@ -33,6 +33,8 @@ LIKELY = {
 # The scale of a uniform number, in units of its range, for which floats must be fine enough: small chances are looked at.
 FINEST_UNIFORM = Fraction(1, 2**30)
 COARSE = Fraction(1, 2**50)  # steps of a number from which noise of a law is computed
+# Functions that take no value with a chance above 0, if their argument takes none.
+STRICT = frozenset({"abs", "np.exp", "np.log", "np.sqrt", "np.sinh", "math.exp", "math.log", "math.sqrt"})
 MOST_EXACT = 2**53  # up to this number, floats hold all integers
 # Functions whose values are integers. (``round`` is one without a number of digits.)
 WHOLE = frozenset({"floor", "ceil", "rint", "trunc", "round", "floor_divide"})
@@ -201,8 +203,33 @@ class Names:
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
+    def is_smooth(self, form: Form) -> bool:
+        """Whether no number but 0 has a chance above 0, and floats are 0 where a form is 0.
+
+        So it is for a form with a density, for one strictly monotone function (or absolute value) of such a form, and for a sum
+        of what exceeds 0 of some, since none of these cancel.
+        """
+        if self.is_dense(form):
+            return True
+        if not form.terms or any(name[0] != OPAQUE for name in form.terms):
+            return False
+        known = [(factor, *self.terms[name]) for name, factor in form.terms.items()]
+        if len(known) == 1 and known[0][1].partition("[")[0] in STRICT:
+            return all(map(self.is_dense, known[0][2]))
+        ways = set()
+        for factor, operation, arguments in known:
+            kind = operation.partition("[")[0]
+            zeros = [one for one in arguments if not one.terms and not one.constant]
+            others = [one for one in arguments if one.terms]
+            if kind not in ("maximum", "minimum") or len(zeros) != 1 or not all(map(self.is_dense, others)):
+                return False
+            ways.add((factor > 0) == (kind == "maximum"))
+        return len(ways) == 1 and not form.constant
+
     def is_lattice(self, form: Form) -> bool:
         """Whether all noise of a form is random integers or functions of noise, so that it may equal a number."""
+        if self.is_smooth(form):
+            return False
         return self.is_noisy(form) and not any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
 
     def is_whole(self, name: str) -> bool:
@@ -367,7 +394,7 @@ class TracedRun:
         Then the exact form does not tell whether the float is above, equal to or below such a number. Floats of one form that were
         computed in two ways may differ.
         """
-        return not self.names.is_dense(form) and not self.rounded.isdisjoint(form.terms)
+        return not self.names.is_smooth(form) and not self.rounded.isdisjoint(form.terms)
 
     def reach(self, form: Form) -> UnitInterval | None:
         """Return the range of a form as floats compute it: of data that may have been rounded, by a rounding more.
