@@ -1,1 +1,1 @@
-"""Measurements behind the figures that the documentation states. Nothing here is a test."""
+"""The measurements behind the figures in the documentation. Nothing here is a test."""

@@ -1,8 +1,8 @@
-"""Run every benchmark, or those named: ``python -m benchmarks [NAME ...]``; results go to benchmarks/results/.
+"""Run every benchmark, or the ones named: ``python -m benchmarks [NAME ...]``. Results go to benchmarks/results/.
 
 If ``measure`` takes any number of arguments, they follow the name: ``python -m benchmarks same_reports OUT``.
 
-A long one yields its figures again and again. They are written each time, and it can go on with those that are there.
+A long benchmark yields its figures after each step. They are written each time, so an interrupted run can be resumed from them.
 """
 
 import importlib

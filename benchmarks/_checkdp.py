@@ -1,6 +1,7 @@
-"""The programs of CheckDP (Wang et al., CCS 2020, Table 1) in plain Python, from its paper's pseudo-code and its examples.
+"""The programs of CheckDP's Table 1 (Wang et al., CCS 2020) in plain Python, after the paper's pseudo-code and its examples.
 
-Each claims ε, the smart sum 2ε. ``queries`` is a sequence; T is the threshold, N the number of answers above it.
+Each claims ε-DP, the smart sum 2ε. ``queries`` is the sequence of query answers, T the threshold, and N the maximum number of
+answers above it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ LOW, HIGH = -20, 20
 
 @dataclass(frozen=True)
 class AllMove(Domain):
-    """``count`` integers, each moved by 0 to ``up``, or each by 0 to ``up`` downwards; with ``both``, each in its own direction."""
+    """``count`` integers, each of which moves by up to 1: in its own direction with ``both``, else all in the same direction."""
 
     count: int
     both: bool = True
@@ -143,7 +144,7 @@ def numerical_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: fl
 
 
 def _adaptive(queries: Queries, rng: Any, epsilon: float, T: float, N: int, show_noisy: bool) -> list[Any]:
-    """Spend one unit, ε/(4N), where a query is far above, and two where it is just above; the threshold takes 2N units."""
+    """Charge one unit, ε/(4N), for a query far above the threshold and two for one just above it; the threshold costs 2N units."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     out: list[Any] = []
     units = 2 * N
@@ -169,12 +170,12 @@ def adaptive_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: flo
 
 
 def bad_adaptive_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: float = 0, N: int = 1) -> list[Any]:
-    """Release the noisy query itself where it is far above."""
+    """Release the noisy query itself instead of its gap to the noisy threshold, if it is far above."""
     return _adaptive(queries, rng, epsilon, T, N, show_noisy=True)
 
 
 def bad_gap_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: float = 0, N: int = 1) -> list[Any]:
-    """Release the noisy query itself."""
+    """Release the noisy query itself instead of its gap to the noisy threshold."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     out: list[Any] = []
     count = 0
@@ -191,19 +192,19 @@ def bad_gap_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: floa
 
 
 def bad_sparse_vector_1(queries: Queries, rng: Any, *, epsilon: float, T: float = 0) -> list[int]:
-    """No noise on the queries, and no limit on answers above."""
+    """Add no noise to the queries, and do not limit the number of answers above the threshold."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     return [1 if query >= limit else 0 for query in queries]
 
 
 def bad_sparse_vector_2(queries: Queries, rng: Any, *, epsilon: float, T: float = 0) -> list[int]:
-    """Noise that does not grow with the number of answers, which has no limit."""
+    """Add noise whose scale ignores the number of answers above the threshold, which is unlimited."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     return [1 if query + rng.laplace(0.0, 2 / epsilon) >= limit else 0 for query in queries]
 
 
 def bad_sparse_vector_3(queries: Queries, rng: Any, *, epsilon: float, T: float = 0, N: int = 1) -> list[int]:
-    """Noise that does not grow with N, on the wrong side of the threshold's."""
+    """Add noise to the queries whose scale does not grow with N, and is smaller than the threshold's."""
     limit = T + rng.laplace(0.0, 4 / epsilon)
     out: list[int] = []
     count = 0
@@ -228,7 +229,7 @@ def noisy_max(queries: Queries, rng: Any, *, epsilon: float) -> int:
 
 
 def bad_noisy_max(queries: Queries, rng: Any, *, epsilon: float) -> Any:
-    """Return the noisy value in place of the index."""
+    """Return the noisy maximum instead of its index."""
     largest = queries[0] + rng.laplace(0.0, 2 / epsilon)
     for query in queries[1:]:
         noisy = query + rng.laplace(0.0, 2 / epsilon)
@@ -241,7 +242,7 @@ def partial_sum(queries: Queries, rng: Any, *, epsilon: float) -> Any:
 
 
 def bad_partial_sum(queries: Queries, rng: Any, *, epsilon: float) -> Any:
-    """Half the noise."""
+    """Add noise of half the required scale."""
     return sum(queries) + rng.laplace(0.0, 1 / (2 * epsilon))
 
 
@@ -267,5 +268,5 @@ def smart_sum(queries: Queries, rng: Any, *, epsilon: float, T: int = 3, M: int 
 
 
 def bad_smart_sum(queries: Queries, rng: Any, *, epsilon: float, T: int = 3, M: int = 2) -> list[Any]:
-    """No noise on the sums of whole blocks."""
+    """Add no noise to the sums of whole blocks."""
     return _smart_sum(queries, rng, epsilon, T, M, block_noise=False)

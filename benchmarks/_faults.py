@@ -1,4 +1,4 @@
-"""A fault of differential-privacy code next to its sound twin, and what the collections of such faults share."""
+"""What every collection of faults shares: a faulty differential-privacy mechanism next to its sound twin."""
 
 import math
 from collections.abc import Callable
@@ -16,9 +16,10 @@ Mechanism = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A faulty mechanism and its sound twin, under one claim on one domain.
+    """A faulty mechanism and its sound twin, with the same claim on the same domain.
 
-    `worst` is a pair of the domain that breaks the claim. `loss` says why, and `kept` why the twin keeps the claim.
+    `worst` is a pair in the domain on which the faulty mechanism breaks the claim. `loss` explains why it does, and `kept` why
+    the twin does not.
     """
 
     faulty: Mechanism
@@ -43,5 +44,5 @@ def by_key(keys: Any, noisy: Any) -> list[dict[str, float]]:
 
 
 def threshold_for(epsilon: float, delta: float) -> float:
-    """Return what a count of 1 with Laplace noise of scale 1/ε exceeds with probability δ."""
+    """Return the threshold that a count of 1 with Laplace noise of scale 1/ε exceeds with probability δ."""
     return 1 - math.log(2 * delta) / epsilon

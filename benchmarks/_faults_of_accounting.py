@@ -1,4 +1,4 @@
-"""Faults of accounting: budgets not split, overlapping groups, no sampling, δ ignored, adaptive budgets, refunds."""
+"""Privacy-accounting faults: unsplit budgets, overlapping partitions, missing subsampling, ignored δ, adaptive budgets, refunds."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from benchmarks._faults import Fault, Mechanism, Rng, with_laplace
 
 EPSILON = auditor.PureDP(1.0)
 DELTA = 1e-5
-# What noise for a tenth of the rows may have, if they are a random sample: log(1 + (e − 1)/0.1).
+# The ε at which a random tenth of the rows may be released if ε = 1 is claimed, by amplification: log(1 + (e − 1)/0.1).
 AMPLIFIED = math.log(1 + 10 * (math.e - 1))
 CITIES = ["Bern", "Bonn", "Lima", "Oslo", "Rome", "Wien"]
 TRIES, TARGET, EPOCHS, PEOPLE = 10, 10, 4, 20
@@ -57,7 +57,7 @@ def budget_by_cities(seen_only: bool) -> Mechanism:
 
 
 def tries_until_enough(refund: bool) -> Mechanism:
-    """Release the number of tries, and the first noisy count that is above the target, or the last one."""
+    """Release the number of attempts and the first noisy count above the target, or the last one if none is above."""
 
     def release(records: Any, size: int, rng: Rng) -> Any:
         noisy = with_laplace(np.full(TRIES, len(records)), size, rng, 1.0 if refund else TRIES)
@@ -77,7 +77,7 @@ def four_totals(sigma: float) -> Mechanism:
 
 
 def descent(sigma: float) -> Mechanism:
-    """Release the weights of four epochs of clipped gradients of (w − x)²/2, divided by a public number of people."""
+    """Release the weights after each of four epochs of clipped gradient descent on (w − x)²/2, averaged over a public count."""
 
     def release(values: Any, size: int, rng: Rng) -> Any:
         weights = [np.zeros(size)]

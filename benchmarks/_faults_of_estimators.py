@@ -1,4 +1,4 @@
-"""Faults of estimators: bounds from the data, sensitivity that is too small, stopping rules, bins, clusters, splits."""
+"""Faults in estimators: data-dependent bounds, underestimated sensitivity, stopping rules, binning, clustering, tree splits."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def mean_in_bounds(of_data: bool) -> Mechanism:
     return release
 
 
-# The slope of y on x with a penalty, for x and y in −1 … 1.
+# The ridge-regression slope of y on x, for x and y in −1 … 1.
 
 
 def ridge_slope(penalty_grows: bool) -> Mechanism:
@@ -99,7 +99,7 @@ def best_split(by_share: bool) -> Mechanism:
             sides = [label[x < split], label[x >= split]]
             most = [max(np.sum(side == 0), np.sum(side == 1)) for side in sides]
             right.append(sum(m / max(len(side), 1) if by_share else m for m, side in zip(most, sides, strict=True)))
-        # A row was held to move the two shares by at most 2/n together.
+        # One row was assumed to change the two shares by at most 2/n in total.
         exponents = np.array(right) * (len(rows) / 4 if by_share else 0.5)
         weights = np.exp(exponents - exponents.max())
         return rng.choice(splits, size, p=weights / weights.sum())

@@ -1,6 +1,6 @@
-"""Faults as people write them, each with the domain and the claim that its author would state, and a sound twin.
+"""Faults as they occur in practice, each with the domain and the claim that its author would state, and with a sound twin.
 
-Each is audited at the defaults, and a pair is given only where the case says so: nothing is tuned for a case.
+Each is audited with the default settings. A pair is given only where the case says so; nothing is tuned to a case.
 """
 
 import math
@@ -27,7 +27,7 @@ KEYS_DELTA, BASE = 0.005, 2**50
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A faulty mechanism and its sound twin, both with one claim on one domain."""
+    """A faulty mechanism and its sound twin, with the same claim on the same domain."""
 
     faulty: Any
     sound: Any
@@ -46,7 +46,7 @@ def laplace(answer: Any, size: int, rng: Rng, scale: float = 1.0) -> Any:
 
 
 def counted(change: Callable[[Any, Any, Rng], Any]) -> Any:
-    """Return a noisy count, changed: ``change(records, noisy, rng)``."""
+    """Build a mechanism that releases a noisy count after a change: ``change(records, noisy, rng)``."""
     return lambda records, size, rng: change(np.asarray(records), laplace(len(records), size, rng), rng)
 
 
@@ -58,7 +58,7 @@ def changed(faulty: Callable[[Any, Any, Rng], Any], domain: Domain = PEOPLE, **m
 
 
 def noised(answer: Callable[[Any], Any], scale: float = 1.0) -> Any:
-    """Return an answer on the records, with noise."""
+    """Build a mechanism that releases a function of the records with noise."""
     return lambda records, size, rng: laplace(answer(np.asarray(records)), size, rng, scale)
 
 
@@ -83,7 +83,7 @@ def named_bins(name: Callable[[Any], Any]) -> Any:
 
 
 def histogram_above(delta: float) -> Any:
-    """Keys with a small noisy count are left out: a count of 1 is shown with probability delta."""
+    """Suppress keys with a small noisy count; a key with a count of 1 is released with probability delta."""
 
     def release(records: Any, rng: Rng) -> dict[str, float]:
         keys = sorted(set(records.tolist()))
@@ -107,7 +107,7 @@ def with_a_bare_bin(records: Any, size: int, rng: Rng) -> Any:
 
 
 def rows_released(limit: float) -> Any:
-    """Each record is how many rows a person has; their sum is released above a threshold."""
+    """Each record is one person's number of rows; their sum is released if it is above a threshold."""
 
     def release(rows: Any, rng: Rng) -> dict[str, float]:
         total = float(np.minimum(rows, limit).sum()) + 10.0 * rng.laplace()
@@ -117,7 +117,7 @@ def rows_released(limit: float) -> Any:
 
 
 def slope(clipped: bool) -> Any:
-    """A slope that jumps on one far point. Its author takes it to change by at most 20/n when one of n points does."""
+    """A regression slope that one outlier can move far. Its author assumes that one of n points moves it by at most 20/n."""
 
     def release(records: Any, size: int, rng: Rng) -> Any:
         x, y = np.asarray(records).T

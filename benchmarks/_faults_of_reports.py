@@ -1,4 +1,4 @@
-"""Faults of reports in the local model: hashes, unary encoding, Hadamard rows, memoised answers, buckets, shared noise."""
+"""Faults in the local model: hashing, unary encoding, Hadamard responses, memoised answers, bucketing, shared noise."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ HADAMARD = np.array([[1 - 2 * ((row & column).bit_count() % 2) for column in ran
 
 
 def _kept_or_other(true: Any, keep: float, choices: int, size: int, rng: Rng) -> Any:
-    """Return the true choice with probability `keep`, else one of the others."""
+    """Return the true choice with probability `keep`, otherwise a uniform choice among the others."""
     other = (true + rng.integers(1, choices, size)) % choices
     return np.where(rng.random(size) < keep, true, other)
 
@@ -48,10 +48,10 @@ def hadamard_response(positive_rows: bool) -> Mechanism:
 
 
 def over_fifty(seeded_by_age: bool) -> Mechanism:
-    """Report a permanent response of ε = 1, which each report flips again with the chance of ε = 3."""
+    """Memoise a randomised response with ε = 1, and flip it again in each report by randomised response with ε = 3."""
 
     def report(age: int, size: int, rng: Rng) -> Any:
-        # To memoise the permanent response, it is drawn from a generator of its own.
+        # The permanent response has a generator of its own, so that it is the same each time.
         drawn = np.random.default_rng(age).random() if seeded_by_age else rng.random(size)
         permanent = (age > 50) ^ (drawn < 1 / (1 + TRUE))
         return (permanent ^ (rng.random(size) < 1 / (1 + math.exp(3.0)))).astype(int)
@@ -71,7 +71,7 @@ def decade_of_age(near: bool) -> Mechanism:
 
 
 def two_answers(one_draw: bool) -> Mechanism:
-    """Report whether a number of a person is at least 50, and whether it is odd, each at ε/2."""
+    """Report whether a person's number is at least 50, and whether it is odd, with ε/2 for each answer."""
 
     def report(number: int, size: int, rng: Rng) -> Any:
         flipped = rng.random((size, 1 if one_draw else 2)) < 1 / (1 + math.exp(0.5))

@@ -1,4 +1,4 @@
-"""Faults on tables: groups, joins, rows of one person, missing values, the order of steps, categories made from the data."""
+"""Faults on tables: group-bys, joins, several rows per person, missing values, the order of steps, data-dependent categories."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Faults that bug reports of libraries, textbooks and papers warn of; the comment above each says which."""
+"""Faults that library bug reports, textbooks and papers warn about; the comment above each cites its source."""
 
 import math
 from typing import Any

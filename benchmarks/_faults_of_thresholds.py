@@ -1,4 +1,4 @@
-"""Faults of thresholds and of the choice of keys: too low, before the noise, off by one, ties, noise used or drawn twice."""
+"""Faults in thresholding and key selection: thresholds too low or without noise, off by one, ties, noise reused or redrawn."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ KEYS = ["ache", "cold", "cough", "fever", "rash", "other"]
 EPSILON = auditor.PureDP(1.0)
 DELTA, LARGER_DELTA = 1e-5, 1e-3
 RELEASED = auditor.ApproximateDP(1.0, DELTA)
-LEVEL = 5  # what the counts of a sparse vector are compared with
+LEVEL = 5  # the threshold of the sparse vector technique
 
 
 def _counts(records: Any) -> Any:
@@ -20,7 +20,7 @@ def _counts(records: Any) -> Any:
 
 
 def _above(noisy: Any, threshold: float, tested: Any = None) -> list[dict[str, float]]:
-    """Return, for each row, the keys whose tested number is above the threshold, with the noisy ones."""
+    """Return, for each row, the keys whose tested value exceeds the threshold, with their noisy values."""
     tested = noisy if tested is None else tested
     return [
         {key: float(number) for key, number, test in zip(KEYS, row, tests, strict=True) if test > threshold}
@@ -29,7 +29,7 @@ def _above(noisy: Any, threshold: float, tested: Any = None) -> list[dict[str, f
 
 
 def _noisy_of_keys(records: Any, size: int, rng: Rng, scale: float) -> Any:
-    """Return noisy counts of the keys that the data have, and −∞ for others."""
+    """Return noisy counts of the keys in the data, and −∞ for all other keys."""
     counts = _counts(records)
     return np.where(counts > 0, with_laplace(counts, size, rng, scale), -math.inf)
 

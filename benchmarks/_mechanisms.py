@@ -1,4 +1,4 @@
-"""Mechanisms whose truth is known, as the benchmarks use them."""
+"""Mechanisms with known privacy loss, shared by the benchmarks."""
 
 import math
 from typing import Any
@@ -24,5 +24,5 @@ def gaussian(value: float, size: int, rng: np.random.Generator, *, sigma: float)
 
 
 def revealing(bit: int, size: int, rng: np.random.Generator, *, epsilon: float, delta: float) -> Any:
-    """Exactly (ε, δ): the bit marked as certain with probability δ, else a randomised response."""
+    """Tight (ε, δ)-DP: release the bit, marked as certain, with probability δ, otherwise a randomised response."""
     return np.where(rng.random(size) < delta, bit + 2, randomised_response(bit, size, rng, epsilon=epsilon))

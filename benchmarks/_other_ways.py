@@ -1,8 +1,8 @@
-"""δ of the sampled Gaussian by ways that share nothing with the grid of losses: a contour integral, and a recursion.
+"""δ(ε) of the subsampled Gaussian by two methods that share nothing with the loss grid: a contour integral and a recursion.
 
-With M(z) = E_P[e^(zL)] by quadrature over the output, δ(ε) = (1/2πi) ∫ M(z)^T e^(−zε)/(z(z + 1)) dz along Re z = λ > 0, since
-∫ (1 − e^(−y))₊ e^(−zy) dy = 1/(z(z + 1)). The trapezoidal rule converges geometrically. If T is small, M^T falls slowly; then
-δ_T(ε) = E_P[δ_(T−1)(ε − L)] by the trapezoidal rule, with a spline through δ_(T−1).
+With M(z) = E_P[e^(zL)] by quadrature over the output, δ(ε) = (1/2πi) ∫ M(z)^T e^(−zε)/(z(z + 1)) dz along Re z = λ > 0, since ∫
+(1 − e^(−y))₊ e^(−zy) dy = 1/(z(z + 1)). The trapezoidal rule converges geometrically. For small T, where M^T decays slowly,
+δ_T(ε) = E_P[δ_(T−1)(ε − L)] is computed instead, by the trapezoidal rule with a spline through δ_(T−1).
 """
 
 import math
@@ -14,7 +14,7 @@ NODES = 1_600
 
 
 def losses(rate: float, sigma: float, added: bool, reach: float) -> tuple[Any, Any]:
-    """Return the losses of the sampled Gaussian and ln P at outputs on a grid (in σ), with the grid's step in it."""
+    """Return the privacy losses of the subsampled Gaussian and ln P on a grid of outputs, with its step (both in units of σ)."""
     mu = 1 / sigma
     x = np.linspace(-14.0, 14.0 + reach, NODES)
     log_q = -(x**2) / 2 - math.log(math.sqrt(2 * math.pi)) + math.log(x[1] - x[0])
@@ -23,7 +23,7 @@ def losses(rate: float, sigma: float, added: bool, reach: float) -> tuple[Any, A
 
 
 def contour_delta(rate: float, sigma: float, steps: int, epsilon: float, *, added: bool = False) -> float:
-    """Return δ(ε), or NaN if the integral does not converge within some 30,000 nodes."""
+    """Return δ(ε), or NaN if the contour integral does not converge within about 30,000 nodes."""
     tilts = np.geomspace(0.05, 3e5, 150)
     best = (math.inf, 1.0)
     for tilt in tilts:
@@ -62,7 +62,7 @@ def contour_delta(rate: float, sigma: float, steps: int, epsilon: float, *, adde
 
 
 def recursive_delta(rate: float, sigma: float, steps: int, epsilon: float, *, added: bool = False) -> float:
-    """Return δ(ε) by adding one step at a time."""
+    """Return δ(ε) by composing one step at a time."""
     from scipy.interpolate import CubicSpline
     from scipy.special import ndtr
 

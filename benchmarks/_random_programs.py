@@ -1,9 +1,9 @@
-"""Random small programs as the text of a function, and the exact ε of each by running it with every outcome of its draws.
+"""Random small programs as source text, and the exact ε of each, computed by running it on every outcome of its draws.
 
-A program draws noise of the data, and computes with what that gives; it is made of the templates in ``_random_templates``, written
-to a file and imported. A stand-in for NumPy's generator returns what a script says, and notes how many outcomes each draw had.
-Geometric numbers are cut off where less than ``TAIL`` of their mass is left. Of continuous noise there is one number for each
-interval in which no comparison changes.
+A program draws noise that depends on the data and computes with the result. It is assembled from the templates in
+``_random_templates``, written to a file and imported. A stand-in for NumPy's generator replays a script of outcomes and records
+how many outcomes each draw had. Geometric distributions are truncated where less than ``TAIL`` of their mass remains.
+Continuous noise is represented by one number per interval in which no comparison changes.
 """
 
 import ast
@@ -29,7 +29,7 @@ Function = Callable[[Any, np.random.Generator], Any]
 FAMILIES = ("finite", "geometric", "continuous")
 PRELUDES = {"finite": templates.FINITE, "geometric": templates.GEOMETRIC, "continuous": templates.CONTINUOUS}
 TAIL = 2.0**-18
-REACH = 8  # Laplace noise is compared with multiples of 1/2 up to this
+REACH = 8  # the largest multiple of 1/2 that Laplace noise is compared with
 MOST_RUNS = 2_000  # of a program on one data set
 HOLE = re.compile(r"\{(int|npi|float|bool|arr|mask|mat|list|tup|dict|str|any|const|pos|half|cint|carr|nz)\}")
 NEW = re.compile(r"\b[A-H]\b")
@@ -47,7 +47,7 @@ SIMPLE = {
 }
 CONSTANTS = {"const": (-1, 0, 1, 1, 2), "pos": (1, 2, 3), "half": (-0.5, 0.5, 1.5)}
 MOSTLY_CONSTANTS = {"cint": ("int", ("0", "1", "2")), "carr": ("arr", ("np.array([0, 1])", "np.array([2, 1])"))}
-# How a value of each type becomes one of three chances of a coin.
+# How a value of each type selects one of three biases of a coin.
 SUMMARIES = {
     "bool": "int({0})",
     "float": "({0} > 0.5) + ({0} > 1)",
@@ -66,7 +66,7 @@ OF_DATA = {"int": ["x[0]", "x[1]", "int(x[0])"], "arr": ["x"], "npi": ["x[0]"]}
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program: the text of its function, the family of its noise, what it looks at that is not modelled, and its constructs."""
+    """The text of a program, its noise family, what it reads that the prover does not model, and its constructs."""
 
     family: str
     text: str
@@ -78,7 +78,7 @@ class Program:
 
 
 class Maker:
-    """Makes one program."""
+    """Assembles one program."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -87,7 +87,7 @@ class Maker:
         self._names = 0
 
     def filled(self, text: str, depth: int) -> tuple[str, dict[str, str]]:
-        """Return a template with its holes filled, and its new names."""
+        """Return a template with its holes filled, and the names that it introduces."""
         letters = sorted(set(NEW.findall(text)))
         names = {}
         for letter in letters:
@@ -101,7 +101,7 @@ class Maker:
         return HOLE.sub(lambda found: self.expression(found.group(1), depth), text), names
 
     def expression(self, kind: str, depth: int) -> str:
-        """Return an expression of a type."""
+        """Return a random expression of the given type."""
         chance = self.chance
         if kind in CONSTANTS:
             return str(chance.choice(CONSTANTS[kind]))
@@ -118,7 +118,7 @@ class Maker:
         return f"({self.filled(chance.choice(templates.EXPRESSIONS[kind]), depth - 1)[0]})"
 
     def statement(self, template: tuple[str, str], depth: int = 0) -> tuple[list[str], dict[str, str]]:
-        """Return the lines of a statement, and its new names with their types."""
+        """Return the lines of a random statement, and the names that it introduces with their types."""
         text, said = template
         kinds, _, tags = said.partition("#")
         filled, names = self.filled(text, depth)
@@ -127,13 +127,13 @@ class Maker:
         return filled.split("\n"), {names[letter]: kind for letter, kind in typed.items()}
 
     def know(self, names: dict[str, str]) -> None:
-        """Let later expressions have new names."""
+        """Make names available to later expressions."""
         for name, kind in names.items():
             if kind != "any":
                 self.scope.setdefault(kind, []).append(name)
 
     def feature(self, feature: tuple[str, str]) -> tuple[list[str], dict[str, str]]:
-        """Return lines that have a template in them."""
+        """Return lines that contain the given template."""
         kind, text = feature
         if kind == "statement":
             return self.statement(next(one for one in templates.STATEMENTS if one[0] == text), depth=1)
@@ -147,7 +147,7 @@ class Maker:
 
 
 def features() -> list[tuple[str, str]]:
-    """Return every template of an expression or a statement, with its type."""
+    """Return every template for an expression or a statement, with its type."""
     found = [(kind, text) for kind, texts in templates.EXPRESSIONS.items() for text in texts]
     return found + [("statement", text) for text, _ in templates.STATEMENTS]
 
@@ -161,7 +161,7 @@ def _in_random_order(seed: int) -> tuple[list[tuple[str, str]], list[tuple[str, 
 
 
 def program(number: int, seed: int = 0) -> Program:
-    """Return a program by its number. Each has one template that is its own turn, and all have theirs again and again."""
+    """Return the program with this number. Each program is built around one template, and the numbers cycle through all of them."""
     chance = random.Random(f"{seed} {number}")
     listed, unlisted = _in_random_order(seed)
     own: tuple[str, str] | None = None
@@ -202,7 +202,7 @@ def program(number: int, seed: int = 0) -> Program:
 
 
 def _of_data(maker: Maker, feature: tuple[str, str], family: str, lines: list[str], shown: dict[str, str]) -> None:
-    """Add a template with the data alone, then a draw that has one of three chances by it."""
+    """Add a template that reads only the data, then a coin whose bias is one of three values selected by the result."""
     chance = maker.chance
     maker.scope = {name: list(values) for name, values in OF_DATA.items()}
     own_lines, names = maker.feature(feature)
@@ -224,11 +224,11 @@ def _of_data(maker: Maker, feature: tuple[str, str], family: str, lines: list[st
 
 
 def _private(maker: Maker, family: str, lines: list[str], shown: dict[str, str]) -> None:
-    """Add draws of which the data decide the law, and what is made of them."""
+    """Add draws whose distribution depends on the data, and computations on them."""
     chance = maker.chance
     text, kinds = chance.choice(PRELUDES[family])
     if chance.random() < 0.25 and "TABLE" not in text and "size=" not in text:
-        # Some function of the data in place of one number of them.
+        # A function of the data in place of one of its numbers.
         maker.scope = {name: list(values) for name, values in OF_DATA.items()}
         inner = maker.expression("int", 2)
         maker.scope = {}
@@ -251,7 +251,7 @@ def _private(maker: Maker, family: str, lines: list[str], shown: dict[str, str])
 
 
 def _returned(maker: Maker, shown: dict[str, str]) -> str:
-    """Return the last line."""
+    """Return the last line of the program."""
     chance = maker.chance
     names = [name for name, kind in shown.items() if kind != "nz"]
     chosen = sorted(chance.sample(names, min(len(names), chance.choice([1, 2, 3]))))
@@ -278,17 +278,19 @@ def load(text: str, folder: Path, name: str) -> Function:
 # The exact ε ---------------------------------------------------------------------------------------------------------------
 
 Outcomes = Sequence[tuple[Any, float]]
-SCRATCH = np.random.default_rng(0)  # says of which type and shape a draw is, and what it raises
+SCRATCH = np.random.default_rng(0)  # determines the type and the shape of a draw, and what it raises
 LAWS = {"laplace": stats.laplace, "logistic": stats.logistic, "gumbel": stats.gumbel_r, "normal": stats.norm}
 
 
 class TooManyRunsError(Exception):
-    """A program with more outcomes of its draws than are tried."""
+    """The draws of a program have more joint outcomes than are enumerated."""
 
 
 @dataclass(slots=True)
 class Script:
-    """Which outcome each draw has; beyond its end it is the first. ``counts`` says how many each had."""
+    """The outcome of each draw; a draw beyond the end of the script has its first outcome. ``counts`` records the number of
+    outcomes per draw.
+    """
 
     places: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
@@ -306,7 +308,7 @@ class Script:
 
 
 class Fixed(np.random.Generator):
-    """A generator whose draws are those of a script."""
+    """A stand-in for a generator that replays the outcomes of a script."""
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))
@@ -429,7 +431,7 @@ def _orders(count: int) -> Outcomes:
 
 @cache
 def _intervals(law: str, scale: float, low: float) -> Outcomes:
-    """Return the middle of each interval between multiples of 1/2, and a number beyond the last, with their masses."""
+    """Return the midpoint of each interval between multiples of 1/2 and a point beyond the last, with their probabilities."""
     if scale == 0:
         return [(0.0, 1.0)]
     ends = np.arange(low, REACH + 0.5, 0.5)
@@ -448,7 +450,9 @@ def _exponential(scale: float) -> Outcomes:
 
 
 def spelled(output: Any) -> Any:
-    """Return an output as text that says its types. Floats are rounded, so that computed sums are equal where the real ones are."""
+    """Return an output as text that includes its types. Floats are rounded, so that sums which are equal in the reals compare
+    equal.
+    """
     if isinstance(output, np.ndarray):
         return f"array {output.dtype} {output.shape} {[spelled(item) for item in output.ravel().tolist()]}"
     if isinstance(output, list | tuple):
@@ -462,7 +466,7 @@ def spelled(output: Any) -> Any:
 
 
 def law_of(function: Function, data: tuple[int, ...]) -> dict[str, float]:
-    """Return the masses of the outputs, but for what was cut off. An exception is an output, of its type."""
+    """Return the distribution of the outputs without the truncated tail. An exception is an output, identified by its type."""
     found: dict[str, float] = defaultdict(float)
     generator, runs = Fixed(), 0
     places: list[int] = []
@@ -485,7 +489,7 @@ def law_of(function: Function, data: tuple[int, ...]) -> dict[str, float]:
 
 
 def _next(script: Script) -> list[int]:
-    """Return the script after one, which is empty at the end."""
+    """Return the next script in the enumeration, which is empty at the end."""
     places = script.places[: len(script.counts)]
     while places and places[-1] + 1 >= script.counts[len(places) - 1]:
         places.pop()
@@ -495,7 +499,7 @@ def _next(script: Script) -> list[int]:
 
 
 def exact_epsilon(function: Function, pairs: Iterable[tuple[Any, Any]], cut_off: bool) -> float:
-    """Return the program's ε on pairs; where its law was cut off, a number that is at most that. Raises TooManyRunsError."""
+    """Return the program's ε on the pairs, or a lower bound on it if its distribution was truncated. Raises TooManyRunsError."""
     laws: dict[Any, dict[str, float]] = {}
     largest = 0.0
     for pair in pairs:
@@ -522,12 +526,12 @@ SHOWN_BY_TYPE = {
 
 
 def constructs(some: Program) -> set[str]:
-    """Return the names of the constructs that a program has."""
+    """Return the names of the constructs that a program contains."""
     return constructs_of(some.module()[len(templates.MODULE) :], some.tags)
 
 
 def constructs_of(text: str, tags: Iterable[str]) -> set[str]:
-    """Return the names of the constructs in the text of a program; ``tags`` are those that the syntax does not show."""
+    """Return the names of the constructs in a program's text; ``tags`` name those that the syntax tree does not show."""
     found = set()
     for tag in tags:
         kind, _, name = tag.partition(".")
@@ -554,7 +558,7 @@ def constructs_of(text: str, tags: Iterable[str]) -> set[str]:
 
 @cache
 def _listed_as(dotted: str) -> str:
-    """Return the name under which the prover has a function."""
+    """Return the name under which the prover lists a function."""
     module, *names = dotted.split(".")
     value: Any = {"np": np, "math": math}.get(module)
     for name in names:
@@ -564,7 +568,7 @@ def _listed_as(dotted: str) -> str:
 
 
 def _also(node: ast.AST) -> Iterator[str]:
-    """Yield names for what is more than one kind of node."""
+    """Yield names of constructs that span several kinds of syntax node."""
     if isinstance(node, ast.For | ast.While) and node.orelse:
         yield f"{type(node).__name__.lower()} else"
     if isinstance(node, ast.Compare) and len(node.ops) > 1:

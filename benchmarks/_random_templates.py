@@ -10,7 +10,7 @@ import re
 
 
 def several(text: str) -> tuple[str, ...]:
-    """Return what is between wide spaces."""
+    """Split a text at wide spaces."""
     return tuple(re.split(r"\s{2,}", text.strip()))
 
 
@@ -179,7 +179,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 }
 
 STATEMENTS: tuple[tuple[str, str], ...] = (
-    # (lines, the new names with their types)
+    # (lines, the names that they introduce with their types)
     ("A = {int}\nA += {int}\nA -= 1\nA *= {const}", "A:int"),
     ("A = {int}\nA //= {pos}\nA %= 3\nA **= 2", "A:int"),
     ("A = {int}\nA <<= 1\nA >>= 1\nA |= 1\nA &= 3\nA ^= 1", "A:int"),
@@ -334,7 +334,7 @@ STATEMENTS: tuple[tuple[str, str], ...] = (
     ("A = rng.choice(2, p=[0.25, 0.75] if {bool} else [0.5, 0.5])", "A:int"),
 )
 
-# What is not modelled and looks at the data, in functions that return an integer.
+# What the prover does not model: functions that read the data and return an integer.
 UNLISTED: tuple[tuple[str, str], ...] = (
     ("A = int(str({int}))", "str of a number"),
     ("A = int(repr({int})[-1] == '1')", "repr"),

@@ -1,6 +1,7 @@
-"""Laplace noise through its floating-point representation: how soon textbook noise is refuted, and what sound noise looks like.
+"""Laplace noise observed through its floating-point representation: how soon the textbook sampler is refuted, and that sound ones
+pass.
 
-The pair is found from the domain. "seconds" are those of the whole audit on this machine.
+The search finds the pair in the domain. "seconds" are those of the whole audit on this machine.
 """
 
 import time

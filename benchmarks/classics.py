@@ -1,9 +1,10 @@
-"""The bound on the 20 classics of the literature, at ε = 0.1 and confidence 90 %: the pair is found from the domain, not given.
+"""Lower bounds on 20 mechanisms of the literature at ε = 0.1 and 90 % confidence, where the search has to find the pair in the
+domain.
 
-"published" are figures of DP-Sniper (Bichsel et al. 2021), in most rows from 6·10⁸ outputs, or what a bound on the same mechanism
-should reach; ours spend at most 2·10⁷ in all, in one setting for all rows. A row is reached with that figure, or with 97 % of the
-truth on the pair that was found, whichever is less. ``CLAIMS`` are what the audits are given: one at the parameter, and one that
-says nothing of where to look.
+"published" are figures of DP-Sniper (Bichsel et al. 2021), most of them from 6·10⁸ outputs, or what a bound on the same
+mechanism should reach. Ours use at most 2·10⁷ outputs in all, with the same settings in every row. A row counts as reached at
+the published figure or at 97 % of the exact value on the pair found, whichever is less. ``CLAIMS`` are the two claims given to
+the audits: the mechanism's parameter, and a claim that reveals nothing about where to search.
 """
 
 import statistics

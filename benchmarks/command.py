@@ -1,4 +1,4 @@
-"""Programs in other languages: the rate of an audit's drawing against that at which the program can produce its lines."""
+"""Programs in other languages: how fast an audit draws outputs, against how fast the program can write them."""
 
 import statistics
 import subprocess
@@ -23,7 +23,7 @@ OUTPUTS, REPEATS = 30 * 65_536, 7
 
 
 def _alone() -> float:
-    """Return the outputs a second of the program by itself, asked as by an audit, its lines thrown away."""
+    """Return how many outputs per second the program writes by itself, given the audit's requests, with its output discarded."""
     asked = Program(Command(COMMAND, str(FOLDER)), PARAMETERS)._asked(PAIR.left)
     rng = np.random.default_rng(0)
     size = OUTPUTS // PIECES // 2
@@ -41,7 +41,7 @@ def _size(sample: Sample) -> int:
 
 
 def _drawn(workers: int) -> float:
-    """Return the outputs a second of an audit's drawing, program start included, as above."""
+    """Return how many outputs per second an audit draws, including the start of the program."""
     command = Command(COMMAND, str(FOLDER))
     sampler = Sampler(Program(command, PARAMETERS), "speed", 0, Execution(workers=workers))
     started = time.perf_counter()

@@ -1,8 +1,9 @@
-"""How much of the outputs spent a bound makes use of: ours, and the peers' way, against the Neyman-Pearson limit.
+"""How efficiently a bound uses its outputs: our method and that of other tools, against the Neyman-Pearson limit.
 
-The pair is given, the event is not; all outputs count, those of the selection too. The limit is the median bound of the best
-two-tailed rule, known beforehand, on the same outputs. "share" is the share of the outputs with which that rule reaches the
-median bound measured. The peers' way is two Clopper-Pearson intervals after one half of the outputs chose the event.
+The pair is given and the event is not; all outputs count, including those used for selection. The limit is the median bound of
+the optimal two-sided rule, known in advance, on the same number of outputs. "share" is the fraction of the outputs with which
+that rule reaches the median bound measured. Other tools compute two Clopper-Pearson intervals after one half of the outputs has
+selected the event.
 """
 
 import math
@@ -30,7 +31,7 @@ MECHANISMS: dict[str, Callable[..., Any]] = {"Laplace": laplace, "randomised res
 
 
 def limit(name: str, epsilon: float, outputs: float) -> float:
-    """Return the median bound of the best two-tailed rule on so many outputs."""
+    """Return the median bound of the optimal two-sided rule on this many outputs."""
     if name == "randomised response":
         return _bound(1 / (1 + math.exp(-epsilon)), 1.0, outputs)
     # Guess left below t and right above 1 − t, for the best t.

@@ -1,9 +1,10 @@
-"""Exact intervals of the sampled Gaussian: do they hold what another way computes, how wide are they, how long do they take?
+"""Exact intervals for the subsampled Gaussian: do they contain the value of another method, how wide are they, how long do they
+take?
 
-500 settings are drawn: rate 1e-4 to 1, σ .3 to 30, 1 to 10,000 steps, δ 1e-9 to 1e-3, all log-uniform. A value of another way
-(``_other_ways``) is inside if δ at the low end is at least the δ that was asked for, and at the high end at most that. For times
-beside the accountant of losses of dp-accounting, install that package; both are timed in the same run. Settings in which the
-accountant would take minutes (ε in the hundreds) are not timed.
+500 settings are drawn log-uniformly: sampling rate 1e-4 to 1, σ .3 to 30, 1 to 10,000 steps, δ 1e-9 to 1e-3. The value of
+another method (``_other_ways``) lies inside if δ at the lower end is at least the δ asked for, and δ at the upper end at most
+that. For a comparison with the PLD accountant of dp-accounting, install that package; both are timed in the same run. Settings
+on which that accountant would take minutes (ε in the hundreds) are not timed.
 """
 
 import math
@@ -33,7 +34,7 @@ def process(setting: Setting) -> Process:
 
 
 def other_delta(setting: Setting, epsilon: float) -> float:
-    """Return δ at ε, the larger one of both directions; NaN if no other way converges."""
+    """Return δ at ε, the larger of the two directions; NaN if no other method converges."""
     rate, sigma, steps, _ = setting
     values = []
     for added in (False, True):
@@ -45,9 +46,10 @@ def other_delta(setting: Setting, epsilon: float) -> float:
 
 
 def is_held(setting: Setting, interval: Interval) -> bool | None:
-    """Return whether the exact ε lies inside by the other way; None if that has no answer.
+    """Return whether the other method agrees that the exact ε lies inside; None if it gives no answer.
 
-    The contour integral errs by less than 1e-4 of δ. The recursion errs by up to 2e-3 for small σ, which moves ε by some 1e-4.
+    The relative error of δ is below 1e-4 for the contour integral, and up to 2e-3 for the recursion at small σ, which moves ε
+    by about 1e-4.
     """
     delta, near = setting[3], 2e-3 if setting[2] <= 6 else 1e-4
     at_high = other_delta(setting, interval.high)
@@ -64,7 +66,7 @@ def seconds(call: Any) -> float:
 
 
 def accountant_seconds(setting: Setting) -> float | None:
-    """Return how long one accountant of dp-accounting takes, or None if it is not installed or would take too long."""
+    """Return the seconds that an accountant of dp-accounting takes, or None if it is missing or would take too long."""
     rate, sigma, steps, delta = setting
     if steps * rate / sigma**2 > 300 or (sigma < 0.4 and steps > 3_000):
         return None

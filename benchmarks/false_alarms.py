@@ -1,12 +1,12 @@
-"""How often the whole pipeline refutes a mechanism that is exactly at its claim, for every kind of claim, method and data.
+"""The type I error of the whole pipeline on mechanisms exactly at their claim, for every kind of claim, method and data.
 
-At confidence 95 %, on the edge of the null, where alarms are likeliest. Rates come with their own 95 % Clopper-Pearson
-interval. A twin that breaks its claim is refuted far more often: otherwise a case would show nothing. The intervals and bounds
-themselves are enumerated exactly in tests/unit/bounds.
+Audits run at 95 % confidence on the boundary of the null hypothesis, where false alarms are most likely. Each rate comes with
+its 95 % Clopper-Pearson interval. A twin that breaks its claim must be refuted far more often, otherwise the case would show
+nothing. The intervals and bounds themselves are enumerated exactly in tests/unit/bounds.
 
-Each kind of claim is audited by each method on a pair that is given, on one that is found, and under a
-limit of seconds. Then come other data, other ends of an audit, canaries, scores, several audits in one file, and comparisons.
-``LOKY_MAX_CPU_COUNT`` limits the processes.
+Each kind of claim is audited by each method on a given pair, on a pair found by the search, and under a limit of seconds.
+Further cases cover other data and other ways to end an audit, canaries, scores, several audits in one file, and comparisons.
+``LOKY_MAX_CPU_COUNT`` limits the number of processes.
 """
 
 import functools
@@ -36,14 +36,14 @@ from auditor.results.result import RunResult
 from benchmarks._mechanisms import discrete_laplace, gaussian, laplace, randomised_response, revealing
 
 ALPHA, RUNS, TWINS = 0.05, 2_000, 100
-# A twin loses this many times what it claims.
+# The loss of a twin is this many times its claim.
 BROKEN = 5
 # A limit that ends an audit before its outputs are drawn.
 SECONDS = 0.01
 AT_EPSILON, AT_DELTA, AT_SIGMA = {"epsilon": 1.0}, {"epsilon": 1.0, "delta": 0.05}, {"sigma": 1.0}
 PURE, MIXED, GAUSSIAN = auditor.PureDP(1.0), auditor.ApproximateDP(1.0, 0.05), auditor.GaussianDP(1.0)
-TRUTHFUL = 1 / (1 + math.exp(-1.0))  # how often a response is true at ε = 1
-# The privacy profile of `revealing`: at each ε, δ is the smallest that it has.
+TRUTHFUL = 1 / (1 + math.exp(-1.0))  # the probability of a true response at ε = 1
+# The exact privacy profile of `revealing`.
 PROFILE = auditor.PrivacyProfile(
     [(0.5, 0.05 + 0.95 * (TRUTHFUL - math.exp(0.5) * (1 - TRUTHFUL))), (1.0, 0.05), (2.0, 0.05)]
 )
@@ -58,7 +58,7 @@ FRAME = auditor.Frame(
 CANARIES, SCORES = 32, 100
 
 
-# --- Mechanisms that are exactly at their claim ---
+# --- Mechanisms whose privacy loss equals their claim ---
 
 
 def number_of_rows(rows: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
@@ -66,18 +66,18 @@ def number_of_rows(rows: Any, size: int, rng: np.random.Generator, *, epsilon: f
 
 
 def rows_or_all(frame: Any, size: int, rng: np.random.Generator, *, epsilon: float, delta: float) -> Any:
-    """Answer with the number of rows itself with probability δ, as text, else with noise."""
+    """Release the exact number of rows, as text, with probability δ, otherwise a noisy one."""
     noisy = number_of_rows(frame, size, rng, epsilon=epsilon)
     return [str(len(frame)) if shown else answer for shown, answer in zip(rng.random(size) < delta, noisy, strict=True)]
 
 
 def three_numbers(value: float, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
-    """Only the last of the numbers depends on the data."""
+    """Release three numbers, of which only the last depends on the data."""
     return np.column_stack([rng.normal(size=(size, 2)), laplace(value, size, rng, epsilon=epsilon)])
 
 
 def sometimes_raises(bit: int, size: int, rng: np.random.Generator, *, epsilon: float) -> Any:
-    """An output raises with a probability that depends on the bit by e^ε; a batch in which one does raises as a whole."""
+    """Raise with a probability that differs by a factor of e^ε between the bits; one failing output makes its whole batch raise."""
     if (rng.random(size) < 0.01 * (math.exp(epsilon) if bit else 1.0)).any():
         raise ValueError("no answer")
     return np.zeros(size)
@@ -96,7 +96,7 @@ def count_that_falls(records: Any, *, by: float) -> float:
 
 
 def response_of_each(included: Any, rng: np.random.Generator, *, epsilon: float, delta: float = 0.0) -> Any:
-    """Answer for each canary as `revealing` does for a bit."""
+    """Answer for each canary as `revealing` answers for a bit."""
     truth = np.isin(np.arange(CANARIES), included)
     response = truth ^ (rng.random(CANARIES) < 1 / (1 + np.exp(epsilon)))
     return np.where(rng.random(CANARIES) < delta, 3 * truth - 1, response)
@@ -114,7 +114,7 @@ def canaries(*, apart: bool, runs: int = 1) -> Canaries:
     return Canaries(list(range(CANARIES)), own_place, apart=apart, runs=runs)
 
 
-# --- What is looked at: whether it is an alarm ---
+# --- Experiments: whether one ends in a false alarm ---
 
 Parameters = Mapping[str, float]
 
@@ -140,19 +140,19 @@ def is_refuted(seed: int, parameters: Parameters, **given: Any) -> bool:
 
 
 def is_refuted_in_time(seed: int, parameters: Parameters, **given: Any) -> bool:
-    """Seconds are those of the processor: on a busy machine others would use up such short ones."""
+    """Measure the limit in processor seconds, since other load on the machine would use up such a short limit."""
     with mock.patch.object(time, "monotonic", time.process_time):
         return is_refuted(seed, parameters, **given)
 
 
 def is_measured_beyond(seed: int, parameters: Parameters, **given: Any) -> bool:
-    """Whether a bound without a claim exceeds the loss of 1."""
+    """Whether the bound of an audit without a claim exceeds the true loss of 1."""
     bound = auditing.run(replace(_plan(seed, parameters, **given), claim=Unclaimed())).bound
     return bound is not None and bound.value > 1.0
 
 
 def any_is_refuted(seed: int, parameters: Parameters) -> bool:
-    """Whether an audit of a file of three is refuted; only the first depends on the parameters."""
+    """Whether any of three audits in a file is refuted; only the first depends on the parameters."""
     ended = [
         carry_out(_plan(seed, given, mechanism=mechanism, claim=claim, samples=500, name=mechanism.__name__))
         for mechanism, given, claim in (
@@ -165,7 +165,9 @@ def any_is_refuted(seed: int, parameters: Parameters) -> bool:
 
 
 def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:
-    """Whether a bound from scores passes the truth of Gaussian noise: μ = 1, and the ε of that at its δ, or δ at an ε."""
+    """Whether a bound from scores exceeds the exact value for Gaussian noise: μ = 1, the ε of that at its δ, or a δ of its
+    profile.
+    """
     rng = np.random.default_rng(seed)
     inside = rng.random(SCORES) < 0.5
     scores = rng.normal(0, parameters["sigma"], SCORES) + inside
@@ -179,7 +181,7 @@ def exceeds(seed: int, parameters: Parameters, *, origin: Any) -> bool:
 
 
 def got_worse(seed: int, parameters: Parameters, *, before: Parameters, **given: Any) -> bool:
-    """Whether a comparison of two seeds says that something got worse; the second has the parameters."""
+    """Whether a comparison between two seeds reports that something got worse; the second run has the given parameters."""
     earlier, plan = _plan(2 * seed, before, **given), _plan(2 * seed + 1, parameters, **given)
     old, new = (RunResult("run", 1 - ALPHA, [auditing.run(one)], 1.0) for one in (earlier, plan))
     return any(change.kind == "worse" for change in compare(old, new, functools.partial(remeasured, plan)))
@@ -190,7 +192,7 @@ def got_worse(seed: int, parameters: Parameters, *, before: Parameters, **given:
 
 @dataclass(frozen=True)
 class Case:
-    """What is looked at again and again, by seed and parameters: those at the claim, and those of a twin that breaks it."""
+    """An experiment repeated over seeds, with the parameters of a mechanism at its claim and of a twin that breaks it."""
 
     is_alarm: Callable[[int, Parameters], bool]
     sound: Parameters
@@ -217,7 +219,7 @@ def case(
 
 
 ALL = {"fixed": 500, "two-intervals": 500}
-# By claim and mechanism: parameters, the claim, a domain that holds a pair at the claim, and the outputs of each method.
+# By claim and mechanism: parameters, the claim, a domain with a pair at the claim, and the number of outputs of each method.
 PAIRWISE: dict[str, tuple[Any, Parameters, Any, Any, dict[str, int]]] = {
     "ε, randomised response": (randomised_response, AT_EPSILON, PURE, BITS, ALL),
     "ε, Laplace": (laplace, AT_EPSILON, PURE, ONE, ALL),
@@ -316,7 +318,7 @@ RESULTS = Path(__file__).parent / "results" / "false_alarms.json"
 
 
 def measure() -> Iterator[dict[str, Any]]:
-    """Yield the rows after each case. Rows that are there are kept: to measure a case again, delete its row."""
+    """Yield all rows after each case. Existing rows are kept; to measure a case again, delete its row."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.exists() else {}
     rows = {name: kept[name] for name in CASES if name in kept}
     yield rows

@@ -1,9 +1,10 @@
-"""Whether planted faults foretell what a search finds: the share of them that it finds, next to that of other faults.
+"""Whether planted faults predict the power of a search: the share of planted faults found, next to the share of other faults
+found.
 
-Mechanisms are the sound ones of the documents and the classics, and some on tables. In each, faults are planted after a pass. Its
-other faults are written as code would have them: a condition on the whole data set, such as a sum above a number, and what
-happens to the output then. Those that tell no neighbours apart are left out. Another fault counts as found if the audit with the
-same outputs refutes the claim.
+The mechanisms are the sound ones of the documents and the classics, and some on tables. In each, faults are planted after the
+audit passes. The other faults are written as code would have them: a condition on the whole data set, such as a sum above some
+number, and an effect on the output. Faults that distinguish no neighbours are left out. Such a fault counts as found if the
+audit, with the same number of outputs, refutes the claim.
 """
 
 import functools
@@ -29,7 +30,7 @@ from auditor.config.load import load_configuration
 from auditor.neighbours.pair import distinct, plain
 
 PLANTED, SEED = 40, 1
-# Mechanisms have these in turn: what a search sees depends on them as on anything else.
+# The mechanisms take these in turn, since the power of a search depends on the number of outputs as well.
 SAMPLES = (2_000, 20_000, 200_000)
 CONFIGS = (
     "000-private-ratio",
@@ -40,7 +41,7 @@ CONFIGS = (
     "classics",
 )
 LEFT_OUT = ("bits",)  # whose events are not values
-# Pairs that show whether a condition tells neighbours apart, and the least share of them.
+# The number of pairs on which a condition is tried, and the least share of them that it must distinguish.
 PAIRS, LEAST_APART = 300, 0.005
 
 
@@ -91,7 +92,7 @@ TABLES: dict[str, tuple[Any, Any]] = {
 
 
 def leaves(value: Any) -> list[Any]:
-    """Return all values of a data set, whatever holds them."""
+    """Return all values in a data set, whatever its containers."""
     if isinstance(value, dict):
         return [leaf for one in value.values() for leaf in leaves(one)]
     return [leaf for one in value for leaf in leaves(one)] if isinstance(value, list | tuple) else [value]
@@ -134,7 +135,7 @@ EFFECTS: dict[str, tuple[float, Callable[[float], float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Faulty:
-    """A mechanism with a fault: under a condition, some outputs change."""
+    """A mechanism with a fault: some outputs change if the data set meets a condition."""
 
     function: Callable[..., Any]
     name: str
@@ -152,14 +153,14 @@ class Faulty:
         size = next((one for one in (*given, named.get("size")) if isinstance(one, int | np.integer)), None)
         if size is None:
             return _other(answers, change) if is_hit and rng.random() < share else answers
-        # A list in any case: the form of a batch must not depend on the data.
+        # Always a list, since the form of a batch must not depend on the data.
         listed = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
         hits = rng.random(size) < share * is_hit
         return [_other(answer, change) if hit else answer for answer, hit in zip(listed, hits, strict=True)]
 
 
 def others(plan: Plan) -> list[tuple[str, str]]:
-    """Return the faults that tell some neighbours apart: each condition with each effect."""
+    """Return the faults that distinguish some neighbours: each condition with each effect."""
     rng = np.random.default_rng(SEED)
     pairs = distinct([*plan.domain.corners(), *(plan.domain.random(rng) for _ in range(PAIRS))])
 
@@ -169,13 +170,13 @@ def others(plan: Plan) -> list[tuple[str, str]]:
 
     told = [name for name, condition in CONDITIONS.items() if apart(condition) >= LEAST_APART]
     method = plan.method(plan.settings.samples)
-    # As for those that are planted: what so few outputs cannot refute is no fault of the search.
+    # As for planted faults: the search is not to blame for a fault that this many outputs cannot refute.
     effects = [name for name, (share, _) in EFFECTS.items() if method.foreseen(share / 2, CHANCE) < math.inf]
     return list(itertools.product(told, effects))
 
 
 def plans() -> dict[str, Plan]:
-    """Return the audits of sound mechanisms, by name."""
+    """Return the audits of sound mechanisms by name."""
     settings: Any = {"seed": SEED, "workers": 1, "prove": False, "shrink": False, "isolate": False}
     found = {}
     overrides: Any = {key: settings[key] for key in ("seed", "workers")}
@@ -212,7 +213,7 @@ def _measured(name: str) -> dict[str, Any]:
 
 
 def _share(found: dict[str, Any] | None) -> float | None:
-    """Return the share of the faults that was found; None if there were none."""
+    """Return the share of faults found, or None if there were none."""
     if found is None or not (found["found"] or found["missed"]):
         return None
     return float(found["found"] / (found["found"] + len(found["missed"])))

@@ -1,8 +1,9 @@
-"""What one sees of the code from outside, a room a line: sizes of functions, helpers called once, constants, names.
+"""The code seen from outside, one line per room: sizes of functions, helpers called once, constants, names with several homes.
 
-A mirror and no limit: each figure may be right as it is. The length of a function leaves out its decorators. A private function
-is called once if its module mentions it once, in a call. A name has several homes if several modules of its package define it at
-the top. The figures are those of the working tree, and are stale with the next change, so results/house.json is not tracked.
+It is a mirror and no limit: each figure may be right as it is. The length of a function excludes its decorators. A private
+function is called once if its module mentions it once, in a call. A name has several homes if several modules of its package
+define it at the top level. The figures describe the working tree and are stale after the next change, so results/house.json is
+not tracked.
 """
 
 import ast
@@ -62,13 +63,13 @@ class Module:
 
     @property
     def top_names(self) -> set[str]:
-        """The functions, classes and variables that are defined at the top, and not those that are imported."""
+        """The functions, classes and variables defined at the top level, without imports."""
         defined = {node.name for node in self.tree.body if isinstance(node, (*_FUNCTION, ast.ClassDef))}
         return defined.union(_assigned(self.tree.body))
 
 
 def measure(project: Path = PROJECT, packages: dict[str, bool] = PACKAGES) -> dict[str, Any]:
-    """Count every room of the packages, print the table, and return it with the names that have most homes."""
+    """Count every room of the packages, print the table, and return it with the names that have the most homes."""
     modules = {package: modules_of(project / package) for package in packages}
     rooms = [room for package in packages for room in rooms_of(package, modules[package], packages[package])]
     figures = {room.name: room.figures() for room in rooms}
@@ -85,13 +86,13 @@ def measure(project: Path = PROJECT, packages: dict[str, bool] = PACKAGES) -> di
 
 
 def modules_of(folder: Path) -> list[Module]:
-    """Read the Python files of a folder and of all folders in it."""
+    """Read the Python files in a folder and its subfolders."""
     files = [(path, path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))]
     return [Module(path.relative_to(folder).parts[:-1], text, ast.parse(text)) for path, text in files]
 
 
 def rooms_of(package: str, modules: list[Module], by_folder: bool) -> list[Room]:
-    """Return the rooms of a package: its modules at the top, then each of its folders; or all as one room."""
+    """Return the rooms of a package: its top-level modules, then each of its folders; or one room for the whole package."""
     shared = names_with_several_homes(modules)
     rooms: dict[str, list[Module]] = {f"{package}/": []}
     for module in modules:
@@ -101,7 +102,7 @@ def rooms_of(package: str, modules: list[Module], by_folder: bool) -> list[Room]
 
 
 def names_with_several_homes(modules: list[Module]) -> Counter[str]:
-    """Return the names that several modules define at the top, each with the number of these modules."""
+    """Return the names that several modules define at the top level, each with the number of modules."""
     homes = Counter(name for module in modules for name in module.top_names)
     return Counter({name: count for name, count in homes.items() if count > 1})
 
@@ -124,7 +125,7 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _called_once(nodes: list[ast.AST]) -> set[str]:
-    """Return the private functions and methods that a module mentions once, and calls there."""
+    """Return the private functions and methods that a module mentions once, in a call."""
     private = {node.name for node in nodes if isinstance(node, _FUNCTION) and _is_private(node.name)}
     mentions = Counter(name for node in nodes if (name := _mentioned(node)) in private)
     calls = Counter(name for node in nodes if isinstance(node, ast.Call) and (name := _mentioned(node.func)))

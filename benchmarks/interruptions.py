@@ -1,8 +1,8 @@
-"""Processes of a run are killed at random moments, and disks fill up: whether the run ends as if nothing had happened.
+"""Kills processes of a run at random moments, and fills up its disk: does the run end as if nothing had happened?
 
-Each trial starts a run, and sends a signal to one of its processes at a random moment of the time that it takes undisturbed.
-If the run ended without its report, ``--resume`` goes on. Its report must then equal that of the undisturbed run, byte by byte,
-and no process of the trial may be left. For a full disk the reports go to a small file system, which needs the right to mount one.
+Each trial starts a run and signals one of its processes at a random moment within the time of an undisturbed run. If the run
+ended without a report, ``--resume`` continues it. Its report must then equal that of the undisturbed run byte for byte, and no
+process of the trial may survive. For a full disk the reports go to a small file system, which requires the right to mount one.
 """
 
 import itertools
@@ -24,7 +24,7 @@ import psutil
 
 KILLS, FULL_DISKS = 100, 20
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
-# A variable by which the processes of a trial are found, however they were started.
+# An environment variable that marks all processes of a trial, however they were started.
 MARK = "AUDITOR_TRIAL"
 
 MECHANISM = """
@@ -60,7 +60,7 @@ KINDS = {
     "Python": "m.py:noisy",
     "program": f"{{command: [{sys.executable}, p.py]}}",
 }
-# Which processes are hit, by a word of their command lines: the auditor itself has none of these.
+# Which processes are signalled, by a word on their command lines; the auditor's own has none of these words.
 VICTIMS = {"worker": "LokyProcess", "program": "p.py"}
 WAYS = [("Python", "worker"), ("program", "program"), *((kind, "auditor") for kind in KINDS)]
 
@@ -82,7 +82,7 @@ def _started(file: Path, out: Path, mark: str) -> "subprocess.Popen[bytes]":
 
 
 def _processes(mark: str) -> list[int]:
-    """Return all processes of a trial that are alive."""
+    """Return the processes of a trial that are alive."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # it has ended, or belongs to somebody else
@@ -96,7 +96,7 @@ def _report(out: Path) -> bytes:
 
 
 def _resumed(file: Path, out: Path, mark: str) -> int:
-    """Let a run go on until it ends; return its exit status. Four attempts are enough for anything but a defect."""
+    """Resume a run until it ends, and return its exit status. Anything but a defect needs at most four attempts."""
     for _ in range(4):
         status = _started(file, out, mark).wait(300)
         if status in (0, 1) and (out / "audits" / "report.json").exists():
@@ -105,7 +105,7 @@ def _resumed(file: Path, out: Path, mark: str) -> int:
 
 
 def _left(mark: str) -> int:
-    """Return how many processes of a trial are alive a moment after its end."""
+    """Return how many processes of a trial survive its end by more than a moment."""
     until = time.monotonic() + 10
     while (left := _processes(mark)) and time.monotonic() < until:
         time.sleep(0.1)
@@ -115,7 +115,7 @@ def _left(mark: str) -> int:
 
 
 def _victims(mark: str, run: int, victim: str) -> list[int]:
-    """Return the processes of a trial that may be hit."""
+    """Return the processes of a trial that may be signalled."""
     if victim == "auditor":
         return [run]
     found = []
@@ -129,7 +129,7 @@ def _victims(mark: str, run: int, victim: str) -> list[int]:
 def _killed(
     file: Path, out: Path, victim: str, number: signal.Signals, moment: float, rng: random.Random
 ) -> tuple[bool, int]:
-    """Run, kill once, go on; return whether there was a process to hit, and how many processes were left over."""
+    """Run, kill one process, resume; return whether there was a process to kill, and how many processes survived."""
     mark, until = uuid.uuid4().hex, time.monotonic() + moment
     run, victims = _started(file, out, mark), list[int]()
     while run.poll() is None and not victims:
@@ -147,7 +147,7 @@ def _killed(
 
 @contextmanager
 def _disk(place: Path, kilobytes: int) -> Iterator[None]:
-    """Give a folder a file system of its own, of this size."""
+    """Mount a file system of this size on a folder."""
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(place)], check=True)
     try:
@@ -157,7 +157,7 @@ def _disk(place: Path, kilobytes: int) -> Iterator[None]:
 
 
 def _filled(file: Path, place: Path, kilobytes: int) -> tuple[int, bool]:
-    """Run on a disk that fills up, make room, go on; return the first exit status, and whether there was a traceback."""
+    """Run on a disk that fills up, free space, resume; return the first exit status, and whether there was a traceback."""
     mark = uuid.uuid4().hex
     with _disk(place, kilobytes):
         status = _started(file, place, mark).wait(300)
@@ -169,7 +169,7 @@ def _filled(file: Path, place: Path, kilobytes: int) -> tuple[int, bool]:
 
 
 def measure(kills: int = KILLS, full_disks: int = FULL_DISKS) -> Iterator[dict[str, Any]]:
-    """Yield what was seen so far, after each trial."""
+    """Yield the figures so far after each trial."""
     rng, kinds_of_kills, disks = random.Random(1), dict[str, Counter[str]](), Counter[str]()
     with tempfile.TemporaryDirectory() as kept:
         base = Path(kept)

@@ -1,18 +1,18 @@
-"""Bounds from one run: against a peer's figures in 60 cases, on scores that another library has seen, and how often they are wrong.
+"""Bounds from one run: compared with another tool in 60 cases, with another library on the same scores, and their type I error.
 
-**60 cases.** zihangxiang/tight-privacy-audit-in-one-run, commit 6359b19, compare/RESULTS.txt: five families, n canaries, r
-guesses, and u mistakes, which is what the family makes on average, rounded; a lower bound on ε at δ = 1e-5 with 95 %
-confidence. "the same guesses" are our bounds from the same n, r and u. "guesses from the claim" are ours where the number of
-guesses is the one with the best forecast, which needs no coin; u is then what the family makes on average. Both assume that
-canaries are apart, as the peer's figures do. "any mechanism" does not.
+**60 cases.** zihangxiang/tight-privacy-audit-in-one-run, commit 6359b19, compare/RESULTS.txt: five mechanism families, n
+canaries, r guesses and u mistakes, where u is the family's expected number, rounded; lower bounds on ε at δ = 1e-5 with 95 %
+confidence. "the same guesses" are our bounds from the same n, r and u. "guesses from the claim" are ours with the number of
+guesses that has the best forecast, which needs no coin; u is then the expected number of mistakes again. Both assume that
+canaries do not affect each other, as the other tool does. "any mechanism" does not assume it.
 
-**The same scores.** N(1, 1) inside and N(0, 1) outside, for the seeds 0 to 4, at δ = 1e-5 and 95 %. The true ε is 4.377. The
-figures of jax-privacy were measured with its auditing.py of commit 8967688, outside of this project; each is the median over
-the seeds, and of 50,000 scores a side of the first seed.
+**The same scores.** N(1, 1) for included and N(0, 1) for excluded canaries, seeds 0 to 4, at δ = 1e-5 and 95 %. The true ε is
+4.377. The figures of jax-privacy were measured with its auditing.py at commit 8967688, outside this project; each is the median
+over the seeds, and for 50,000 scores per side the figure of the first seed.
 
-**Validity.** Alarms among 20,000 runs of mechanisms exactly at their claim, at a level of 5 %, with the upper limit of their
-rate (95 %). The worst case is a distribution of right guesses found by a linear program, which some mechanism within the claim
-has; its canaries affect each other as badly as they can.
+**Validity.** False alarms in 20,000 runs of mechanisms exactly at their claim, at a level of 5 %, with a 95 % upper confidence
+limit on their rate. The worst case is a distribution of correct guesses found by a linear program and attained by some
+mechanism that satisfies the claim; its canaries interfere with each other as badly as they can.
 """
 
 import math
@@ -93,7 +93,7 @@ PEER: dict[str, tuple[float, float, list[list[tuple[int, float]]]]] = {
 
 
 def deltas(mu: float, rate: float, epsilons: Floats) -> tuple[Floats, Floats]:
-    """Return δ at each ε of (1 − rate) N(0, 1) + rate N(μ, 1) over N(0, 1), and of N(0, 1) over that."""
+    """Return δ at each ε of (1 − rate) N(0, 1) + rate N(μ, 1) relative to N(0, 1), and in the other direction."""
     with np.errstate(divide="ignore", invalid="ignore"):
         up = (np.log((np.exp(epsilons) - 1 + rate) / rate) + mu**2 / 2) / mu
         down = (np.log(np.maximum(0.0, np.exp(-epsilons) - 1 + rate) / rate) + mu**2 / 2) / mu
@@ -103,7 +103,7 @@ def deltas(mu: float, rate: float, epsilons: Floats) -> tuple[Floats, Floats]:
 
 
 def curve_of(mu: float, rate: float) -> TradeoffCurve:
-    """Return the curve of a fair coin between the two; both directions count for one half each."""
+    """Return the trade-off curve of a fair coin between the two; both directions have weight one half."""
     if rate == 1:
         return tradeoff_curve(GaussianDP(mu))
     epsilons = np.linspace(0.0, mu * (mu / 2 + 7), 1200)
@@ -112,7 +112,7 @@ def curve_of(mu: float, rate: float) -> TradeoffCurve:
 
 
 def epsilon_of(mu: float, rate: float) -> float:
-    """Return ε at DELTA, of the second over the first."""
+    """Return ε at DELTA of the second distribution relative to the first."""
     most = mu * (mu / 2 + 7)
     if deltas(mu, rate, np.zeros(1))[0][0] <= DELTA:
         return 0.0
@@ -120,7 +120,7 @@ def epsilon_of(mu: float, rate: float) -> float:
 
 
 def bound(seen: GuessTally, rate: float, refutes: Callable[[TradeoffCurve, GuessTally], bool]) -> float:
-    """Return the lower bound on ε of the family."""
+    """Return the lower bound on ε for the family."""
     low, high = 0.005, 8.0
     if not refutes(curve_of(low, rate), seen):
         return 0.0
@@ -139,7 +139,7 @@ def _any(curve: TradeoffCurve, seen: GuessTally) -> bool:
 
 
 def expected(curve: TradeoffCurve, canaries: int, guesses: int) -> GuessTally:
-    """Return the guesses with the mistakes that the family makes on average, rounded."""
+    """Return the guesses with the family's expected number of mistakes, rounded."""
     mistakes = canaries * float(curve.least_wrong_rate(np.array([guesses / canaries]))[0])
     return GuessTally(canaries, guesses, guesses - round(mistakes))
 
@@ -212,7 +212,7 @@ JAX: dict[int, dict[str, float]] = {
 
 
 def _ours(inside: Floats, outside: Floats) -> dict[str, float]:
-    """Return our bounds on ε: without more, and where the noise is taken to be Gaussian."""
+    """Return our bounds on ε without further assumptions, and under the assumption of Gaussian noise."""
     apart = auditor.audit_scores(inside, outside, "independent-runs", confidence=1 - ALPHA)
     whatever = auditor.audit_scores(inside, outside, "one-run", confidence=1 - ALPHA)
     return {
@@ -224,7 +224,7 @@ def _ours(inside: Floats, outside: Floats) -> dict[str, float]:
 
 
 def same_scores() -> dict[str, Any]:
-    """Return the median bounds for each number of scores a side."""
+    """Return the median bounds for each number of scores per side."""
     found: dict[str, Any] = {}
     for number in (500, 5_000, 50_000):
         each = []
@@ -240,9 +240,9 @@ def same_scores() -> dict[str, Any]:
 
 
 def worst_case(seen: GuessTally, lines: list[tuple[float, float]]) -> Floats:
-    """Return the distribution of right guesses that makes at least ``seen.wins`` likeliest.
+    """Return the distribution of correct guesses that maximises the probability of at least ``seen.wins``.
 
-    tests/unit/bounds/test_one_run.py does so as well.
+    tests/unit/bounds/test_one_run.py computes it as well.
     """
     n, k, a = seen.canaries, seen.guesses, np.arange(seen.guesses)
     columns = k + 1 + k * len(lines)
@@ -261,7 +261,7 @@ def worst_case(seen: GuessTally, lines: list[tuple[float, float]]) -> Floats:
 
 
 def _critical(claim: PrivacyClaim, canaries: int, guesses: int, looks: int, apart: bool) -> int:
-    """Return the fewest right guesses that refute a claim at ALPHA, where several looks share it."""
+    """Return the fewest correct guesses that refute a claim at ALPHA when several numbers of guesses share the level."""
     low, high = 0, guesses + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -275,7 +275,7 @@ def _rate(alarms: int) -> dict[str, Any]:
 
 
 def _of_scores(claim: PrivacyClaim, draw: Callable[[np.random.Generator, Floats], Floats], apart: bool) -> int:
-    """Count alarms among RUNS of 400 canaries, by the usual numbers of guesses."""
+    """Count false alarms in RUNS runs on 400 canaries, with the default numbers of guesses."""
     rng, canaries = np.random.default_rng(1), 400
     numbers = default_guess_numbers(canaries)
     needed = {guesses: _critical(claim, canaries, guesses, len(numbers), apart) for guesses in numbers}
@@ -296,7 +296,7 @@ def _gaussian(rng: np.random.Generator, inside: Floats) -> Floats:
 
 
 def _answers(rng: np.random.Generator, inside: Floats) -> Floats:
-    """Return randomised response of ε = 1 that reveals the side with probability 0.01, and says so."""
+    """Return randomised responses with ε = 1 that reveal the side, marked as certain, with probability 0.01."""
     lies = rng.random(len(inside)) < 1 / (1 + math.e)
     revealed = rng.random(len(inside)) < 0.01
     said = np.where(lies, 1 - inside, inside) - 0.5
@@ -304,20 +304,20 @@ def _answers(rng: np.random.Generator, inside: Floats) -> Floats:
 
 
 def _lucky(rng: np.random.Generator, inside: Floats) -> Floats:
-    """Return guesses that are all as sure as one log-ratio of μ = 1 says, in random order: each canary keeps μ = 1."""
+    """Return guesses as confident as a single log-likelihood ratio at μ = 1, in random order: each canary satisfies 1-GDP."""
     wrong = rng.random(len(inside)) < 1 / (1 + math.exp(abs(rng.normal() + 0.5)))
     return (np.where(wrong, 1 - inside, inside) - 0.5) * (1 + rng.random(len(inside)))
 
 
 def _worst(claim: PrivacyClaim, lines: list[tuple[float, float]]) -> int:
-    """Count alarms among RUNS of the mechanism within the lines that makes an alarm likeliest: 40 guesses on 60 canaries."""
+    """Count false alarms in RUNS runs of the least favourable mechanism within the claim: 40 guesses on 60 canaries."""
     seen = GuessTally(60, 40, _critical(claim, 60, 40, 1, apart=False))
     wins = np.random.default_rng(2).choice(41, RUNS, p=worst_case(seen, lines))
     return int((wins >= seen.wins).sum())
 
 
 def validity() -> dict[str, Any]:
-    """Return alarms by what was run."""
+    """Return the number of false alarms of each experiment."""
     gaussian, mixed, pure = GaussianDP(1.0), ApproximateDP(1.0, 0.01), PureDP(1.0)
     lines = [(t, gaussian_delta(1.0, t)) for t in np.linspace(0.0, 5.0, 25)]
     found = {

@@ -1,4 +1,4 @@
-"""Proofs of the programs of CheckDP's table; their faulty versions are refuted on the pair of the failed proof."""
+"""Proofs of the programs in CheckDP's table, and audits that refute their faulty versions on the pair named by the failed proof."""
 
 import json
 import time
@@ -52,8 +52,8 @@ SOUND = {
     "partial sum": Program(programs.partial_sum, OneMoves),
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
-# Two lose in rare outputs: all queries but the last are below a threshold that is itself below 0. With the gap this has probability
-# 7e-4, and more outputs refute it. The adaptive one has 4e-4 and loses 9ε/8 there, of which ε is claimed.
+# Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. With the gap
+# it has probability 7e-4, and more outputs refute the claim. For the adaptive one it has 4e-4, and the loss is 9ε/8, not ε.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),
@@ -69,7 +69,7 @@ FAULTY = {
 
 
 def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, Any]:
-    """Return how a proof ended, and its seconds on one core."""
+    """Return the outcome of an attempt at a proof, and its seconds on one core."""
     start = time.process_time()
     proof = prove(
         program.mechanism,
@@ -89,7 +89,7 @@ def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, An
 
 
 def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[str, Any]:
-    """Audit the pair that a failed proof names."""
+    """Audit the program on the pair that its failed proof names."""
     result = auditor.audit(
         program.mechanism,
         PureDP(program.claim),
@@ -109,7 +109,7 @@ def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[
 
 
 def specimens() -> list[dict[str, Any]]:
-    """Return, for each privacy audit of `configs/`, the committed lower bound, the exact value on its pair, and what is proved."""
+    """Return the committed lower bound, the exact value on its pair and the proved bound of each privacy audit in `configs/`."""
     found = []
     for file in sorted(Path("configs").glob("*.yaml")):
         configuration = load_configuration(file)

@@ -1,7 +1,7 @@
-"""Soundness of proofs: what is proved of random small programs, against their exact ε by enumeration.
+"""Soundness of the prover: proved bounds on random small programs, against their exact ε by enumeration.
 
-A program of which too little is proved ends the run with the program itself, made smaller. The run fails as well if a construct
-that the prover models occurs in no program.
+A program whose proved bound is too small ends the run and is printed in a reduced form. The run also fails if a construct that
+the prover models occurs in no program.
 """
 
 import ast
@@ -54,16 +54,16 @@ Prove = Callable[[Function, str], Proof]
 
 
 class TooLittleProvedError(AssertionError):
-    """A program whose ε is above what was proved of it."""
+    """The exact ε of a program exceeds the bound that was proved."""
 
 
 def by_prover(function: Function, norm: str) -> Proof:
-    """Return what is proved of a program."""
+    """Return the bound that the prover gives for a program."""
     return prove(function, CLAIM, DOMAINS[norm])
 
 
 def compare(some: Program, norm: str, folder: Path, name: str, of: Prove = by_prover) -> tuple[Proof, float | None]:
-    """Return what is proved of a program, and its exact ε. Raises TooLittleProvedError."""
+    """Return the proved bound and the exact ε of a program. Raises TooLittleProvedError."""
     function = load(some.module(), folder, name)
     proof = of(function, norm)
     if proof.bound is None and some.family != "finite":
@@ -83,9 +83,9 @@ def compare(some: Program, norm: str, folder: Path, name: str, of: Prove = by_pr
 def compared(
     numbers: Sequence[int], seed: int = 0, of: Prove = by_prover, occurred: Counter[str] | None = None
 ) -> Counter[str]:
-    """Compare programs with what is proved of them; return how many there were of each kind.
+    """Compare the proved bounds of programs with their exact ε, and count the programs of each kind.
 
-    ``occurred`` counts in how many programs each construct occurred, and after "in a proof: " those of which a bound is proved.
+    ``occurred`` counts the programs in which each construct occurred, and after "in a proof: " those with a proved bound.
     """
     seen: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
@@ -129,7 +129,7 @@ def kinds_of(some: Program, proof: Proof, exact: float | None) -> Iterator[str]:
 
 
 def smaller(some: Program, norm: str, folder: Path, of: Prove, most: int = 300) -> Program:
-    """Return a program of which still too little is proved, with fewer statements and smaller expressions."""
+    """Reduce a program whose proved bound is too small to fewer statements and simpler expressions."""
     found, tries = some, 0
     again = True
     while again:
@@ -156,7 +156,7 @@ def _is_refuted(some: Program, norm: str, folder: Path, name: str, of: Prove) ->
 
 
 def _simpler(text: str) -> Iterator[str]:
-    """Yield the text without one statement, with what is inside of one in its place, or with a part in place of an expression."""
+    """Yield the text with one statement removed or replaced by its body, or with one expression replaced by a part of it."""
     for at in range(len(_outside_of_loops(ast.parse(text)))):
         tree = ast.parse(text)
         node = _outside_of_loops(tree)[at]
@@ -177,7 +177,7 @@ def _simpler(text: str) -> Iterator[str]:
 
 
 def _outside_of_loops(tree: ast.AST) -> list[ast.AST]:
-    """Return all nodes but loops and what is inside of them: a loop that is changed might not end."""
+    """Return all nodes outside of loops, since a loop that is changed may not terminate."""
     found, waiting = [], [tree]
     while waiting:
         node = waiting.pop()
@@ -191,7 +191,7 @@ def _outside_of_loops(tree: ast.AST) -> list[ast.AST]:
 
 
 def modelled() -> set[str]:
-    """Return the names of all constructs that the prover models, as its lists have them."""
+    """Return the names of all constructs that the prover models, from its own lists."""
     nodes: list[type[ast.AST]] = [*evaluator.STATEMENTS, *expressions.EXPRESSIONS, *expressions.OPERATORS]
     nodes += [*expressions.UNARY, *expressions.COMPARED, ast.Not, ast.And, ast.Or, ast.Is, ast.IsNot, ast.In, ast.NotIn]
     nodes += [ast.Starred, ast.comprehension]
@@ -211,7 +211,7 @@ def modelled() -> set[str]:
 
 
 def without_a_template() -> set[str]:
-    """Return the names of constructs that the prover models, and that no template has."""
+    """Return the names of constructs that the prover models and no template contains."""
     texts = [text for texts in templates.EXPRESSIONS.values() for text in texts]
     texts += [text for family in (templates.STATEMENTS, templates.FINITE, templates.GEOMETRIC) for text, _ in family]
     texts += [*templates.COMPARED, *(text for text, _ in templates.CONTINUOUS)]
@@ -226,7 +226,7 @@ def without_a_template() -> set[str]:
 
 
 def constructs_of_template(text: str, tags: Sequence[str]) -> set[str]:
-    """Return the constructs of a template, whose holes are filled with a name."""
+    """Return the constructs of a template whose holes are filled with a name."""
     methods = [f"{kind}.{name}" for kind, name in (m.groups() for m in METHOD.finditer(text))]
     plain = HOLE.sub("value", text)
     lines = "def f():\n" + "".join(f"    {line}\n" for line in plain.split("\n"))
@@ -234,7 +234,7 @@ def constructs_of_template(text: str, tags: Sequence[str]) -> set[str]:
 
 
 def table(occurred: Counter[str]) -> dict[str, dict[str, int]]:
-    """Return how often each modelled construct occurred, and in how many programs of which a bound is proved."""
+    """Return how often each modelled construct occurred, and in how many programs with a proved bound."""
     return {
         name: {"programs": occurred[name], "proved": occurred[f"in a proof: {name}"]}
         for name in sorted(modelled(), key=lambda name: (occurred[f"in a proof: {name}"], name))
@@ -242,7 +242,7 @@ def table(occurred: Counter[str]) -> dict[str, dict[str, int]]:
 
 
 def measure(programs: int = PROGRAMS) -> dict[str, Any]:
-    """Compare chunks of programs, and print the count after each."""
+    """Compare chunks of programs, and print the counts after each chunk."""
     seen: Counter[str] = Counter()
     occurred: Counter[str] = Counter()
     slowest = 0.0

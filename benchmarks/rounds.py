@@ -1,8 +1,8 @@
-"""Rounds against what was before them: outputs, bounds, truth and effort, old and new in one run.
+"""Audits in rounds against the auditor before rounds: outputs, bounds, exact values and effort, measured in one run.
 
-The old auditor is the commit before rounds, in a work tree of its own; both use the packages of this environment. Both run at the
-same time, each in a process of one worker, so that seconds are those of the processor, and are alike for both. Further faults are
-looked for by the new auditor only.
+The old auditor is the commit before rounds, in a work tree of its own; both use the packages of this environment. Both run at
+the same time in a process with one worker, so that seconds are processor seconds and comparable. Only the new auditor is run on
+the further faults.
 """
 
 import json
@@ -26,7 +26,7 @@ FAULT_SEEDS, SEEDS = range(1, 6), range(40)
 
 
 def measure() -> dict[str, Any]:
-    """Return the figures of both sides, and what they say of each other."""
+    """Return the figures of both auditors and their comparison."""
     with tempfile.TemporaryDirectory() as folder:
         old = Path(folder) / "old"
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(old), BEFORE], cwd=PROJECT, check=True)
@@ -52,7 +52,7 @@ def _of(tree: Path) -> dict[str, Any]:
 
 
 def compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return medians over the audits of documents and classics, refuted and passed apart."""
+    """Return medians over the audits of documents and classics, separately for refuted and passed claims."""
     both = [(old["audits"][name], new["audits"][name]) for name in old["audits"] if name in new["audits"]]
     refuted, passed = ([one for one in both if (one[0]["verdict"] == "violation") is so] for so in (True, False))
     return {
@@ -72,7 +72,7 @@ def _ratio(pairs: list[tuple[dict[str, Any], dict[str, Any]]], key: str) -> floa
 
 
 def audits() -> dict[str, Any]:
-    """Every audit of outputs in the documents and the classics, without proofs: verdict, bound, outputs, seconds."""
+    """Run every output audit of the documents and the classics without proofs: verdict, bound, outputs, seconds."""
     from dataclasses import replace
 
     from auditor.auditing.flow import carry_out
@@ -96,7 +96,7 @@ def audits() -> dict[str, Any]:
 
 
 def faults() -> dict[str, Any]:
-    """How many of the further faults each seed finds, and the seconds of all."""
+    """Return how many of the further faults each seed finds, and the total seconds."""
     from benchmarks._faults_of_people import FAULTS
 
     began = time.process_time()
@@ -129,7 +129,9 @@ def _audited(mechanism: Callable[..., Any], scale: float, seed: int, **settings:
 
 
 def expensive() -> dict[str, Any]:
-    """The outputs, all of them, until a claim of 1 falls; a call gives one output. Before rounds, bets stopped early."""
+    """Return the total number of outputs until a claim of ε = 1 is refuted, with one output per call; before rounds, bets stopped
+    early.
+    """
     from auditor.defaults import MethodName
 
     early: dict[str, Any] = {"method": "sequential", "shrink": False} if "sequential" in get_args(MethodName) else {}
@@ -140,7 +142,7 @@ def expensive() -> dict[str, Any]:
 
 
 def efficiency() -> dict[str, Any]:
-    """The least bound and the mean efficiency of the Laplace mechanism at ε = 1, pair given, 95 %, over 40 seeds."""
+    """Return the least bound and the mean efficiency over 40 seeds: the Laplace mechanism at ε = 1, pair given, 95 %."""
     found = {}
     for samples in (10_000, 100_000):
         results = [_audited(_laplace, 1.0, seed, samples=samples, confidence=0.95) for seed in SEEDS]

@@ -1,6 +1,6 @@
-"""Fast to the limit of the mechanism: an audit against mere drawing, by workers, by numbers of outputs, and on a local cluster.
+"""How close an audit comes to the speed of bare sampling: by workers, by numbers of outputs, and on a local cluster.
 
-Every figure is a ratio of what was measured one after the other within this run, or follows from such figures by arithmetic.
+Every figure is a ratio of times measured one after the other in this run, or follows arithmetically from such ratios.
 """
 
 import functools
@@ -73,7 +73,7 @@ def audit(mechanism: Any, samples: int, **options: Any) -> Any:
 
 
 def per_second(mechanism: Any, samples: int, **options: Any) -> float:
-    """Return the outputs of all phases that an audit gets through in a second."""
+    """Return the outputs of all phases that an audit processes per second."""
     started = time.perf_counter()
     spent = audit(mechanism, samples, **options).outputs
     return float((spent.search + spent.selection + spent.bound) / (time.perf_counter() - started))
@@ -95,7 +95,7 @@ def against_mere_drawing() -> dict[str, Any]:
 
 
 def peak_memory(samples: int) -> float:
-    """Return megabytes: the peak of the auditor's process, and that of its largest worker for each of the two."""
+    """Return the peak memory in megabytes of the auditor's process and of its largest worker, for both cases."""
     text = (
         "import resource, benchmarks.scaling as s\n"
         f"s.audit(s.laplace, {samples}, workers=2)\n"
@@ -108,7 +108,7 @@ def peak_memory(samples: int) -> float:
 
 
 def flatness() -> dict[str, Any]:
-    """Return seconds for each output by numbers of outputs, over those of the largest number."""
+    """Return the seconds per output for each number of outputs, relative to the largest number."""
     each = {samples: 1 / per_second(laplace, samples, workers=2) for samples in SIZES}
     shares = [audit(laplace, samples, workers=2).outputs for samples in SIZES[:2]]
     domain = auditor.Totals(contributions=[[1]], people=(0, 50))
@@ -127,7 +127,7 @@ def laplace_of_totals(totals: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def on_a_cluster() -> float:
-    """Return by how much longer an audit takes on two local workers of a Dask cluster than by two processes."""
+    """Return how much longer an audit takes on two local workers of a Dask cluster than on two processes."""
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -142,7 +142,7 @@ def on_a_cluster() -> float:
 
 
 def on_paper(outputs: float = 1e12, workers: int = 1000, day: float = 86_400.0) -> dict[str, Any]:
-    """Compute what so many outputs in a day need of the one machine that counts, from the cost of a batch there."""
+    """Extrapolate from the cost of a batch how much of a day the counting machine would need for this many outputs."""
     source = PythonSource("laplace", function=laplace)
     sample = audit_sample(source)
     test = method_for(CLAIM, "fixed", 1e-3, 10**6).learn(sample).test

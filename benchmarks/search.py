@@ -1,14 +1,15 @@
-"""What a search finds: quantiles that only crowds refute, the best pair of sound mechanisms, and how often a pass is weak.
+"""The power of a search: quantiles that only large data sets refute, the best pair of sound mechanisms, and how often a pass is
+weak.
 
-- Quantiles by an exponential mechanism without its ½, so that they lose up to twice their claim. "found" counts seeds at which
-  ε ≥ 1.3 is proved.
-- Columns of 60, 91 and 365 values of which one or two count twice, and means whose clip comes after the sum: how many seeds
-  find it.
-- Sound mechanisms: the bound from the domain, over the best bound on 300 written pairs of the domain. Each has few outputs,
-  and the best three of them as many as the audit.
-- Faults by where they are from, at the defaults: what the audit says of each, and of its sound twin.
-- Twins of the further faults: which seeds call their pass weak at the defaults; and of faults that 20,000 outputs miss, how many
-  passes are weak.
+- Quantiles by an exponential mechanism without its factor ½, which lose up to twice their claim. "found" counts the seeds at
+  which ε ≥ 1.3 is proved.
+- Columns of 60, 91 and 365 values of which one or two are counted twice, and means that are clipped after summing: the number
+  of seeds that find the fault.
+- Sound mechanisms: the bound with a searched pair, relative to the best bound over 300 fixed pairs of the domain. Each of these
+  gets few outputs, and the best three as many as the audit.
+- Faults by origin at the default settings: the verdict on each fault and on its sound twin.
+- Twins of the further faults: the seeds at which their pass is weak at the defaults; and of the faults that 20,000 outputs
+  miss, how many passes are weak.
 
 Figures are yielded after each row, so a long run can be stopped.
 """
@@ -47,7 +48,7 @@ PAIRS, FEW, BEST = 300, 20_000, 3
 TWIN_SEEDS, MISSED_AT = range(1, 6), 20_000
 SIZES, COLUMN_SEEDS = (60, 91, 365), range(20)
 DAYS = [str(day) for day in np.arange("2024-01-01", "2024-12-31", dtype="datetime64[D]")]
-# Each from the domain, with its own claim and outputs.
+# Each with a searched pair, its own claim and its own number of outputs.
 SOUND = {
     "000-private-ratio": ("naive ratio", "local sensitivity, corrected by Theorem 2", "KSW under add/remove"),
     "001-local-sensitivity": ("smooth sensitivity, corrected, small data", "noisy sum over noisy count"),
@@ -68,7 +69,7 @@ ALONE: dict[str, Any] = {"workers": 1, "isolate": False, "shrink": False}
 
 
 def quantile(level: float, most: int, relation: str) -> tuple[Callable[..., Any], auditor.Records]:
-    """Return a mechanism that is 2-DP and claims ε = 1, and its domain."""
+    """Return a 2-DP mechanism that claims ε = 1, and its domain."""
     sensitivity = max(level, 1 - level) if relation == "add_remove" else 1.0
 
     def release(records: Any, size: int, rng: np.random.Generator) -> Any:
@@ -84,7 +85,7 @@ def quantile(level: float, most: int, relation: str) -> tuple[Callable[..., Any]
 
 
 def quantiles() -> Iterator[tuple[str, Any]]:
-    """Yield for each setting the bounds of all seeds, and how many of them refute enough."""
+    """Yield for each setting the bounds at all seeds, and how many of them are large enough."""
     for level, most, relation in itertools.product(LEVELS, PEOPLE, RELATIONS):
         mechanism, domain = quantile(level, most, relation)
         bounds = []
@@ -96,7 +97,7 @@ def quantiles() -> Iterator[tuple[str, Any]]:
 
 
 def column(kind: str, size: int, form: str) -> tuple[Callable[..., Any], Domain]:
-    """Return a count that counts one value of ``size`` twice, or two values where that is odd, and its domain."""
+    """Return a count that counts one of ``size`` values twice, or two if ``size`` is odd, and its domain."""
     choices: list[Any] = DAYS[:size] if kind == "dates" else [f"k{i:03}" for i in range(size)]
     columns = {
         "numbers": {"type": "integer", "low": 1, "high": size},
@@ -124,7 +125,7 @@ def column(kind: str, size: int, form: str) -> tuple[Callable[..., Any], Domain]
 
 
 def columns() -> Iterator[tuple[str, Any]]:
-    """Yield for each column how many seeds find the values that count twice."""
+    """Yield for each column the number of seeds that find the values counted twice."""
     forms = itertools.cycle(("records", "rows", "pandas"))
     for size in SIZES:
         next(forms)  # so that each kind has each form
@@ -134,7 +135,7 @@ def columns() -> Iterator[tuple[str, Any]]:
 
 
 def late_clip(library: str) -> tuple[Callable[..., Any], Domain]:
-    """Return the mean of each group, or of all, whose sum is clipped in place of its records, and its domain."""
+    """Return the mean of each group, or of all records, with the sum clipped instead of the records, and its domain."""
     cities = ["Bern", "Lima", "Oslo", "Rome"]
 
     def sums(data: Any) -> Any:
@@ -162,7 +163,7 @@ def late_clip(library: str) -> tuple[Callable[..., Any], Domain]:
 
 
 def late_clips() -> Iterator[tuple[str, Any]]:
-    """Yield for each library how many seeds find a clip that comes after the sum."""
+    """Yield for each library the number of seeds that find clipping after the sum."""
     for library in ("NumPy", "pandas", "polars"):
         yield library, _found(*late_clip(library), QUANTILE_SEEDS)
 
@@ -173,7 +174,7 @@ def _found(mechanism: Callable[..., Any], domain: Domain, seeds: Iterable[int]) 
 
 
 def sharpness() -> Iterator[tuple[str, Any]]:
-    """Yield for each mechanism the ratios of all seeds, and their median."""
+    """Yield for each mechanism the ratios at all seeds and their median."""
     for file, names in SOUND.items():
         plans = {plan.name: plan for plan in load_configuration(ROOT / "configs" / f"{file}.yaml", prove=False).plans}
         for name in names:
@@ -196,13 +197,13 @@ def _ratio(plan: Plan, seed: int) -> float:
     best = sorted(written, key=lambda pair: -bound(pair, FEW))[:BEST]
     found = carry_out(plan, refuse=True).result().bound
     assert found is not None
-    # Few outputs may show nothing on any written pair, and its best three are chance then.
+    # With few outputs no fixed pair may show anything, and which three are best is then due to chance.
     most = max(bound(pair, plan.settings.samples) for pair in best)
     return round(found.value / most, 3) if most else 1.0
 
 
 def everyday() -> Iterator[tuple[str, Any]]:
-    """Yield for each fault of the collections the verdict and the bound of the audit, and the verdict of its twin."""
+    """Yield for each fault in the collections the verdict and the bound of its audit, and the verdict on its twin."""
     for name, case in itertools.chain.from_iterable(table.items() for table in COLLECTIONS):
         faulty, sound = (
             auditor.audit(mechanism, case.claim, case.domain, seed=1, planted=0, **ALONE)
@@ -213,7 +214,7 @@ def everyday() -> Iterator[tuple[str, Any]]:
 
 
 def words() -> Iterator[tuple[str, Any]]:
-    """Yield for each fault the seeds at which its twin is weak; and those at which few outputs miss it, weakly or not."""
+    """Yield for each fault the seeds at which its twin's pass is weak, and those at which few outputs miss it, weakly or not."""
     for name, case in FAULTS.items():
         twins = [seed for seed in TWIN_SEEDS if case.audit(case.sound, seed, **ALONE).weak]
         few = [case.audit(case.faulty, seed, **ALONE | {"samples": MISSED_AT}) for seed in TWIN_SEEDS]

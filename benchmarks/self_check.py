@@ -1,6 +1,7 @@
-"""Measure this installation: false alarms on mechanisms exactly at their claim, power on mechanisms just over it.
+"""Check this installation: type I error on mechanisms exactly at their claim, power on mechanisms just above it.
 
-A row is unsound if its false alarms are more than its level allows by more than chance, 1e-6 over all rows.
+A row is unsound if its false alarms significantly exceed the level; over all rows, a sound installation is called unsound with
+probability 1e-6.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +16,11 @@ from benchmarks._mechanisms import gaussian, laplace, randomised_response, revea
 CONFIDENCE = 0.9
 RUNS = 40
 OUTPUTS = 3_000
-# The chance that a sound installation is reported as unsound, over all rows.
+# The probability that a sound installation is called unsound, over all rows.
 FALSE_FAILURE = 1e-6
 
 Case = tuple[Callable[..., Any], dict[str, float], dict[str, float], PrivacyClaim]
-# Each mechanism with parameters that lose exactly what is claimed, and with parameters that lose more.
+# Each mechanism with parameters whose loss equals the claim, and with parameters whose loss exceeds it.
 CASES: list[Case] = [
     (randomised_response, {"epsilon": 1.0}, {"epsilon": 1.25}, PureDP(1.0)),
     (laplace, {"epsilon": 1.0}, {"epsilon": 1.25}, PureDP(1.0)),
@@ -30,7 +31,7 @@ CASES: list[Case] = [
 
 
 def measure(runs: int = RUNS) -> Iterator[dict[str, Any]]:
-    """Yield all rows so far after each mechanism and truth."""
+    """Yield all rows so far after each mechanism and each parameter setting."""
     rows: list[dict[str, Any]] = []
     for mechanism, at_claim, over, claim in CASES:
         for parameters, is_at_claim in ((at_claim, True), (over, False)):
@@ -45,7 +46,7 @@ def measure(runs: int = RUNS) -> Iterator[dict[str, Any]]:
 
 
 def is_sound(violations: int, runs: int) -> bool:
-    """Whether this rate of false alarms is consistent with the allowed one."""
+    """Whether the false alarms are consistent with the level."""
     return float(clopper_pearson_lower(violations, runs, FALSE_FAILURE / (2 * len(CASES)))) <= 1 - CONFIDENCE
 
 

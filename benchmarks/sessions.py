@@ -1,8 +1,9 @@
-"""Sessions with a faulty twin, of configs/sessions.yaml: which faults are found at defaults, and how often a sound twin is refuted.
+"""The sessions of configs/sessions.yaml: which faulty ones the default settings refute, and how often a sound twin is refuted.
 
-Each faulty session is audited once with a seed. Its row has the length of the shortest dialogue, whether a question in it looks at
-answers, the bound, the outputs of all phases, and the seconds of the processor. Each sound twin is audited by many small audits
-at confidence 90 %. The rate of alarms comes with its 95 % Clopper-Pearson interval. ``LOKY_MAX_CPU_COUNT`` limits the processes.
+Each faulty session is audited once per seed. Its row has the length of the shortest dialogue, whether a question in it depends
+on earlier answers, the bound, the outputs of all phases and the processor seconds. Each sound twin is audited by many small
+audits at 90 % confidence. The rate of false alarms comes with its 95 % Clopper-Pearson interval. ``LOKY_MAX_CPU_COUNT`` limits
+the number of processes.
 """
 
 import json
@@ -77,7 +78,7 @@ def alarms(name: str) -> dict[str, Any]:
 
 
 def measure() -> Iterator[dict[str, Any]]:
-    """Yield the figures after each row. Rows that are there are kept: to measure a session again, delete its row."""
+    """Yield the figures after each row. Existing rows are kept; to measure a session again, delete its row."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))["figures"] if RESULTS.exists() else {}
     figures: dict[str, Any] = {
         "faulty, at defaults": {**kept.get("faulty, at defaults", {})},

@@ -1,4 +1,4 @@
-"""How much of a mechanism's own rate an audit keeps: outputs of all phases a second, against processes that merely draw."""
+"""The throughput of an audit relative to its mechanism: outputs of all phases per second, against processes that only sample."""
 
 import statistics
 import time
@@ -73,7 +73,7 @@ def _draw(mechanism: Callable[..., Any], outputs: int) -> None:
 
 
 def _drawn(mechanism: Callable[..., Any], outputs: int, processes: Parallel) -> float:
-    """Return the outputs a second of as many processes as there are cores."""
+    """Return the outputs per second of one sampling process per core."""
     each = outputs // cpu_count()
     started = time.perf_counter()
     processes(delayed(_draw)(mechanism, each) for _ in range(cpu_count()))
@@ -81,7 +81,7 @@ def _drawn(mechanism: Callable[..., Any], outputs: int, processes: Parallel) -> 
 
 
 def _audited(mechanism: Callable[..., Any], outputs: int) -> float:
-    """Return the outputs a second of an audit, those of the search and the selection included."""
+    """Return the outputs per second of an audit, including search and selection."""
     started = time.perf_counter()
     result = auditor.audit(mechanism, auditor.PureDP(1.0), [(1, 0)], samples=outputs, seed=1, shrink=False)
     return sum(result.outputs.to_dict().values()) / (time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""How long a user waits: an audit of a million Laplace outputs a side, and the answer of ``auditor --help``."""
+"""How long a user waits: for an audit with a million Laplace outputs per side, and for ``auditor --help``."""
 
 import statistics
 import subprocess

@@ -1,4 +1,4 @@
-"""Outputs to refute a claim of ε = 1, and figures for μ, ρ and a Gaussian at (1, 10⁻⁵)."""
+"""The number of outputs that refute ε = 1, and figures for μ, ρ and a Gaussian at (1, 10⁻⁵)."""
 
 import time
 from typing import Any

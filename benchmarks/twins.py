@@ -1,7 +1,7 @@
-"""False alarms on the sound twins of the faults in _faults_of_people.py, at confidence 90 %.
+"""False alarms on the sound twins of the faults in _faults_of_people.py, at 90 % confidence.
 
-Audits are small, so that there can be many: search, selection and bound draw a few thousand outputs. "upper limit" is that of the
-rate of alarms, at 95 % for each twin; the rate of all twins together should not pass 10 %.
+Audits are small, so that there can be many: search, selection and bound draw a few thousand outputs. "upper limit" is a 95 %
+upper confidence limit on each twin's false-alarm rate; the rate over all twins should not exceed 10 %.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""Walls are walls: a copy without the prover and without the room of libraries tests and audits as the whole does.
+"""The walls hold: without the prover and the room of libraries, a copy tests and audits as the whole does.
 
-In a copy of what is committed, both rooms and their tests are deleted. `make test` must be green there, and `make audit` must end
-with the verdicts and bounds of the committed reports, without proofs.
+Both rooms and their tests are deleted from a copy of the committed files. `make test` must pass there, and `make audit` must
+give the verdicts and bounds of the committed reports, without proofs.
 """
 
 import json
@@ -24,14 +24,14 @@ OF_PROOF = "the claim is proved"
 
 
 def copied(to: Path) -> None:
-    """Copy what is committed, without the rooms."""
+    """Copy the committed files without the two rooms."""
     subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(to)], check=True)
     for room in ROOMS:
         shutil.rmtree(to / room)
 
 
 def without_proofs(report: Path) -> dict[str, Any]:
-    """Read a report without what depends on a proof or on the machine."""
+    """Read a report without the parts that depend on a proof or on the machine."""
     whole: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     audits = [{key: value for key, value in audit.items() if key not in LEFT_OUT} for audit in whole["audits"]]
     for audit in audits:
@@ -40,7 +40,7 @@ def without_proofs(report: Path) -> dict[str, Any]:
 
 
 def measure() -> dict[str, Any]:
-    """Test and audit the copy. Raises CalledProcessError if one of both fails there."""
+    """Test and audit the copy. Raises CalledProcessError if either fails there."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         copied(copy)

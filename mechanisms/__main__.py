@@ -1,4 +1,4 @@
-"""Write the table of the specimens and of what reports found of each: ``python -m mechanisms [DIR]``, by default to reports/."""
+"""Write the table of specimens and of the verdicts in their reports: ``python -m mechanisms [DIR]``, by default to reports/."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from mechanisms.specimens import list_specimens
 
 
 def main(folder: Path = Path("reports")) -> None:
-    """Write DIR/README.md from the reports in DIR. Raises InvalidInputError for a report that cannot be read."""
+    """Write DIR/README.md from the reports in DIR. Raises InvalidInputError if a report cannot be read."""
     write_whole(folder / "README.md", specimen_table(list_specimens(), folder))
     print(f"written: {folder / 'README.md'}")
 

@@ -1,7 +1,7 @@
-"""Sessions whose bug shows only to an analyst who looks at answers: each sound one, and its faulty twin.
+"""Sessions with bugs that only an adaptive analyst can exploit, each faulty one next to its sound twin.
 
-Whoever fixes all questions in advance meets the bug with a probability that the claim allows, as each docstring says.
-A session is made by f(dataset, rng, …); see mechanisms/sessions.py.
+An analyst who fixes all questions in advance meets the bug with a probability that the claim allows, as each docstring says. A
+session is made by f(dataset, rng, …); see mechanisms/sessions.py.
 """
 
 import math
@@ -16,9 +16,9 @@ Ask = Callable[[Any], Any]
 
 
 class Receipts:
-    """{"do": "count"} answers [receipt, noisy count]; {"do": "refund", "answer": …} says whether an answer is returned.
+    """{"do": "count"} answers [receipt, noisy count]; {"do": "refund", "answer": …} says whether an answer is taken back.
 
-    A refund of an answer that was seen gives nothing back.
+    Refunding an answer that was seen restores no budget.
     """
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
@@ -26,7 +26,7 @@ class Receipts:
         self.given: list[Any] = []
 
     def refund(self) -> str:
-        """Take back an answer that was given."""
+        """Take back an answer of this session."""
         return "noted"
 
     def __call__(self, question: dict[str, Any]) -> Any:
@@ -39,7 +39,7 @@ class Receipts:
 
 
 class ReceiptsRefunded(Receipts):
-    """The same, but a refund gives the cost back. The answer must be quoted: two random numbers, which no fixed script has."""
+    """As Receipts, but a refund restores the budget. It must quote the answer, two random numbers that no fixed script contains."""
 
     def refund(self) -> str:
         self.ledger.spent -= self.epsilon
@@ -47,14 +47,14 @@ class ReceiptsRefunded(Receipts):
 
 
 class Validating:
-    """{"do": "count"} answers a noisy count; {"do": "is it less", "than": t} whether the count is less than t, with noise."""
+    """{"do": "count"} answers a noisy count; {"do": "is it less", "than": t} compares the count with t, with noise."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
         self.released: set[float] = set()
 
     def noisy(self) -> float:
-        """Return a noisy count, which is charged."""
+        """Return a noisy count and charge for it."""
         self.ledger.charge(self.epsilon)
         return laplace_count("all", self.dataset, self.rng, self.epsilon)
 
@@ -67,9 +67,9 @@ class Validating:
 
 
 class ValidatingReleases(Validating):
-    """The same, but a number that was released is compared with the count itself, since it is public.
+    """As Validating, but a value that was released before is compared with the exact count, on the grounds that it is public.
 
-    A fixed script has the released number with probability 0 (in floating point, below 2⁻⁴⁰).
+    A fixed script contains a released value with probability 0 (in floating point, below 2⁻⁴⁰).
     """
 
     def __call__(self, question: dict[str, Any]) -> Any:
@@ -79,7 +79,7 @@ class ValidatingReleases(Validating):
 
 
 class Explaining:
-    """{"do": "count"} answers a noisy count; {"do": "explain", "answer": y} the scale of its noise."""
+    """{"do": "count"} answers a noisy count; {"do": "explain", "answer": y} answers the scale of its noise."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         self.rng, self.epsilon = rng, epsilon
@@ -87,7 +87,7 @@ class Explaining:
         self.answer = size_of("all", dataset) + self.noise
 
     def explained(self) -> float:
-        """Return what is said of the noise."""
+        """Return what the session reveals about the noise."""
         return 1 / self.epsilon
 
     def __call__(self, question: dict[str, Any]) -> Any:
@@ -97,21 +97,21 @@ class Explaining:
 
 
 class ExplainingNoise(Explaining):
-    """The same, but the noise itself is given to whoever quotes the answer, which a fixed script does with probability 0."""
+    """As Explaining, but quoting the answer reveals the noise itself; a fixed script quotes it with probability 0."""
 
     def explained(self) -> float:
         return self.noise
 
 
 class Bisecting:
-    """{"above": t} answers a number to ask next: above t if a noisy count is, below t if not. Each question is charged."""
+    """{"above": t} answers the next threshold to ask, above t if a noisy count is, else below t. Each question is charged."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
         self.proposed = -1.0
 
     def charge(self, above: Any) -> None:
-        """Charge a question."""
+        """Charge for a question."""
         self.ledger.charge(self.epsilon)
 
     def __call__(self, question: dict[str, Any]) -> float:
@@ -124,7 +124,7 @@ class Bisecting:
 
 
 class BisectingForNothing(Bisecting):
-    """The same, but a number that was proposed may be asked for nothing. A fixed script has it with probability 0."""
+    """As Bisecting, but a threshold that was proposed is answered free of charge. A fixed script has it with probability 0."""
 
     def charge(self, above: Any) -> None:
         if above != self.proposed:
@@ -132,14 +132,12 @@ class BisectingForNothing(Bisecting):
 
 
 def challenged(dataset: Data, rng: Rng, *, epsilon: float, turns: int) -> Ask:
-    """Answer "left" and "right" with a random bit: the next turn, which must be right. Then a noisy count is given, once."""
+    """Answer "left" and "right" with a random bit: the next turn, which must be right. The end answers a noisy count, once."""
     return _challenge(dataset, rng, epsilon, turns, exact=False)
 
 
 def challenged_exactly(dataset: Data, rng: Rng, *, epsilon: float, turns: int) -> Ask:
-    """Give the count itself after so many right turns. A fixed script gets there with probability 2^−turns, and the claim's δ is
-    larger.
-    """
+    """As challenged, but the exact count at the end. A fixed script gets there with probability 2^−turns, below the claim's δ."""
     return _challenge(dataset, rng, epsilon, turns, exact=True)
 
 
@@ -161,12 +159,12 @@ def _challenge(dataset: Data, rng: Rng, epsilon: float, turns: int, exact: bool)
 
 
 def queued(dataset: Data, rng: Rng, *, epsilon: float, waits: int) -> Ask:
-    """Be busy half of the time, and refuse. Whoever then asks to "wait", and to "go on" if not, gets a noisy count in the end."""
+    """Be busy half of the time. An analyst who waits when it is busy, and goes on otherwise, gets a noisy count at the end."""
     return _queue(dataset, rng, epsilon, waits, exact=False)
 
 
 def queued_exactly(dataset: Data, rng: Rng, *, epsilon: float, waits: int) -> Ask:
-    """Give the count itself at the end. A fixed script gets there with probability 2^−waits, and the claim's δ is larger."""
+    """As queued, but the exact count at the end. A fixed script gets there with probability 2^−waits, below the claim's δ."""
     return _queue(dataset, rng, epsilon, waits, exact=True)
 
 
@@ -194,16 +192,16 @@ def _queue(dataset: Data, rng: Rng, epsilon: float, waits: int, exact: bool) -> 
 
 @truth(each(lambda asked, budget: responses(asked, budget, lambda epsilon, answer: epsilon)))
 def answering(dataset: int, rng: Rng, *, budget: float) -> Ask:
-    """Answer {"epsilon": ε} with a bit that is right with odds e^ε, as long as the budget lasts.
+    """Answer {"epsilon": ε} with a randomised response at that ε, as long as the budget lasts.
 
-    The analyst chooses each ε after the answers before. The loss is the largest sum of ε on any way through the script.
+    The analyst chooses each ε after the previous answers. The loss is the largest sum of ε along any path through the script.
     """
     return _answer(dataset, rng, budget, free=())
 
 
 @truth(each(lambda asked, budget: responses(asked, budget, lambda epsilon, answer: epsilon * answer)))
 def answering_no_for_nothing(dataset: int, rng: Rng, *, budget: float) -> Ask:
-    """Charge the answer 1 only, as if 0 said nothing."""
+    """As answering, but charge only for the answer 1, as if 0 revealed nothing."""
     return _answer(dataset, rng, budget, free=(0,))
 
 

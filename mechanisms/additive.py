@@ -19,7 +19,7 @@ from mechanisms.truths.discrete import discrete_laplace_totals as exact_discrete
 def laplace(
     totals: NDArray[Any], size: int, rng: np.random.Generator, *, sensitivity: float, epsilon: float
 ) -> NDArray[np.float64]:
-    """Return each total plus Laplace noise of scale Δ/ε (002, "Laplace mechanism")."""
+    """Return each total with Laplace noise of scale Δ/ε (002, "Laplace mechanism")."""
     return rng.laplace(totals, sensitivity / epsilon, (size, len(totals)))
 
 
@@ -37,5 +37,5 @@ def _discrete_truth(
 def discrete_laplace_totals(
     totals: NDArray[np.int64], size: int, rng: np.random.Generator, *, sensitivity: float, epsilon: float
 ) -> NDArray[np.int64]:
-    """Return each total plus discrete Laplace noise, a = ε/Δ (002, "Discrete Laplace mechanism")."""
+    """Return each total with discrete Laplace noise, a = ε/Δ (002, "Discrete Laplace mechanism")."""
     return totals + discrete_laplace(rng, epsilon / sensitivity, (size, len(totals)))

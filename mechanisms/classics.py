@@ -1,8 +1,8 @@
-"""Classics of the literature on finding violations, with the faulty twins it is tested on: histograms, sums, counts.
+"""Histograms, sums and counts from the literature on detecting violations of differential privacy, with their faulty twins.
 
-The set is that of DP-Sniper (Bichsel et al. 2021), which took half of it from StatDP (Ding et al. 2018); the
-other families are in :mod:`mechanisms.noisy_max`, :mod:`mechanisms.sparse_vector` and :mod:`mechanisms.rappor`.
-Parameters stand in ``configs/classics.yaml`` as DP-Sniper's published figures were obtained with them.
+The set is that of DP-Sniper (Bichsel et al. 2021), half of which comes from StatDP (Ding et al. 2018); its other families are
+in :mod:`mechanisms.noisy_max`, :mod:`mechanisms.sparse_vector` and :mod:`mechanisms.rappor`. The parameters in
+``configs/classics.yaml`` are those of DP-Sniper's published figures.
 """
 
 import math
@@ -27,7 +27,7 @@ Integers = NDArray[np.int64]
 @truth(each(lambda counts, epsilon: laplace_totals(counts, 1 / epsilon)))
 @specimen(23, "Ding et al. 2018", "ε", "counts, one of them moved by 1", holds=True)
 def noisy_histogram(counts: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
-    """Return each count plus Laplace noise of scale 1/ε (Ding et al. 2018, Algorithm 9)."""
+    """Return each count with Laplace noise of scale 1/ε (Ding et al. 2018, Algorithm 9)."""
     return rng.laplace(counts, 1 / epsilon, (size, len(counts)))
 
 
@@ -36,7 +36,7 @@ def noisy_histogram(counts: NDArray[Any], size: int, rng: np.random.Generator, *
 def noisy_histogram_of_scale_epsilon(
     counts: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float
 ) -> Reals:
-    """Return each count plus Laplace noise of scale ε, taken for 1/ε (Algorithm 10): it is (1/ε)-private."""
+    """Return each count with Laplace noise of scale ε instead of 1/ε (Algorithm 10), which is (1/ε)-DP."""
     return rng.laplace(counts, epsilon, (size, len(counts)))
 
 
@@ -46,9 +46,9 @@ def noisy_histogram_of_scale_epsilon(
 @truth(each(lambda value, epsilon, times: Product((laplace(float(value[0]), times / epsilon),) * times)))
 @specimen(25, "Bichsel et al. 2021", "ε", "a value moved by 1; ε shared among all answers", holds=True)
 def laplace_parallel(value: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float, times: int) -> Reals:
-    """Return the value ``times`` times, each time plus fresh Laplace noise of scale times/ε.
+    """Return the value ``times`` times, each with fresh Laplace noise of scale times/ε.
 
-    Basic composition shares ε among the answers (Dwork & Roth 2014, Theorem 3.14); "LaplaceParallel" of DP-Sniper.
+    Basic composition splits ε evenly among the answers (Dwork & Roth 2014, Theorem 3.14); "LaplaceParallel" in DP-Sniper.
     """
     return rng.laplace(value[0], times / epsilon, (size, times))
 
@@ -58,7 +58,7 @@ def laplace_parallel(value: NDArray[Any], size: int, rng: np.random.Generator, *
 def laplace_parallel_unshared(
     value: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float, times: int
 ) -> Reals:
-    """Return the value ``times`` times with noise of scale 1/ε each: it is times · ε-private and no less."""
+    """Return the value ``times`` times with noise of scale 1/ε each: times · ε is then its exact loss."""
     return rng.laplace(value[0], 1 / epsilon, (size, times))
 
 
@@ -69,10 +69,10 @@ def laplace_parallel_unshared(
 @specimen(27, "Wang et al. 2019", "ε", "answers, one of them moved by 1", holds=True)
 @specimen(28, "Wang et al. 2019", "ε", "answers, each moved by up to 1", holds=False)
 def prefix_sums(answers: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
-    """Return the running sums of answers to each of which Laplace noise of scale 1/ε is added ("PrefixSum").
+    """Return the running sums of answers with Laplace noise of scale 1/ε each ("PrefixSum").
 
-    Differences of neighbouring sums are the noisy answers themselves, so that nothing is won by summing: n answers
-    that all move lose nε. The exact distribution is given for those differences, from which no divergence differs.
+    Differences of consecutive sums are the noisy answers themselves, so summing gains nothing: n answers that all change lose
+    nε. The exact distribution is given for those differences, which have the same divergences.
     """
     return np.cumsum(rng.laplace(answers, 1 / epsilon, (size, len(answers))), axis=1)
 
@@ -81,7 +81,7 @@ def prefix_sums(answers: NDArray[Any], size: int, rng: np.random.Generator, *, e
 
 
 def _cumulative(count: int, n: int, k: int) -> list[int]:
-    """Return F(0), …, F(n) of GeoSample, integers; F(n) is the denominator d."""
+    """Return the integers F(0), …, F(n) of GeoSample; F(n) is the denominator d."""
     d = (2 ** (k + 1) + 1) * (2**k + 1) ** (n - 1)
 
     def tail(distance: int) -> int:

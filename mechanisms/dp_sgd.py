@@ -1,13 +1,14 @@
-"""DP-SGD for logistic regression, with the faults that shipped libraries had: mechanisms that run once.
+"""DP-SGD for logistic regression, with the faults of shipped libraries: a mechanism that is run once.
 
-A record is a row of features with a label behind them: 1 or −1. A label of 0 makes it a gradient canary: the features are its
-gradient, whatever the weights are. Each gradient is clipped to length ``clip``, those of a batch are added up, noise of
-``noise`` times ``clip`` is added to the sum, and the weights move against it by ``pace`` divided by the expected size of a
-batch (Abadi et al. 2016, Algorithm 1). Each record is in a batch with probability ``rate``, independently of all else. So a
-run is ``steps`` times the Gaussian mechanism on a Poisson sample, whose profile :func:`accounted` has from dp-accounting.
+A record is a row of features followed by its label: 1 or −1. A label of 0 marks a gradient canary, whose gradient is the
+feature vector whatever the weights are. Each gradient is clipped to norm ``clip``, the gradients of a batch are summed, noise
+of standard deviation ``noise`` times ``clip`` is added to the sum, and the weights take a step of ``pace`` divided by the
+expected batch size (Abadi et al. 2016, Algorithm 1). Each record is in a batch independently with probability ``rate``. So a
+run composes ``steps`` Poisson-subsampled Gaussian mechanisms, and :func:`accounted` takes its privacy profile from
+dp-accounting.
 
-Gradient canaries along axes of their own do not affect each other: a step adds to each axis its canary's clipped gradient, if
-it is in the batch, and noise of its own.
+Gradient canaries along separate axes do not interfere: a step adds to each axis the clipped gradient of its canary, if that is
+in the batch, and independent noise.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
-# What moves the weights in a step: from the weights and the number of the step.
+# The update of a step, from the weights and the step number.
 Rule = Callable[[Reals, int], Reals]
 
 
 class Training(TypedDict):
-    """All that a run reveals where every iterate is published: the sums of each step, the last weights, and public settings."""
+    """What a run reveals if every iterate is published: the sums of each step, the final weights, and public settings."""
 
     sums: Reals  # (steps, features)
     weights: Reals  # (features,)
@@ -33,7 +34,7 @@ class Training(TypedDict):
 def train(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Train soundly."""
+    """Train without a fault."""
 
     def rule(weights: Reals, step: int) -> Reals:
         batch = records[rng.random(len(records)) < rate]
@@ -45,7 +46,7 @@ def train(
 def train_clipping_the_average(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Clip the average of a batch, and not each gradient. One record then moves a step by up to 2·clip, not clip/size."""
+    """Clip the average of a batch instead of each gradient, so one record can move a step by 2·clip, not clip/size."""
 
     def rule(weights: Reals, step: int) -> Reals:
         batch = records[rng.random(len(records)) < rate]
@@ -59,7 +60,7 @@ def train_clipping_the_average(
 def train_with_unscaled_noise(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Add noise that is not scaled by the clipping length."""
+    """Do not scale the noise by the clipping norm."""
 
     def rule(weights: Reals, step: int) -> Reals:
         batch = records[rng.random(len(records)) < rate]
@@ -71,7 +72,7 @@ def train_with_unscaled_noise(
 def train_on_shuffled_batches(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Shuffle the records and take batches in their order, each record once an epoch, accounted as Poisson samples."""
+    """Shuffle the records and batch them in order, once per epoch, but account for them as Poisson subsamples."""
     parts = round(1 / rate)
     place = np.empty(len(records), int)
 
@@ -87,7 +88,7 @@ def train_on_shuffled_batches(
 def train_dividing_by_the_true_size(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Divide sum and noise by the size that the batch has, and not by the expected one: the spread of the noise shows the size."""
+    """Divide sum and noise by the actual batch size, not the expected one: the noise variance then reveals the size."""
 
     def rule(weights: Reals, step: int) -> Reals:
         batch = records[rng.random(len(records)) < rate]
@@ -100,7 +101,7 @@ def train_dividing_by_the_true_size(
 def train_with_noise_every_other_step(
     records: Reals, rng: np.random.Generator, *, steps: int, rate: float, noise: float, clip: float = 1.0
 ) -> Training:
-    """Add noise half as often as there are steps, as where gradients are accumulated over two batches."""
+    """Add noise only every other step, as when gradients are accumulated over two batches."""
 
     def rule(weights: Reals, step: int) -> Reals:
         batch = records[rng.random(len(records)) < rate]
@@ -112,7 +113,7 @@ def train_with_noise_every_other_step(
 def train_on_few(
     records: NDArray[Any], rng: np.random.Generator, *, steps: int, noise: float, faulty: bool = False
 ) -> Reals:
-    """Return the sums of all steps on whole batches, each record a gradient of one number: to be run often, on few records."""
+    """Return the sums of all full-batch steps on a few records, each a one-dimensional gradient, for audits that run it often."""
     rows = np.hstack([np.reshape(records, (len(records), 1)), np.zeros((len(records), 1))]).astype(float)
     function = train_dividing_by_the_true_size if faulty else train
     return np.asarray(function(rows, rng, steps=steps, rate=1.0, noise=noise)["sums"][:, 0])
@@ -130,7 +131,7 @@ def _descend(rule: Rule, records: Reals, steps: int, rate: float, noise: float) 
 
 
 def _gradients(weights: Reals, records: Reals) -> Reals:
-    """Return the gradient of each record's logistic loss, of shape (records, features); of a gradient canary, its features."""
+    """Return the gradient of each record's logistic loss, of shape (records, features); for a gradient canary, its features."""
     features, labels = records[:, :-1], records[:, -1]
     slopes = -labels / (1 + np.exp(np.clip(labels * (features @ weights), -500, 500)))
     return np.asarray(np.where(labels == 0, 1.0, slopes)[:, None] * features)
@@ -155,7 +156,7 @@ FEATURES, AXES = 10, 1000  # of the data, and of canaries
 
 
 def people() -> Reals:
-    """Return 200 records of data: labels that depend on the features."""
+    """Return 200 records of ordinary data, with labels that depend on the features."""
     rng = np.random.default_rng(1)
     features = rng.normal(size=(200, FEATURES))
     labels = np.where(features.sum(axis=1) + rng.normal(size=200) > 0, 1.0, -1.0)
@@ -163,36 +164,36 @@ def people() -> Reals:
 
 
 def gradient_canaries() -> Reals:
-    """Return AXES gradients along axes of their own, far beyond the clipping length."""
+    """Return AXES gradients along separate axes, far beyond the clipping norm."""
     return np.hstack([np.zeros((AXES, FEATURES)), 100 * np.eye(AXES), np.zeros((AXES, 1))])
 
 
 def data_canaries() -> Reals:
-    """Return AXES records with a feature that nobody else has."""
+    """Return AXES records, each with a feature that no other record has."""
     return np.hstack([np.zeros((AXES, FEATURES)), 10 * np.eye(AXES), np.ones((AXES, 1))])
 
 
 def seen_in_iterates(training: Training, canary: Reals) -> float:
-    """Return the log-likelihood ratio of a gradient canary along its axis, for a Poisson sample in each step.
+    """Return the log-likelihood ratio of a gradient canary along its axis, for a Poisson subsample in each step.
 
-    The clipping length is taken to be 1, and the noise to be as stated.
+    The clipping norm is assumed to be 1, and the noise to be as stated.
     """
     axis = int(np.argmax(canary[:-1]))
     seen, spread, rate = training["sums"][:, axis], training["spread"], training["rate"]
-    bare = (seen == 0) | (seen == 1)  # sums that nothing was added to
+    bare = (seen == 0) | (seen == 1)  # sums without any gradient
     noisy = np.log1p(rate * np.expm1(np.clip((seen - 0.5) / spread**2, -700, 700)))
     return float(np.where(bare, np.where(seen == 1, 1e3, np.log1p(-rate)), noisy).sum())
 
 
 def seen_in_an_epoch(training: Training, canary: Reals) -> float:
-    """Return the log-likelihood ratio of a gradient canary, if it is in one step of each epoch."""
+    """Return the log-likelihood ratio of a gradient canary that takes part in one step of each epoch."""
     seen, parts = training["sums"][:, int(np.argmax(canary[:-1]))], round(1 / training["rate"])
     steps = np.exp(np.clip((seen - 0.5) / training["spread"] ** 2, -700, 700)).reshape(-1, parts)
     return float(np.log(steps.mean(axis=1)).sum())
 
 
 def seen_in_the_model(training: Training, canary: Reals) -> float:
-    """Return the margin of a data canary under the last model; of a gradient canary, how far the weights moved against it."""
+    """Return the margin of a data canary under the final model; for a gradient canary, how far the weights moved against it."""
     margin = float(training["weights"] @ canary[:-1])
     return -margin if canary[-1] == 0 else margin * float(canary[-1])
 
@@ -201,7 +202,7 @@ def seen_in_the_model(training: Training, canary: Reals) -> float:
 
 
 def accounted(steps: int, rate: float, noise: float, epsilons: Sequence[float]) -> list[float]:
-    """Return δ at each ε (nats) of a run, by dp-accounting's privacy loss distributions; a record is added or removed."""
+    """Return δ at each ε (nats) of a run under add/remove, by dp-accounting's privacy loss distributions."""
     import importlib
 
     losses = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")

@@ -1,6 +1,6 @@
-"""Document 004, "Better privacy guarantees for larger groups": counts of the people in each of several groups.
+"""Document 004, "Better privacy guarantees for larger groups": the number of people in each of several groups.
 
-Row 21, whether Algorithm 1 gives larger groups a better guarantee than ρ, is an open problem, not a claim.
+Row 21, whether Algorithm 1 gives larger groups a better guarantee than ρ, is an open problem and not a claim.
 """
 
 import math

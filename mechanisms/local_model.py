@@ -1,7 +1,7 @@
 """Document 002, "Introduction to differential privacy proofs": mechanisms on a single value.
 
-Slip in the document: the listing of k-RR uses ``k`` without defining it, and ``random.choice`` on a set, which
-Python refuses. Here the possible outputs are 0 … k − 1.
+Slip in the document: its listing of k-RR uses an undefined ``k``, and calls ``random.choice`` on a set, which Python refuses.
+Here the possible outputs are 0 … k − 1.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
-"""Local sensitivities of documents 000 and 001 against their definition, the largest change over all neighbours.
+"""Local sensitivities of documents 000 and 001, compared with their definition: the largest change over all neighbours.
 
-Functions of a data set alone are deterministic. Those with ``size`` report whether a formula covers it, as booleans.
+Functions of a data set alone are deterministic. Those with a ``size`` report whether a formula bounds the local sensitivity, as
+Booleans.
 """
 
 import math
@@ -37,7 +38,7 @@ def local_sensitivity_of_mean(records: Reals, *, u: float) -> float:
 
 
 def mean_is_covered_as_printed(records: Reals, size: int, rng: np.random.Generator, *, u: float) -> Booleans:
-    """Whether u/(n + 1) is at least the local sensitivity; nothing here is random. False at (0, …, 0, u)."""
+    """Whether u/(n + 1) is at least the local sensitivity. Deterministic, and false at (0, …, 0, u)."""
     formula = u / (len(records) + 1)
     return np.full(size, _covers(formula, local_sensitivity_of_mean(records, u=u)))
 
@@ -71,11 +72,11 @@ def ratio_formula(totals: NDArray[np.int64]) -> float:
 
 
 def ratio_is_covered_by_formula(totals: NDArray[np.int64], size: int, rng: np.random.Generator) -> Booleans:
-    """Whether the formula is at least the local sensitivity; nothing here is random."""
+    """Whether the formula is at least the local sensitivity. Deterministic."""
     return np.full(size, _covers(ratio_formula(totals), local_sensitivity_of_ratio(totals)))
 
 
 def ratio_is_given_by_formula(totals: NDArray[np.int64], size: int, rng: np.random.Generator) -> Booleans:
-    """Whether the formula is the local sensitivity itself, as the document writes; nothing here is random."""
+    """Whether the formula equals the local sensitivity, as the document states. Deterministic."""
     formula, truth = ratio_formula(totals), local_sensitivity_of_ratio(totals)
     return np.full(size, formula == truth or abs(formula - truth) <= ROUNDING)

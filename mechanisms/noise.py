@@ -1,4 +1,4 @@
-"""Noise that several specimens add. Scales and rates are as the documents write them."""
+"""Noise shared by several specimens, parametrised as in the documents."""
 
 from typing import Any
 

@@ -58,8 +58,8 @@ def value_with_laplace(answers: NDArray[Any], size: int, rng: np.random.Generato
 @truth(each(lambda answers, epsilon: noisy_max_value(answers, Exponential(2 / epsilon))))
 @specimen(34, "Ding et al. 2018", "ε", f"{WHERE}; value, exponential noise", holds=False)
 def value_with_exponential(answers: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
-    """Return the largest answer after exponential noise itself (Algorithm 8; "ReportNoisyMax4").
+    """Return the largest answer with exponential noise instead of its index (Algorithm 8; "ReportNoisyMax4").
 
-    It is never below the largest answer: outputs that are give a smaller data set away with certainty.
+    It is never below the largest answer, so an output below the largest answer on one data set can only come from the other.
     """
     return _value(answers + rng.exponential(2 / epsilon, (size, len(answers))))

@@ -68,8 +68,8 @@ def ptr_as_printed(
 ) -> Reals:
     """``ptr_avg``: release f(x) + Lap(b/ε) if k + Lap(1/ε) ≥ ln(2/δ)/(2ε).
 
-    Two faults: at k = 0 the test is passed by accident with probability ½√(δ/2), far above δ; and ε is spent twice, on
-    the test and on the release.
+    Two faults: at k = 0 the test passes by accident with probability ½√(δ/2), far above δ; and ε is spent twice, on the test
+    and on the release.
     """
     k = steps_as_printed(len(records), u, b)
     passed = rng.laplace(k, 1 / epsilon, size) >= math.log(2 / delta) / (2 * epsilon)

@@ -1,4 +1,4 @@
-"""What the documents claim beside privacy: deterministic queries, and events with a claimed probability."""
+"""What the documents claim besides privacy: properties of deterministic queries, and probabilities of events."""
 
 import math
 
@@ -31,7 +31,7 @@ def maximum(records: Integers, *, low: int) -> int:
 
 
 def _at(y: int, low: int) -> Integers:
-    # The loss functions take all of Y; its first element matters to the strict loss only.
+    # The loss functions take all of Y, of which only the strict loss uses the first element.
     return np.array([low, y])
 
 

@@ -1,4 +1,4 @@
-"""RAPPOR on a Bloom filter (Erlingsson, Pihur & Korolova 2014): a word is hashed to a few bits, and the bits are noisy."""
+"""RAPPOR on a Bloom filter (Erlingsson, Pihur & Korolova 2014): a word is hashed to a few bits, which are then randomised."""
 
 import math
 from typing import Any
@@ -54,18 +54,18 @@ def bloom_filter(value: Any, bits: int, hashes: int) -> Bits:
 
 
 def _noisy(value: Any, bits: int, hashes: int, one: tuple[float, float]) -> Product:
-    """Return the output's distribution; ``one`` holds the chances of a 1 for bits that are not set, and that are."""
+    """Return the output distribution; ``one`` holds the probabilities of a 1 for bits that are clear and for bits that are set."""
     coins = [bernoulli(math.log(p), math.log1p(-p)) for p in one]
     return Product(tuple(coins[int(bit)] for bit in bloom_filter(value, bits, hashes)))
 
 
 def _permanent(f: float) -> tuple[float, float]:
-    """Return the chances of a 1 after the permanent response, for bits that are not set, and that are."""
+    """Return the probabilities of a 1 after the permanent response, for bits that are clear and for bits that are set."""
     return f / 2, 1 - f / 2
 
 
 def _instantaneous(f: float, p: float, q: float) -> tuple[float, float]:
-    """Return p* and q*, the chances of a 1 after both responses (Erlingsson et al. 2014, Lemma 1)."""
+    """Return p* and q*, the probabilities of a 1 after both responses (Erlingsson et al. 2014, Lemma 1)."""
     off, on = _permanent(f)
     return off * q + (1 - off) * p, on * q + (1 - on) * p
 

@@ -1,9 +1,9 @@
-"""Objects that release one data set after another: each sound one, and a faulty twin, in which the first data set shows later.
+"""Objects that release several data sets in turn, each sound one with a faulty twin through which the first data set leaks later.
 
-A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one of each person. The question
-"own" asks for a release on it, which costs the whole ε. A list is a data set of other people. Its release costs nothing, and must
-say nothing about the first data set beyond what was released of it. Faults are of kinds that issue trackers show: caches keyed by
-too little, fits that go on from what was fitted before, copies with a memory of their own, and texts of fitted objects.
+A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one per person. The question
+"own" asks for a release of it, which costs the whole ε. A list is a data set of other people. Releasing it costs nothing, and
+must reveal nothing about the first data set beyond its own release. The faults are of kinds seen in issue trackers: caches with
+too coarse a key, warm starts from unreleased state, copies with separate ledgers, and text representations of fitted objects.
 """
 
 import copy
@@ -13,22 +13,22 @@ import numpy as np
 
 from mechanisms.sessions import Data, Ledger, Rng
 
-# The largest value of a person.
+# The largest value that a person can have.
 MOST = 10.0
 
 
 class Reused:
-    """Releases noisy sums of data sets, of which each is private for itself."""
+    """Releases noisy sums of data sets, each of which is private by itself."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         self.own, self.rng, self.epsilon, self.ledger = np.asarray(dataset, float), rng, epsilon, Ledger(epsilon)
 
     def noisy(self, total: float) -> float:
-        """Return a number that one person changes by MOST, with noise."""
+        """Add noise to a number that one person changes by at most MOST."""
         return total + float(self.rng.laplace(0.0, MOST / self.epsilon))
 
     def release(self, data: Data) -> Any:
-        """Return a release on a data set."""
+        """Return a release of a data set."""
         return self.noisy(float(data.sum()))
 
     def __call__(self, question: Any) -> Any:
@@ -39,14 +39,14 @@ class Reused:
 
 
 class Cached(Reused):
-    """Keeps sums by the data that they are of."""
+    """Caches sums, keyed by their data."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon)
         self.sums: dict[Any, float] = {}
 
     def key(self, data: Data) -> Any:
-        """Return the key of a data set."""
+        """Return the cache key of a data set."""
         return data.tobytes()
 
     def release(self, data: Data) -> float:
@@ -54,14 +54,14 @@ class Cached(Reused):
 
 
 class CachedByLength(Cached):
-    """The same, but the key is the number of records: another data set of that size is released with the sum of the first."""
+    """As Cached, but keyed by the number of records: another data set of that size is released with the first one's sum."""
 
     def key(self, data: Data) -> Any:
         return len(data)
 
 
 class WarmStarted(Reused):
-    """Fits a level: half of the last one, as it was released, and the sum of a data set."""
+    """Fits a level: half of the previous level as it was released, plus the sum of a data set."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon)
@@ -79,16 +79,16 @@ class WarmStarted(Reused):
 
 
 class WarmStartedExactly(WarmStarted):
-    """The same, but the next fit starts from the level before noise (as an attribute ``coef_`` under ``warm_start=True``)."""
+    """As WarmStarted, but starts from the level before noise, like an attribute ``coef_`` under ``warm_start=True``."""
 
     def fitted(self, exact: float, noisy: float) -> float:
         return exact
 
 
 class Imputing(Reused):
-    """Fills a data set without records with the sum that the column of this name had first: as released, and from 0 to MOST.
+    """Imputes a data set without records by the first sum of its column, as it was released and clamped to 0 … MOST.
 
-    Without these ends it would break its claim: noise of an empty list may be far from all that a person has.
+    Without clamping it would break its claim, since the noise of an empty list may exceed any person's contribution.
     """
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
@@ -96,7 +96,7 @@ class Imputing(Reused):
         self.columns: dict[str, float] = {}
 
     def remember(self, exact: float, noisy: float) -> None:
-        """Keep a number for the column."""
+        """Keep a value for the column."""
         self.columns.setdefault("value", min(max(noisy, 0.0), MOST))
 
     def release(self, data: Data) -> float:
@@ -107,26 +107,26 @@ class Imputing(Reused):
 
 
 class ImputingExactly(Imputing):
-    """The same, but it keeps the sum itself, by the name of the column and not by the data."""
+    """As Imputing, but keeps the exact sum, keyed by the column's name and not by its data."""
 
     def remember(self, exact: float, noisy: float) -> None:
         self.columns.setdefault("value", exact)
 
 
 class Scaler:
-    """Counts what it was fitted on, for a release of the average."""
+    """Accumulates the data sets that it was fitted on, for a release of their average."""
 
     def __init__(self) -> None:
         self.total = 0.0
 
     def fit(self, data: Data) -> float:
-        """Add a data set, and return the sum of all that were added."""
+        """Add a data set, and return the sum over all that were added."""
         self.total += float(data.sum())
         return self.total
 
 
 class Scaled(Reused):
-    """Fits a new scaler for each data set."""
+    """Fits a new scaler to each data set."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon)
@@ -141,21 +141,21 @@ class Scaled(Reused):
 
 
 class ScaledTogether(Scaled):
-    """The same, but all fits share one scaler, as a running total in an attribute of a class."""
+    """As Scaled, but all fits share one scaler, like a running total in a class attribute."""
 
     def unfitted(self) -> Scaler:
         return self.scaler
 
 
 class Copied(Reused):
-    """Says "copy" after it copied itself; from then on the copy answers, and both have one ledger."""
+    """Answers "copy" by copying itself; from then on the copy answers, and both share one ledger."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon)
         self.saved = self.copied()
 
     def copied(self) -> Ledger:
-        """Return the ledger of a copy."""
+        """Return the ledger for a copy."""
         return self.ledger
 
     def __call__(self, question: Any) -> Any:
@@ -166,14 +166,14 @@ class Copied(Reused):
 
 
 class CopiedWithItsLedger(Copied):
-    """The same, but the ledger is copied too, as by pickle: what was spent since the copy was made is forgotten."""
+    """As Copied, but the ledger is copied as well, as pickle does, so that budget spent since the copy is forgotten."""
 
     def copied(self) -> Ledger:
         return copy.deepcopy(self.ledger)
 
 
 class Shown(Reused):
-    """Answers "repr" with its text, which shows the last release."""
+    """Answers "repr" with its text representation, which contains the last release."""
 
     shows: ClassVar[str] = "released"
 
@@ -194,6 +194,6 @@ class Shown(Reused):
 
 
 class ShownWithItsSize(Shown):
-    """The same, but the text shows how many records were fitted."""
+    """As Shown, but the text contains the number of fitted records."""
 
     shows = "records"

@@ -1,4 +1,4 @@
-"""Document 001, "Local Sensitivity": a mean by sample-and-aggregate (Definition 20), answers clipped to [low, high]."""
+"""Document 001, "Local Sensitivity": a mean by sample-and-aggregate (Definition 20), with answers clipped to [low, high]."""
 
 import math
 
@@ -23,7 +23,7 @@ def center_as_printed(records: Reals, k: int, low: float, high: float) -> float:
 
 
 def center_corrected(records: Reals, k: int, low: float, high: float) -> float:
-    """Return the mean of the clipped means of k chunks, of which each record belongs to one by its value."""
+    """Return the mean of the clipped means of k chunks; the chunk of a record depends only on its value."""
     chunks = chunk_of(records, k)
     counts = np.bincount(chunks, minlength=k)
     sums = np.bincount(chunks, weights=records, minlength=k)
@@ -42,16 +42,16 @@ def _exact(center: float, k: int, low: float, high: float, epsilon: float) -> De
 def saa_as_printed(
     records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
 ) -> Reals:
-    """``saa_avg_age``: contiguous chunks of ⌈n/k⌉ records, noise (high − low)/(kε) for the k that was asked for.
+    """``saa_avg_age``: contiguous chunks of ⌈n/k⌉ records, and noise (high − low)/(kε) for the requested k.
 
-    Two faults: a record more shifts all later ones into other chunks; and there may be fewer than k chunks, each of
-    which then weighs more. With no records the document's code raises an error; that output is written NaN.
+    Two faults: one added record shifts all later ones into other chunks; and there may be fewer than k chunks, each of which
+    then has more weight. Without records the document's code raises an error; that output is written NaN.
     """
     return rng.laplace(center_as_printed(records, k, low, high), (high - low) / (k * epsilon), size)
 
 
 def chunk_of(records: Reals, k: int) -> NDArray[np.int64]:
-    """Return the chunk of each record, decided by its value alone (SplitMix64 of its bits, modulo k)."""
+    """Return the chunk of each record, determined by its value alone (SplitMix64 of its bits, modulo k)."""
     bits = np.asarray(records, np.float64).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -65,8 +65,8 @@ def chunk_of(records: Reals, k: int) -> NDArray[np.int64]:
 def saa_corrected(
     records: Reals, size: int, rng: np.random.Generator, *, k: int, low: float, high: float, epsilon: float
 ) -> Reals:
-    """Sample and aggregate over k chunks that always exist; the chunk of a record does not depend on other records.
+    """Sample and aggregate over exactly k chunks; the chunk of a record does not depend on other records.
 
-    One record then changes one answer of k, by at most high − low. A chunk of no records answers the middle of the range.
+    One record then changes one answer of k, by at most high − low. An empty chunk answers the middle of the range.
     """
     return rng.laplace(center_corrected(records, k, low, high), (high - low) / (k * epsilon), size)

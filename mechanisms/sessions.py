@@ -1,8 +1,8 @@
-"""Sessions that answer many questions under one budget: each sound one, and a faulty twin, which is the same with a bug.
+"""Sessions that answer many questions under one budget, each sound one with a twin that has a bug.
 
-A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one of each person, and is called
-with a question. It promises ε = ``budget`` on all that it ever answers. Where no source is given, the bug is invented after
-those that issue trackers show.
+A session is made by f(dataset, rng, …), where the data set is an array of numbers from 0 to 10, one per person, and is called
+with a question. It promises ε = ``budget`` for all its answers together. Bugs without a cited source are invented after those
+in issue trackers.
 """
 
 import math
@@ -16,45 +16,45 @@ Rng = np.random.Generator
 
 
 class OutOfBudgetError(Exception):
-    """A question costs more than what is left."""
+    """A question costs more than the remaining budget."""
 
 
 def size_of(group: str, data: Data) -> int:
-    """Return how many records a group has: of all records, of those above 5, or of the others. One person changes it by 1."""
+    """Return the size of a group: all records, those above 5 (large), or the others (small). One person changes it by 1."""
     named = {"all": data >= 0, "large": data > 5, "small": data <= 5}
     return int(np.count_nonzero(named[group]))
 
 
 def laplace_count(group: str, data: Data, rng: Rng, epsilon: float) -> float:
-    """Return a noisy size, which is ε-private."""
+    """Return an ε-DP noisy group size."""
     return size_of(group, data) + float(rng.laplace(0.0, 1 / epsilon))
 
 
 class Ledger:
-    """What may be spent, and what was. A cost that does not fit is refused before anything is answered."""
+    """The budget and what was spent of it. A cost that exceeds the rest is refused before anything is answered."""
 
     def __init__(self, budget: float) -> None:
         self.budget, self.spent = budget, 0.0
 
     def charge(self, cost: float) -> None:
-        """Spend, or raise OutOfBudgetError and spend nothing."""
+        """Spend the cost, or raise OutOfBudgetError and spend nothing."""
         if self.spent + cost > self.budget * (1 + 1e-9):
             raise OutOfBudgetError("the budget is spent")
         self.spent += cost
 
 
 class Charged:
-    """Answers sizes of groups; each answer is charged before it is made."""
+    """Answers group sizes; each answer is charged before it is computed."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         self.dataset, self.rng, self.epsilon, self.ledger = dataset, rng, epsilon, Ledger(budget)
 
     def cost(self, group: str) -> float:
-        """Return what a question costs."""
+        """Return the cost of a question."""
         return self.epsilon
 
     def answer(self, group: str) -> float:
-        """Return a new noisy size."""
+        """Return a noisy size with fresh noise."""
         return laplace_count(group, self.dataset, self.rng, self.epsilon)
 
     def __call__(self, group: str) -> Any:
@@ -63,7 +63,7 @@ class Charged:
 
 
 class ChargedTooLate(Charged):
-    """The same, but it answers as long as something is left: the last answer may cost more than that."""
+    """As Charged, but answers while any budget is left: the last answer may cost more than the rest."""
 
     def __call__(self, group: str) -> float:
         if self.ledger.spent >= self.ledger.budget:
@@ -73,7 +73,7 @@ class ChargedTooLate(Charged):
 
 
 class Refunding(Charged):
-    """The same, but a refusal gives the cost back, although it was never charged."""
+    """As Charged, but a refusal refunds the cost, although it was never charged."""
 
     def __call__(self, group: str) -> Any:
         try:
@@ -84,7 +84,7 @@ class Refunding(Charged):
 
 
 class CountingRefusals(Charged):
-    """The same, but a refusal says how many rows the question would have touched."""
+    """As Charged, but a refusal reveals how many rows the question would have touched."""
 
     def __call__(self, group: str) -> Any:
         try:
@@ -94,7 +94,7 @@ class CountingRefusals(Charged):
 
 
 class Correlated(Charged):
-    """The same, but the noise is drawn once and added to every answer: differences of answers are exact."""
+    """As Charged, but one draw of noise is added to every answer, so differences between answers are exact."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
@@ -105,18 +105,18 @@ class Correlated(Charged):
 
 
 class Remembering(Charged):
-    """Answers a question that was answered before as before, and for nothing. Words are compared without their case."""
+    """Repeats the answer to a repeated question free of charge. Questions are compared case-insensitively."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
         self.known, self.paid = dict[str, float](), set[str]()
 
     def place(self, group: str) -> str:
-        """Return the key of an answer."""
+        """Return the key under which an answer is cached."""
         return group.lower()
 
     def keep(self, place: str, answer: float) -> None:
-        """Keep an answer."""
+        """Cache an answer."""
         self.known[place] = answer
 
     def __call__(self, group: str) -> float:
@@ -130,28 +130,28 @@ class Remembering(Charged):
 
 
 class RememberingWords(Remembering):
-    """The same, but answers are kept by the question as it is written, and what was paid for by what it means."""
+    """As Remembering, but answers are cached by the literal question, while payment is tracked case-insensitively."""
 
     def place(self, group: str) -> str:
         return group
 
 
 class RememberingTheLast(Remembering):
-    """The same, but it keeps the last answer only, and all that was paid for: an earlier question is answered anew, for nothing."""
+    """As Remembering, but caches only the last answer: an earlier question that was paid for gets a fresh answer for free."""
 
     def keep(self, place: str, answer: float) -> None:
         self.known = {place: answer}
 
 
 class Accounted(Charged):
-    """A count at each "step", and the spent ε by "epsilon"; steps end when their history fills the budget."""
+    """Answers each "step" with a count, and "epsilon" with the spent ε; steps end when their history exhausts the budget."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
         self.history: list[float] = []
 
     def get_epsilon(self) -> float:
-        """Return what the history has cost."""
+        """Return the cost of the history."""
         return sum(self.history)
 
     def __call__(self, question: str) -> float:
@@ -164,21 +164,21 @@ class Accounted(Charged):
 
 
 class AccountedByPop(Accounted):
-    """The same, but asking for ε takes the last entry out of the history (opacus issue 535: ``self.history.pop()``)."""
+    """As Accounted, but asking for ε removes the last history entry (opacus issue 535: ``self.history.pop()``)."""
 
     def get_epsilon(self) -> float:
         return sum(self.history) - self.history[-1] + self.history.pop() if self.history else 0.0
 
 
 class InParallel(Charged):
-    """Charges questions on groups without a common record once: "small" and "large" cost as much as one of them."""
+    """Uses parallel composition for disjoint groups: "small" and "large" together cost as much as one of them."""
 
     def __init__(self, dataset: Data, rng: Rng, *, epsilon: float, budget: float) -> None:
         super().__init__(dataset, rng, epsilon=epsilon, budget=budget)
         self.spent_on = dict.fromkeys(("all", "small", "large"), 0.0)
 
     def together(self, spent_on: dict[str, float]) -> float:
-        """Return the cost of all questions, by what each group cost."""
+        """Return the cost of all questions from the cost per group."""
         return max(spent_on["small"], spent_on["large"]) + spent_on["all"]
 
     def cost(self, group: str) -> float:
@@ -191,9 +191,9 @@ class InParallel(Charged):
 
 
 class InParallelByName(InParallel):
-    """The same, but groups of different names are charged once, although "all" has records of both others.
+    """As InParallel, but treats any two names as disjoint groups, although "all" overlaps both others.
 
-    So the order and the mixture of questions decide what they cost, as in PySyft's issue 6917.
+    The cost of questions then depends on their order and mixture, as in PySyft's issue 6917.
     """
 
     def together(self, spent_on: dict[str, float]) -> float:
@@ -201,7 +201,7 @@ class InParallelByName(InParallel):
 
 
 class RefusingByNoise(Charged):
-    """Refuses a group whose noisy size is below 2."""
+    """Refuses groups whose noisy size is below 2."""
 
     def is_small(self, group: str, noisy: float) -> bool:
         """Return whether a group is refused."""
@@ -213,14 +213,14 @@ class RefusingByNoise(Charged):
 
 
 class RefusingSmallGroups(RefusingByNoise):
-    """The same, but it looks at the size itself: the refusal tells it."""
+    """As RefusingByNoise, but compares the exact size, which the refusal then reveals."""
 
     def is_small(self, group: str, noisy: float) -> bool:
         return size_of(group, self.dataset) < 2
 
 
 class Metered(Charged):
-    """Says after each answer what was spent."""
+    """Reports the spent budget after each answer."""
 
     @property
     def spent(self) -> float:
@@ -229,20 +229,20 @@ class Metered(Charged):
 
 
 class MeteredByRows(Metered):
-    """The same, but a group without records costs nothing (PySyft's issue 6916 asks for budgets by data subject)."""
+    """As Metered, but an empty group costs nothing (PySyft's issue 6916 asks for budgets per data subject)."""
 
     def cost(self, group: str) -> float:
         return self.epsilon if size_of(group, self.dataset) else 0.0
 
 
 class Priced:
-    """Answers {"epsilon": ε} with a count at that ε, and charges it."""
+    """Answers {"epsilon": ε} with a count at that ε, and charges ε."""
 
     def __init__(self, dataset: Data, rng: Rng, *, budget: float) -> None:
         self.dataset, self.rng, self.ledger = dataset, rng, Ledger(budget)
 
     def check(self, epsilon: float) -> None:
-        """Raise ValueError if ε is not above 0."""
+        """Raise ValueError unless ε is above 0."""
         if not epsilon > 0:
             raise ValueError("epsilon must be above 0")
 
@@ -258,14 +258,14 @@ class Priced:
 
 
 class PricedInUnits(Priced):
-    """The same, but whole units only are charged: less than one costs nothing."""
+    """As Priced, but charges whole units only, so less than one unit is free."""
 
     def charge(self, epsilon: float) -> None:
         super().charge(int(epsilon))
 
 
 class PricedUnchecked(Priced):
-    """The same, but ε is charged before it is looked at: a negative ε is refused, and makes room in the budget."""
+    """As Priced, but charges ε before checking it: a negative ε is refused, and yet frees budget."""
 
     def check(self, epsilon: float) -> None:
         if epsilon <= 0:
@@ -274,7 +274,7 @@ class PricedUnchecked(Priced):
 
 
 class Splitting:
-    """Splits the budget: "split" gives half of what is left to a child; "parent" and "child" spend all they have on a count."""
+    """Splits the budget: "split" gives half of the rest to a child; "parent" and "child" spend all their budget on a count."""
 
     kept = 0.5
 
@@ -293,16 +293,16 @@ class Splitting:
 
 
 class SplittingUnshared(Splitting):
-    """The same, but the parent keeps all that it had."""
+    """As Splitting, but the parent keeps its whole budget."""
 
     kept = 1.0
 
 
 class SparseVectorSession:
-    """A sparse vector of unknown length: is a group's size above a threshold (1) or not (0)? It ends at the first answer 1.
+    """A sparse vector of unbounded length: is a group's size above a threshold (1) or not (0)? It ends at the first answer 1.
 
-    The threshold has noise of scale 2/ε, each size of scale 4/ε (Lyu, Su & Li 2017, Algorithm 1 with cutoff 1): ε in all,
-    however many questions are answered below.
+    The threshold has noise of scale 2/ε and each size noise of scale 4/ε (Lyu, Su & Li 2017, Algorithm 1 with cutoff 1): ε in
+    total, however many questions are answered below.
     """
 
     scale = 4.0
@@ -324,7 +324,7 @@ class SparseVectorSession:
 
 
 class SparseVectorWithoutEnd(SparseVectorSession):
-    """The same, but it goes on after an answer above, and has half of the noise (Lyu, Su & Li 2017, Algorithm 6)."""
+    """As SparseVectorSession, but continues after an answer above, with half the noise (Lyu, Su & Li 2017, Algorithm 6)."""
 
     scale = 2.0
 
@@ -333,7 +333,7 @@ class SparseVectorWithoutEnd(SparseVectorSession):
 
 
 class SparseVectorWithValue(SparseVectorSession):
-    """The same, but the answer above is the noisy size itself, which has half of the noise (Lyu, Su & Li 2017, Algorithm 3)."""
+    """As SparseVectorSession, but the answer above is the noisy size, with half the noise (Lyu, Su & Li 2017, Algorithm 3)."""
 
     scale = 2.0
 
@@ -343,7 +343,7 @@ class SparseVectorWithValue(SparseVectorSession):
 
 
 class Odometer:
-    """Answers {"epsilon": ε} without end, and says what was spent: at any time, the loss so far is at most that."""
+    """Answers {"epsilon": ε} without limit and reports the spent ε, which bounds the loss at any time."""
 
     def __init__(self, dataset: Data, rng: Rng) -> None:
         self.dataset, self.rng, self.costs = dataset, rng, list[float]()
@@ -362,7 +362,7 @@ class Odometer:
 
 
 class OdometerOfTheLargest(Odometer):
-    """The same, but it says the largest cost, as if all questions were on groups without a common record."""
+    """As Odometer, but reports the largest cost, as if all groups were disjoint."""
 
     @property
     def spent(self) -> float:
@@ -371,7 +371,7 @@ class OdometerOfTheLargest(Odometer):
 
 
 class OdometerBySquares(Odometer):
-    """The same, but it adds up squares, as noise of several questions adds up and loss does not."""
+    """As Odometer, but adds costs in quadrature, as independent noise adds up and privacy loss does not."""
 
     @property
     def spent(self) -> float:

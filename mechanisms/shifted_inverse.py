@@ -1,7 +1,7 @@
 """Document 003, "Beyond Local Sensitivity via Down Sensitivity": the shifted inverse sensitivity mechanism.
 
-f maps data sets of integer records to Y = {low, …, high}. The loss ℓ(x, y) is the least number of records to remove from x so
-that f ≤ y (Equation 4), ℓ̄(x, y) that f < y (Equation A; infinite where that cannot be).
+f maps data sets of integer records to Y = {low, …, high}. The loss ℓ(x, y) is the smallest number of records to remove from x
+so that f ≤ y (Equation 4), and ℓ̄(x, y) so that f < y (Equation A; infinite if impossible).
 """
 
 import math
@@ -121,7 +121,7 @@ def shifted_inverse_sum(
     beta: float,
     shifted: str = "absolute",
 ) -> Integers:
-    """Run the mechanism for the sum, which is not monotone: a record of −n can take the loss from n to 0."""
+    """Run the mechanism for the sum, which is not monotone: one record of −n can change the loss from n to 0."""
     chance = chances(records, loss_of_sum, low=low, high=high, epsilon=epsilon, beta=beta, shifted=shifted)
     return _draw(chance, low, size, rng)
 

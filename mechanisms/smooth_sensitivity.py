@@ -15,9 +15,9 @@ Reals = NDArray[np.float64]
 
 
 def smoothed_as_printed(n: int, u: float, beta: float) -> float:
-    """Return max over k < 200 of e^(−βk) |u/(n − k + 1)|; k = n + 1, which divides by zero, is left out.
+    """Return max over k < 200 of e^(−βk) |u/(n − k + 1)| without k = n + 1, which would divide by zero.
 
-    Beyond n + 1 the printed formula goes on with the absolute value of negative sizes.
+    Beyond n + 1 the printed formula takes absolute values of negative sizes.
     """
     k = np.arange(200)
     k = k[k != n + 1]
@@ -57,10 +57,10 @@ def _exact(release: tuple[float, float]) -> Density | MassFunction:
 def smooth_as_printed(
     records: Reals, size: int, rng: np.random.Generator, *, u: float, epsilon: float, delta: float
 ) -> Reals:
-    """Return f(x) + Lap(2S/ε) with S over k < 200. With no records the mean is NaN, as pandas has it.
+    """Return f(x) + Lap(2S/ε) with S over k < 200. Without records the mean is NaN, as in pandas.
 
-    Two faults: NaN tells that there are no records; and where β is small S falls by half from n = 199 to n = 200, since the
-    data sets that matter are more than 199 steps away.
+    Two faults: NaN reveals that there are no records; and for small β, S halves between n = 199 and n = 200, since the data
+    sets that matter are more than 199 steps away.
     """
     return rng.laplace(*_as_printed(records, u, epsilon, delta), size)
 

@@ -1,7 +1,7 @@
 """The snapping mechanism (Mironov 2012, "On significance of the least significant bits for differential privacy").
 
-Textbook Laplace noise in floating point gives its data set away in the low bits of the sum. Snapping rounds the sum to a coarse
-grid, after which no bits are left that could tell.
+Textbook Laplace noise in floating point reveals its data set through the low bits of the sum. Snapping rounds the sum to a
+coarse grid, which removes these bits.
 """
 
 import math
@@ -24,14 +24,16 @@ def snapping_epsilon(scale: float, bound: float) -> float:
 
 
 def full_uniform(rng: np.random.Generator, size: int) -> Reals:
-    """Draw from (0, 1) such that every double has a chance of the width that rounds to it: small ones keep all their bits."""
+    """Draw from (0, 1) with each double as likely as the interval that rounds to it, so that small numbers have all their bits."""
     drawn: Reals = np.ldexp(1 + rng.integers(2**52, size=size) * 2.0**-52, -rng.geometric(0.5, size))
     return drawn
 
 
 @specimen(47, "Mironov 2012", "ε of Theorem 1", "a value moved by at most 1; in floating point", holds=True)
 def snapping(totals: Reals, size: int, rng: np.random.Generator, *, scale: float, bound: float) -> Reals:
-    """Return one total, cut to ±B, with noise ±λ ln U, rounded to the multiples of the power of 2 next above λ, and cut again."""
+    """Clamp one total to ±B, add noise ±λ ln U, round to a multiple of the smallest power of 2 that is at least λ, and clamp
+    again.
+    """
     (total,) = totals
     grid = 2.0 ** math.ceil(math.log2(scale))
     sign = rng.choice(np.array([-1.0, 1.0]), size)

@@ -1,7 +1,8 @@
-"""The sparse vector technique in the six variants of Lyu, Su & Li 2017, two of which are private, and two that combine them.
+"""The sparse vector technique in the six variants of Lyu, Su & Li 2017, two of which are private, and two mechanisms built on
+them.
 
-Each asks of every query whether its noisy answer reaches a noisy threshold, and stops after ``cutoff`` answers above.
-One person moves each answer by at most 1. Answers are 1 (above), 0 (below) and −1 (not answered: it had stopped).
+Each compares the noisy answer of every query with a noisy threshold, and stops after ``cutoff`` answers above. One person
+changes each answer by at most 1. Answers are 1 (above), 0 (below) and −1 (not answered, after the stop).
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ WHERE = "answers, each moved by up to 1"
 
 
 def _stopped(above: NDArray[np.bool_], cutoff: int) -> NDArray[np.bool_]:
-    """Return which queries came after ``cutoff`` answers above."""
+    """Return which queries follow the ``cutoff``-th answer above."""
     before: NDArray[np.int64] = np.cumsum(above, axis=1) - above
     return before >= cutoff
 
@@ -39,7 +40,7 @@ def _limits(threshold: float, scale: float, size: int, rng: np.random.Generator)
 
 
 def _exact(scales: Callable[[float, int], tuple[float, float]], fresh: bool = False) -> Callable[[F], F]:
-    """Return the truth of a variant from ``scales(epsilon, cutoff)``, those of the threshold and of the queries."""
+    """Return the exact distributions of a variant, given ``scales(epsilon, cutoff)`` of the threshold and of the queries."""
 
     def masses(answers: Sequence[float], epsilon: float, threshold: float, cutoff: int | None = None) -> MassFunction:
         first, second = scales(epsilon, cutoff or 0)
@@ -71,7 +72,7 @@ def svt_2(
     above = np.zeros(noisy.shape, np.bool_)
     so_far, rows = np.zeros(size, np.int64), np.arange(size)
     for query in range(len(answers)):
-        # What is asked after the last limit is used up was not answered.
+        # Queries after the last threshold are not answered.
         above[:, query] = noisy[:, query] >= limits[rows, np.minimum(so_far, cutoff - 1)]
         so_far += above[:, query]
     return _codes(above, cutoff)
@@ -81,11 +82,11 @@ def svt_2(
 def svt_3(
     answers: Answers, size: int, rng: np.random.Generator, *, epsilon: float, threshold: float, cutoff: int
 ) -> Reals:
-    """Run Algorithm 3 (Roth 2011): noisy answers above the threshold are returned themselves; query noise c/ε₂.
+    """Run Algorithm 3 (Roth 2011), which releases noisy answers above the threshold; query noise c/ε₂.
 
-    NaN stands where no number is returned; whether the query was below or not answered, the numbers before tell.
-    A number far below gives away that the threshold is lower still, so that it protects nothing any more: the queries
-    before it lose up to ε₂/c each, without bound in their number.
+    NaN stands for an answer without a number; whether it was below or not answered follows from the numbers before it. A number
+    far below reveals that the threshold is lower still, which then protects nothing: each earlier query loses up to ε₂/c,
+    without a bound on their number.
     """
     noisy = rng.laplace(answers, 2 * cutoff / epsilon, (size, len(answers)))
     above = noisy >= _limits(threshold, 2 / epsilon, size, rng)
@@ -108,7 +109,7 @@ def svt_4(
 @_exact(lambda epsilon, cutoff: (2 / epsilon, 0.0))
 @specimen(43, PAPER, "ε", f"{WHERE}; Algorithm 5", holds=False)
 def svt_5(answers: Answers, size: int, rng: np.random.Generator, *, epsilon: float, threshold: float) -> Codes:
-    """Run Algorithm 5 (Stoddard et al. 2014): no noise on queries, no cutoff. Equal answers are answered alike."""
+    """Run Algorithm 5 (Stoddard et al. 2014): no noise on queries, no cutoff. Equal answers get equal outputs."""
     above = np.asarray(answers) >= _limits(threshold, 2 / epsilon, size, rng)
     return above.astype(np.int8)
 
@@ -125,9 +126,9 @@ def svt_6(answers: Answers, size: int, rng: np.random.Generator, *, epsilon: flo
 def numerical_svt(
     answers: Answers, size: int, rng: np.random.Generator, *, epsilon: float, threshold: float, cutoff: int
 ) -> Reals:
-    """Return, for queries above the threshold, their answers with noise of their own ("NumSVT").
+    """Return the answers of queries above the threshold with fresh noise ("NumSVT").
 
-    Scales are 3/ε for the threshold, 6c/ε for the comparison and 3c/ε for the numbers. NaN stands where there is none.
+    Scales are 3/ε for the threshold, 6c/ε for the comparison and 3c/ε for the numbers. NaN stands for a missing number.
     """
     limits = _limits(threshold, 3 / epsilon, size, rng)
     above = rng.laplace(answers, 6 * cutoff / epsilon, (size, len(answers))) >= limits

@@ -1,4 +1,4 @@
-"""The table of specimens and what the reports in a folder found of each."""
+"""The table of specimens with the verdicts of the reports in a folder."""
 
 import math
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from mechanisms.specimens import Statement
 
 
 def specimen_table(specimens: Sequence[tuple[str, Statement]], folder: Path) -> str:
-    """Return a Markdown table: for each statement of a specimen, the audits that put it to the test.
+    """Return a Markdown table with the audits that test each statement about a specimen.
 
-    An audit belongs to a statement when it is of the same mechanism and expects what the statement says. If several reports
-    audit one claim, the report with the most outputs counts. Raises InvalidInputError for a report that cannot be read.
+    An audit belongs to a statement if it audits the same mechanism and expects what the statement says. If several reports
+    audit one claim, the report with the most outputs counts. Raises InvalidInputError if a report cannot be read.
     """
     audits = [
         (file.parent.name, audit)

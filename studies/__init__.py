@@ -1,1 +1,1 @@
-"""What the documents leave open, computed: a folder for each study, with its numbers, its figures and its report."""
+"""Computed answers to questions that the documents leave open: one folder per study, with its numbers, figures and report."""

@@ -1,4 +1,4 @@
-"""Run every study, or those named: ``python -m studies [NAME ...]``; results go to reports/studies/."""
+"""Run every study, or the ones named: ``python -m studies [NAME ...]``. Results go to reports/studies/."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""How figures look: one style, colours that everybody can tell apart, the same bytes for the same numbers."""
+"""The look of figures: one style, colours that everybody can distinguish, the same bytes for the same numbers."""
 
 import io
 from typing import Any
@@ -40,7 +40,7 @@ def panels(rows: int, columns: int, width: float, height: float, **options: Any)
 
 
 def shades(count: int) -> list[Any]:
-    """Return colours from dark to light for things in order."""
+    """Return colours from dark to light, for ordered categories."""
     ramp = mpl.colormaps["viridis"]
     return [ramp(0.9 * i / max(1, count - 1)) for i in range(count)]
 

@@ -1,7 +1,7 @@
-"""What a study is: ``numbers`` computes, ``figures`` draws, report.md.jinja is the text; nothing is typed twice.
+"""The parts of a study: ``numbers`` computes, ``figures`` draws, and report.md.jinja is the text; nothing is typed twice.
 
 The report is made from numbers.json alone: ``report`` computes the values and tables that the template names, so that
-a sentence and its number cannot part.
+no sentence can contradict its number.
 """
 
 import importlib
@@ -19,12 +19,12 @@ from studies.words import num
 STUDIES = ("larger_groups", "private_ratios", "mean", "shifted_inverse", "detection")
 REPORTS = Path(__file__).parent.parent / "reports" / "studies"
 
-# Beyond this many digits numbers are not the same on every machine.
+# Beyond this many digits, numbers differ between machines.
 DIGITS = 10
 
 
 def write(name: str) -> None:
-    """Compute a study anew and write its numbers, figures and report."""
+    """Recompute a study, and write its numbers, figures and report."""
     folder = REPORTS / name
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "numbers.json", to_json(tidy(importlib.import_module(f"studies.{name}.numbers").measure())))
@@ -32,8 +32,8 @@ def write(name: str) -> None:
 
 
 def publish(name: str) -> None:
-    """Draw the figures and write the report from the numbers that are there."""
-    # Drawing takes half a second to import.
+    """Draw the figures and write the report from the stored numbers."""
+    # matplotlib takes half a second to import.
     from studies.drawing import to_svg
 
     numbers, folder = read(name), REPORTS / name
@@ -43,7 +43,7 @@ def publish(name: str) -> None:
 
 
 def read(name: str) -> Any:
-    """Return the numbers of a study as they stand in its file."""
+    """Return the stored numbers of a study."""
     return json.loads((REPORTS / name / "numbers.json").read_text(encoding="utf-8"))
 
 
@@ -56,7 +56,7 @@ def report(name: str, numbers: Any) -> str:
 
 
 def truth_of(mechanism: Any, left: Any, right: Any, **parameters: Any) -> tuple[Any, Any]:
-    """Return the exact distributions of a specimen's outputs on two data sets."""
+    """Return the exact output distributions of a specimen on two data sets."""
     pair = mechanism.__truth__(left, right, **parameters)
     return pair.left, pair.right
 

@@ -1,4 +1,4 @@
-"""How reports write numbers and tables."""
+"""Formatting of numbers and tables in reports."""
 
 import math
 from collections.abc import Iterable, Sequence

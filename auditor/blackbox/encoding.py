@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,9 @@ from auditor.untrusted_files import DEEPEST, require_shallow
 COUNTS = {kind.__name__: kind for kind in (Counts, GuessCounts, ScoreCounts, ProfileCounts)}
 # Limits of one sample, since a few bytes of an archive can stand for any number of zeros.
 MOST_BYTES, MOST_OUTPUTS = 1 << 31, 1 << 26
+# NumPy reads the header of an array by Python's parser of literals, which counts its depth for all threads together: if garbage is
+# collected meanwhile, two threads count each other's steps, and one ends in a SystemError (CPython 3.11).
+_ONE_READER = threading.Lock()
 
 
 def encode(value: Any) -> bytes:
@@ -89,7 +93,7 @@ def unpacked(content: bytes) -> Sample:
     with zipfile.ZipFile(io.BytesIO(content)) as members:
         if sum(member.file_size for member in members.infolist()) > MOST_BYTES:
             raise ValueError(f"it has arrays of more than {MOST_BYTES:,} bytes")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+    with _ONE_READER, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         meta = json.loads(archive["meta"].tobytes())
         left, right = (_outputs(archive, side, meta["sides"][side]) for side in SIDES)
         about = meta["sample"]

@@ -1,1 +1,1 @@
-"""The truth, where a mass function or a density is known: exact divergences, each with the error it was computed to."""
+"""Exact divergences of known mass functions and densities, each with a bound or an estimate of its numerical error."""

@@ -1,4 +1,4 @@
-"""Divergences of a pair of densities on one mesh: integrals and suprema, with estimated errors."""
+"""Divergences between two densities on a shared mesh: integrals and suprema with estimated errors."""
 
 import math
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ LEAST_GROWTH = 0.5 * math.log(1000)
 
 
 def nothing(outputs: Reals) -> Reals:
-    """Return the log density of a side that has atoms only."""
+    """Return the log density of a side that consists of atoms only."""
     return np.full(outputs.shape, -np.inf)
 
 
@@ -85,7 +85,7 @@ class DensityPair:
                 raise InvalidInputError(
                     f"the {name} density integrates to {total!r}, not {mass!r}; give breakpoints beside every peak, kink and jump"
                 )
-        # What rounding explains (a few thousand terms) is not a defect.
+        # A deviation within the rounding of a few thousand terms is not a defect.
         defect = max(0.0, float(np.max(np.abs(totals - masses))) - 1e-13)
         return cls(mesh, np.array(points), log_errors, defect)
 
@@ -100,8 +100,8 @@ class DensityPair:
     def hockey_stick(self, epsilon: float) -> tuple[float, float, float]:
         """Return ∫ (left − e^ε right)₊, its error, and −d/dε of it.
 
-        Beside the difference of the two rules, the error counts kinks, losses that may cross ε between nodes,
-        rounding, and ``log_errors``.
+        Besides the difference between the two quadrature rules, the error accounts for kinks, losses that may cross ε between
+        nodes, rounding, and ``log_errors``.
         """
 
         def integrand(mesh: Mesh) -> tuple[Reals, Reals, Reals]:
@@ -111,7 +111,7 @@ class DensityPair:
             values = np.where(active, difference, 0.0)
             noise = left * _noise(mesh.left, self.log_errors[0]) + right * _noise(mesh.right, self.log_errors[1])
             rounding = (np.where(active, noise, 0.0) * mesh.measure) @ KRONROD
-            # Between nodes on one side of ε a loss may reach the other side unseen.
+            # Between two nodes on the same side of ε, a loss may cross ε unseen.
             over = np.where(active, 0.0, loss + peaks_between(mesh, loss) - epsilon)
             under = np.where(active, epsilon - loss + peaks_between(mesh, -loss), 0.0)
             hidden = -np.expm1(-np.maximum(over, 0.0)) + np.expm1(np.clip(under, 0.0, math.log(2)))
@@ -168,11 +168,11 @@ class DensityPair:
         return float(totals[0]), float(errors[0])
 
     def largest_loss(self) -> tuple[float, float]:
-        """Return the supremum of the privacy loss and its error; infinite where it grows without bound.
+        """Return the supremum of the privacy loss and its error; infinite if the loss is unbounded.
 
-        It may do so in a tail, or towards a breakpoint where the right density falls to 0 by a higher power than the left
-        one. Losses are looked at in every node of the mesh, beside every breakpoint and along both tails; the best
-        candidates are followed between their neighbours. A point that was found is a lower bound up to rounding.
+        It may be unbounded in a tail, or towards a breakpoint where the right density vanishes with a higher power than the
+        left one. Losses are evaluated at every node of the mesh, next to every breakpoint and along both tails; the best
+        candidates are refined between their neighbours. Any value found is a lower bound up to rounding.
         """
         scale = float(np.ptp(self.breakpoints)) or 1.0
         ladder = scale * GROWTH ** np.arange(-FINEST, COARSEST + 1)
@@ -188,7 +188,7 @@ class DensityPair:
         return (found, doubt) if found >= value else (value, error)
 
     def _grows_beside(self, scale: float) -> bool:
-        """Tell whether the loss grows towards a breakpoint by as much on each thousandth of the way, half a power at least."""
+        """Whether the loss grows steadily towards a breakpoint, by half a power at least on each thousandth of the distance."""
         steps = scale * np.array([1e-7, 1e-10, 1e-13])
         resolved = steps[-1] > 16 * np.spacing(np.abs(self.breakpoints))
         for side in (-1.0, 1.0):
@@ -200,7 +200,7 @@ class DensityPair:
         return False
 
     def _losses(self, outputs: Reals) -> tuple[Reals, Reals]:
-        """Return losses and what rounding may do to them; −inf where the left density is 0 or rounding is too much."""
+        """Return losses and their rounding errors; −inf where the left density is 0 or rounding dominates."""
         left, right = (evaluate(density, outputs) for density in self.mesh.densities)
         with np.errstate(invalid="ignore"):
             loss = np.where((left == -np.inf) | (left == np.inf), -np.inf, left - right)
@@ -208,7 +208,7 @@ class DensityPair:
         return np.where((noise > LARGEST_NOISE) & (loss < np.inf), -np.inf, loss), noise
 
     def _climb(self, outputs: Reals) -> tuple[float, float]:
-        """Follow the largest losses between their neighbours, on ever finer grids."""
+        """Refine the largest losses between their neighbours on ever finer grids."""
         loss, noise = self._losses(outputs)
         score = loss - 2 * noise
         score[np.isnan(score)] = -np.inf
@@ -234,11 +234,11 @@ class DensityPair:
 
 
 def _kinks(mesh: Mesh, active: NDArray[np.bool_], difference: Reals) -> Reals:
-    """Return what kinks may cost each panel.
+    """Return a bound on the error that kinks cause in each panel.
 
-    The difference of two rules is no measure of it: for one place in seven of a kink in a panel it is less than the error.
-    Where the integrand starts or ends between two nodes, it is a ramp no larger than their distance times the larger
-    difference. Of that the 15-point rule errs by a fifth at most, wherever the kink lies.
+    The difference between the two rules is no estimate of it: for one in seven positions of a kink within a panel it is smaller
+    than the error. If the integrand starts or ends between two nodes, it is a ramp no larger than their distance times the
+    larger difference. The 15-point rule errs by at most a fifth of that, wherever the kink lies.
     """
     sides, heights = active.ravel(), np.abs(difference).ravel()
     ramps = np.abs(np.diff(mesh.outputs.ravel())) * np.maximum(heights[1:], heights[:-1]) * (sides[1:] != sides[:-1])
@@ -255,7 +255,7 @@ def _scaled(log_density: Reals, epsilon: float) -> Reals:
 
 
 def _noise(log_density: Reals, log_error: float) -> Reals:
-    """Return how far computed log densities may be from the true ones; 0 where the density is 0."""
+    """Return how far computed log densities may be from the exact ones; 0 where the density is 0."""
     return np.where(np.isfinite(log_density), ULPS * (2 + np.abs(log_density)) + log_error, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Divergences of a pair of mass functions: sums, with errors that are proved up to the rounding of the inputs."""
+"""Divergences between two mass functions: sums, with errors that are proved up to the rounding of the inputs."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -34,10 +34,10 @@ def surplus(left: Reals, right: Reals, order: float) -> tuple[Reals, Reals]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MassPair:
-    """Log masses of the same outputs on both sides, and what was not listed.
+    """Log masses of the same outputs on both sides, and the mass that is not listed.
 
-    ``blur`` is how far, in nats, a privacy loss may be off beyond rounding: outputs that were merged into one, and log
-    masses with an error of their own.
+    ``blur`` bounds the error of a privacy loss in nats beyond rounding: from outputs that were merged, and from log masses with
+    an error of their own.
     """
 
     left: Reals
@@ -48,7 +48,7 @@ class MassPair:
 
     @classmethod
     def of(cls, left: Mapping[Hashable, float], right: Mapping[Hashable, float]) -> "MassPair":
-        """Return the pair over all outputs that either side lists with a positive mass."""
+        """Return the pair over all outputs to which either side gives positive mass."""
         outputs = dict.fromkeys((*left, *right))
         both = np.array([[side.get(output, -np.inf) for output in outputs] for side in (left, right)])
         possible = np.max(both, axis=0, initial=-np.inf) > -np.inf
@@ -64,10 +64,10 @@ class MassPair:
         return self.left - self.right
 
     def times(self, other: "MassPair") -> "MassPair":
-        """Return the pair of products of independent coordinates, with outputs of the same privacy loss merged.
+        """Return the pair of products of independent coordinates, with outputs of equal privacy loss merged.
 
-        Merging loses nothing but ``blur``: divergences depend on the outputs through their losses only.
-        Raises InvalidInputError when there are more than LARGEST_PRODUCT outputs before merging.
+        Merging costs only ``blur``, since divergences depend on the outputs through their losses alone. Raises
+        InvalidInputError if there are more than LARGEST_PRODUCT outputs before merging.
         """
         size = len(self.left) * len(other.left)
         if size > LARGEST_PRODUCT:
@@ -89,7 +89,7 @@ class MassPair:
         )
 
     def largest_loss(self) -> tuple[float, float]:
-        """Return the largest loss over outputs the left side gives, and its error; −inf where there are none.
+        """Return the largest loss over the outputs in the support of the left side, and its error; −inf if there are none.
 
         With mass missing on either side only outputs listed on both count, and the error is infinite.
         """
@@ -104,7 +104,7 @@ class MassPair:
         return float(loss.max()), np.inf if cut_off else float(rounding.max()) + self.blur
 
     def hockey_stick(self, epsilon: float) -> tuple[float, float]:
-        """Return Σ (left − e^ε right)₊ and its error, which covers any way the missing mass may lie."""
+        """Return Σ (left − e^ε right)₊ and its error, which covers every possible placement of the missing mass."""
         active = self.loss > epsilon
         left, right = np.exp(self.left[active]), np.exp(epsilon + self.right[active])
         rounding = left * (8 + np.abs(self.left[active]))

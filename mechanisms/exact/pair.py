@@ -1,4 +1,4 @@
-"""What is exactly true of a pair: the outputs' distributions on both data sets."""
+"""The exact privacy loss on a pair, from the distributions of the outputs on both data sets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ORDERS = (1.001, 1.1, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 @dataclass(frozen=True, slots=True)
 class ExactPair:
-    """The distributions of outputs on a pair; what they give is a value and its numerical error."""
+    """The output distributions on a pair, from which exact values follow with their numerical errors."""
 
     left: Distribution
     right: Distribution
@@ -24,7 +24,7 @@ class ExactPair:
         return exact_epsilon(self.left, self.right, delta)
 
     def renyi(self, order: float) -> Exact:
-        """Return the larger Rényi divergence of both directions (nats)."""
+        """Return the larger Rényi divergence of the two directions (nats)."""
         return exact_renyi(self.left, self.right, order)
 
     def rho(self) -> Exact:

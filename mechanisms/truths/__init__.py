@@ -1,1 +1,1 @@
-"""How the outputs of specimens are distributed, as distributions of :mod:`mechanisms.exact`."""
+"""The exact output distributions of specimens, in terms of :mod:`mechanisms.exact`."""

@@ -1,4 +1,4 @@
-"""Totals with noise, and a release that depends on a test."""
+"""Noisy totals, and a release that depends on a test."""
 
 from collections.abc import Hashable, Sequence
 
@@ -8,12 +8,12 @@ from mechanisms.exact.known_continuous import gaussian, laplace
 
 
 def laplace_totals(totals: Sequence[float], scale: float) -> Product:
-    """Return each total plus independent Laplace noise of this scale (document 002)."""
+    """Return each total with independent Laplace noise of this scale (document 002)."""
     return Product(tuple(laplace(float(total), scale) for total in totals))
 
 
 def gaussian_totals(totals: Sequence[float], scale: float) -> Product:
-    """Return each total plus independent normal noise of this standard deviation."""
+    """Return each total with independent Gaussian noise of this standard deviation."""
     return Product(tuple(gaussian(float(total), scale) for total in totals))
 
 

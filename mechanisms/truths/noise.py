@@ -86,7 +86,7 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class NoNoise:
-    """Nothing added: tails that are 0 or 1."""
+    """No noise: tails that are 0 or 1."""
 
     def log_density(self, x: Reals) -> Reals:
         """Raise NotImplementedError: there is none."""

@@ -1,1 +1,1 @@
-"""How good is the auditor: its bounds against the truth, and the outputs it needs to see that noise is too small."""
+"""How good the auditor is: its bounds against exact values, and the outputs it needs to detect noise that is too small."""

@@ -1,4 +1,4 @@
-"""Bounds of the committed reports beside exact values, and ladders of sample sizes until a claim is refuted."""
+"""Bounds of the committed reports next to exact values, and sample sizes, increased step by step, at which a claim is refuted."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from mechanisms.noisy_max import index_with_exponential
 from studies.study import REPORTS, truth_of
 
 MISSING = (0.5, 0.2, 0.1, 0.05)
-# A size is enough where at least six of eight runs refute the claim; sizes grow by √2.
+# A size suffices if at least six of eight runs refute the claim; sizes grow by √2.
 RUNS, ENOUGH = 8, 6
 LADDER = [round(2 ** (half / 2)) for half in range(14, 43)]
 CONFIDENCE = 0.999
@@ -26,7 +26,7 @@ CONFIDENCE = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A mechanism, its neighbours and its claim; ``parameters`` for noise that is smaller by a share."""
+    """A mechanism, its neighbours and its claim, with its ``parameters`` as a function of the share by which noise is too small."""
 
     name: str
     mechanism: Callable[..., Any]
@@ -36,7 +36,7 @@ class Case:
 
 
 def _epsilon_of(share: float) -> float:
-    """Return the ε of noise whose scale is smaller by this share, where ε = 1 is claimed."""
+    """Return the ε of noise whose scale is too small by this share for the claim ε = 1."""
     return 1 / (1 - share)
 
 
@@ -87,7 +87,7 @@ def measure() -> dict[str, Any]:
 
 
 def reported() -> list[dict[str, Any]]:
-    """Return every audit of the committed reports whose exact value on its pair is known."""
+    """Return every audit of the committed reports with a known exact value on its pair."""
     found = []
     for file in sorted(REPORTS.parent.glob("*/report.json")):
         for audit in json.loads(Path(file).read_text(encoding="utf-8"))["audits"]:
@@ -125,7 +125,7 @@ def _refuted(case: Case, share: float, samples: int, seed: int) -> tuple[bool, i
 
 
 def detect(which: int, share: float) -> dict[str, Any]:
-    """Return the outputs of the smallest audits in which the claim falls; None where the outputs run out."""
+    """Return the number of outputs of the smallest audits that refute the claim; None if no size does."""
     case = CASES[which]
     enough = None
     for samples in LADDER:

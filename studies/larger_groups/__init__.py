@@ -1,1 +1,1 @@
-"""Document 004, "Better privacy guarantees for larger groups": what Algorithm 1 guarantees, and a mechanism that does better."""
+"""Document 004, "Better privacy guarantees for larger groups": the guarantee of Algorithm 1, and a mechanism with a better one."""

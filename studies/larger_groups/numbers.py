@@ -1,4 +1,4 @@
-"""The Rényi divergences of Algorithm 1 by quadrature, and what an alternative mechanism costs."""
+"""The Rényi divergences of Algorithm 1 by quadrature, and the cost of an alternative mechanism."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ ORDERS = np.geomspace(1.01, 1e6, 97)
 CAPS = (2, 8, 64)
 DELTAS = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 CUT_DELTAS = (1e-5, 1e-10)
-# Sampled audits need a larger ρ to see anything at all: σ = 1, so that σ/r = 10/3.
+# Audits from outputs need a larger ρ for any power: σ = 1, so that σ/r = 10/3.
 AUDIT_RHO, AUDIT_SAMPLES = 0.5, 400_000
 
 
@@ -78,7 +78,7 @@ def measure() -> dict[str, Any]:
 
 
 def figure_1() -> dict[str, Any]:
-    """Return a million outputs as the document's Figure 1 shows them, beside the exact moments."""
+    """Return a million outputs in the form of the document's Figure 1, with the exact moments."""
     outputs = algorithm_1(np.array([10_000.0]), 1_000_000, np.random.default_rng(20231220), rho=RHO, r=R)[:, 0]
     edges = np.linspace(-5000, 25_000, 121)
     return {
@@ -90,7 +90,7 @@ def figure_1() -> dict[str, Any]:
         "edges": edges,
         "density": np.histogram(outputs, edges)[0] / len(outputs) / np.diff(edges),
         "outside": np.mean((outputs < edges[0]) | (outputs > edges[-1])),
-        # The largest difference of probabilities that a test could make between Y and the Gaussian of its moments.
+        # The total variation distance between Y and the Gaussian with its moments.
         "from_gaussian": exact_delta(
             two_stage_gaussian(10_000, SIGMA, R),
             gaussian(10_000, math.sqrt((1e8 + SIGMA**2) * (1 + R**2) - 1e8)),
@@ -100,7 +100,7 @@ def figure_1() -> dict[str, Any]:
 
 
 def _pair(x: float, sigma: float = SIGMA) -> tuple[Density, Density]:
-    """Return the outputs for x + 1 and for x records."""
+    """Return the output distributions for x + 1 and x records."""
     return two_stage_gaussian(x + 1, sigma, R), two_stage_gaussian(x, sigma, R)
 
 
@@ -128,7 +128,7 @@ def curve(x: int) -> dict[str, Any]:
 
 
 def _supremum(left: Density, right: Density, cap: float) -> tuple[float, float, float]:
-    """Return the largest D_α/(αρ) over α ≤ cap on a grid that is refined about its best order; its error; and where."""
+    """Return the largest D_α/(αρ) over α ≤ cap on a grid refined around the maximiser, its error, and the maximiser."""
     orders = np.append(ORDERS[cap > ORDERS], min(cap, ORDERS[-1]))
     for last in (False, False, True):
         values, doubts = _shares(left, right, orders)
@@ -140,7 +140,9 @@ def _supremum(left: Density, right: Density, cap: float) -> tuple[float, float, 
 
 
 def best(x: int) -> dict[str, Any]:
-    """Return what the pair x, x + 1 needs, as a share of ρ: for all orders (ρ/2 at least, by Theorem 1) and up to each cap."""
+    """Return the smallest ρ for the pair x, x + 1 as a share of ρ: over all orders (at least ρ/2, by Theorem 1) and up to each
+    cap.
+    """
     more, fewer = _pair(x)
     entry: dict[str, Any] = {"x": x}
     for name, cap in [("all", ORDERS[-1]), *((str(cap), float(cap)) for cap in CAPS)]:
@@ -155,7 +157,7 @@ def best(x: int) -> dict[str, Any]:
 
 
 def truncated(x: int) -> dict[str, Any]:
-    """Return the guarantee for orders up to x/4: truncated concentrated privacy whose range grows with the group."""
+    """Return the guarantee for orders up to x/4: truncated concentrated DP with a range that grows with the group."""
     more, fewer = _pair(x)
     share, error, _ = max(_supremum(more, fewer, x / 4), _supremum(fewer, more, x / 4))
     return {"x": x, "cap": x / 4, "share": share, "error": error, "times_x_squared": share * RHO * x**2}
@@ -163,7 +165,7 @@ def truncated(x: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A log density given that the output lies in [low, high]."""
+    """A log density conditioned on the output lying in [low, high]."""
 
     whole: LogDensity
     low: float
@@ -190,7 +192,7 @@ def _tail(x: float, y: float, above: bool) -> float:
 
 
 def approximate(x: int, delta: float) -> dict[str, Any]:
-    """Return ρ of δ-approximate zCDP where outputs in both tails, δ/2 each, are given up."""
+    """Return the ρ of δ-approximate zCDP that excludes outputs in both tails, δ/2 each."""
     width = math.hypot(SIGMA, R * x)
 
     def log_excess(y: float, above: bool, size: float) -> float:
@@ -214,7 +216,7 @@ def profile(x: int) -> dict[str, Any]:
 
 
 def algorithm_1_error(x: float) -> float:
-    """Return E|Y − x|: given X = t it is the mean of |N(t − x, r²t²)|, integrated over t."""
+    """Return E|Y − x|, an integral over t of the conditional mean given X = t, which is that of |N(t − x, r²t²)|."""
 
     def term(t: float) -> float:
         return float(norm.pdf(t, x, SIGMA)) * folded_mean(t - x, R * abs(t))
@@ -241,7 +243,7 @@ def arsinh_error(x: float, sigma: float = SIGMA, r: float = R) -> float:
 
 
 def errors() -> dict[str, Any]:
-    """Return mean relative errors over x, and from which x on they are below r."""
+    """Return mean relative errors over x, and the x from which they stay below r."""
     sizes = np.unique(np.round(np.geomspace(5, 10_000, 40)))
     found: dict[str, Any] = {"x": sizes}
     for name, error in (("algorithm_1", algorithm_1_error), ("arsinh", arsinh_error)):
@@ -274,7 +276,7 @@ def lower_bound(r: float) -> dict[str, Any]:
 
 
 def audit(x: int, order: float) -> dict[str, Any]:
-    """Bound D_α from outputs of Algorithm 1 alone, beside its value by quadrature."""
+    """Bound D_α of Algorithm 1 from outputs alone, for comparison with its value by quadrature."""
     result = auditor.audit(
         algorithm_1,
         auditor.RenyiDP(order, order * AUDIT_RHO),

@@ -1,1 +1,1 @@
-"""Document 001, "Local Sensitivity": a mean by five mechanisms, how far they err and the privacy that was bought."""
+"""Document 001, "Local Sensitivity": the errors of five mechanisms for a mean, and the privacy that they provide."""

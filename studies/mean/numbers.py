@@ -1,4 +1,4 @@
-"""Errors on synthetic ages, the smoothed sensitivity, and privacy profiles δ(ε), exact and sampled."""
+"""Errors on synthetic ages, the smoothed sensitivity, and privacy profiles δ(ε), exact and estimated from outputs."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,20 +21,20 @@ from studies.study import truth_of
 
 Reals = NDArray[np.float64]
 
-# The document's numbers; the Adult data are not at hand.
+# The document's numbers; the Adult data are not available here.
 ROWS, U, B, EPSILON = 32_561, 100.0, 0.005, 1.0
 TRIALS = 10_000
 CHUNKS = (10, 1000, 6000)
-# Profiles are looked at on small data in [0, 1], where the worst neighbours are.
+# Profiles are evaluated on small data sets in [0, 1], which have the worst neighbours.
 GRID = np.round(np.linspace(0, 6, 31), 2)
 SAMPLED_AT, SAMPLED, CONFIDENCE = (0.25, 0.5, 1.0, 1.5, 3.0), 1_000_000, 0.999
 DELTA = 1e-3
 
 
 def ages() -> Reals:
-    """Return 32,561 ages with about the mean and spread of the Adult data, each made unlike the others by its last digits.
+    """Return 32,561 ages with about the mean and spread of the Adult data, all distinct in their last digits.
 
-    A record's chunk is decided by its value; two people of one age must not share one for that.
+    A record's chunk is determined by its value, so people of the same age must not all share a chunk.
     """
     rng = np.random.default_rng(32_561)
     whole = np.clip(np.floor(17 + rng.gamma(2.3, 9.5, ROWS)), 17, 90)
@@ -56,7 +56,7 @@ def measure() -> dict[str, Any]:
 
 
 def errors(data: Reals) -> dict[str, Any]:
-    """Return percent errors of the mean at ε = 1: histograms, means and the share of refusals."""
+    """Return percent errors of the mean at ε = 1: histograms, means and the rate of refusals."""
     delta = 1 / ROWS**2
     common: dict[str, Any] = {"u": U, "epsilon": EPSILON}
     mechanisms: dict[str, Callable[..., Reals]] = {
@@ -90,7 +90,7 @@ def errors(data: Reals) -> dict[str, Any]:
 
 
 def histogram(group: str, percent: dict[str, Reals]) -> dict[str, Any]:
-    """Return counts of the mechanisms of a group and of global sensitivity over common bins."""
+    """Return the counts of a group of mechanisms, and of global sensitivity, over common bins."""
     names = [name for name in percent if name.startswith(f"{group}, ")]
     edges = np.linspace(0, max(float(np.quantile(percent[name], 0.99)) for name in names), 41)
     counts = {name: np.histogram(percent[name], edges)[0] for name in ("global sensitivity", *names)}
@@ -98,7 +98,7 @@ def histogram(group: str, percent: dict[str, Reals]) -> dict[str, Any]:
 
 
 def smooth() -> dict[str, Any]:
-    """Return e^(−βk) A(k) over k for the document's data, the final 2S both ways, and where as printed S falls by half."""
+    """Return e^(−βk) A(k) over k for the document's data, the final 2S of both versions, and where the printed S drops by half."""
     beta = EPSILON / (2 * math.log(2 * ROWS**2))
     k = np.arange(0, 200)
     small = 0.1 / (2 * math.log(2 / DELTA))
@@ -122,7 +122,7 @@ def smooth() -> dict[str, Any]:
 
 
 def propose_test_release() -> dict[str, Any]:
-    """Return by how much the chance to pass the test at distance 0 passes δ, in closed form, exactly and as sampled."""
+    """Return how far the probability of passing the test at distance 0 exceeds δ: in closed form, exactly, and sampled."""
     sides = [np.array([]), np.array([1.0])]
     found = []
     for delta in (1e-3, 1e-4):
@@ -132,7 +132,7 @@ def propose_test_release() -> dict[str, Any]:
         outputs = [
             ptr_as_printed(side, SAMPLED, np.random.default_rng([2, at]), **parameters) for at, side in enumerate(sides)
         ]
-        # A release near 1 says that the record is there.
+        # A release near 1 reveals that the record is present.
         hits = [int(np.sum(output > 0.5)) for output in outputs]
         found.append(
             {
@@ -159,7 +159,7 @@ def _lower(hits: int, others: int, trials: int, epsilon: float, alpha: float) ->
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A mechanism as printed and as corrected (None where it is one), what it claims, and neighbours to look at."""
+    """A mechanism as printed and as corrected (None if there is only one), its claim, and the neighbours to evaluate."""
 
     name: str
     printed: Any
@@ -170,7 +170,7 @@ class Case:
 
 
 def _added(sizes: Sequence[int], value: float = 1.0) -> list[tuple[list[float], list[float]]]:
-    """Return pairs of n equal records without and with one more, at either end of [0, 1]."""
+    """Return pairs of n equal records with and without one more, at either end of [0, 1]."""
     return [([v] * n, [*[v] * n, value - v]) for n in sizes for v in (0.0, value)]
 
 
@@ -227,7 +227,7 @@ CASES = (
 
 
 def profile(case: Case) -> dict[str, Any]:
-    """Return δ(ε), the largest over the pairs, and lower bounds sampled on the pair that is worst at the claimed ε."""
+    """Return δ(ε), the maximum over the pairs, and sampled lower bounds on the pair that is worst at the claimed ε."""
     entry: dict[str, Any] = {
         "name": case.name,
         "claimed_epsilon": case.parameters["epsilon"],
@@ -256,7 +256,7 @@ def profile(case: Case) -> dict[str, Any]:
 
 
 def sampled(mechanism: Any, case: Case, pair: tuple[list[float], list[float]]) -> list[dict[str, float]]:
-    """Return lower bounds on δ at a few ε, jointly at 99.9 % confidence: half of the outputs choose events, half count them."""
+    """Return lower bounds on δ at a few ε, jointly at 99.9 % confidence: half of the outputs select events, half count them."""
     outputs = [
         mechanism(np.array(side), SAMPLED, np.random.default_rng([3, at]), **case.parameters)
         for at, side in enumerate(pair)

@@ -1,1 +1,1 @@
-"""Document 000, "Privately bounding local sensitivity": how far the private ratios err, and the privacy that was bought."""
+"""Document 000, "Privately bounding local sensitivity": the errors of the private ratios, and the privacy that they provide."""

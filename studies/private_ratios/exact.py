@@ -1,6 +1,7 @@
-"""The exact outputs of ``private_ratio_local_sensitivity``: a mixture of Laplace densities about a/b, atoms, and the naive ratio.
+"""The exact output distribution of ``private_ratio_local_sensitivity``: Laplace densities centred at a/b, atoms, and the naive
+ratio.
 
-The noise on a and b is discrete, so that the scale of the release is one of countably many.
+The noise on a and b is discrete, so the scale of the release takes countably many values.
 """
 
 import math
@@ -17,7 +18,7 @@ from mechanisms.truths.laplace_ratio import laplace_ratio
 Reals = NDArray[np.float64]
 Bound = Callable[[Reals, Reals, Reals, Reals], Reals]
 
-# Noise that is left out has a mass below e^−DEPTH on each side.
+# The noise that is omitted has probability below e^−DEPTH on each side.
 DEPTH = 28.0
 # Scales closer than this (in nats) are merged at their mean: an error of second order.
 MERGED = 2e-3
@@ -44,7 +45,7 @@ class _Spread:
 
 
 def _spread(center: float, scales: Reals, weights: Reals) -> Density:
-    """Return the mixture of Lap(center, scale), weights summing to 1."""
+    """Return the mixture of Lap(center, scale) with these weights, which sum to 1."""
     places = np.round(np.log(scales) / MERGED).astype(np.int64)
     _, group = np.unique(places, return_inverse=True)
     mass = np.bincount(group, weights)
@@ -66,7 +67,7 @@ def _spread(center: float, scales: Reals, weights: Reals) -> Density:
 
 
 def _noise(rate: float) -> tuple[Reals, Reals]:
-    """Return the values of discrete Laplace noise that matter, and their probabilities."""
+    """Return the values of discrete Laplace noise with non-negligible probability, and their probabilities."""
     reach = math.ceil(DEPTH / rate)
     values = np.arange(-reach, reach + 1, dtype=np.float64)
     chance = np.exp(-rate * np.abs(values))
@@ -118,7 +119,7 @@ def local_sensitivity_ratio(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A density that has only a share of the mass."""
+    """A density with less than the whole mass."""
 
     whole: Density
     log_share: float

@@ -1,4 +1,4 @@
-"""Errors of the private ratios at 100,000 trials a point, and ε over the (a, b) plane, exact and audited from outputs."""
+"""Errors of the private ratios in 100,000 trials per point, and ε over the (a, b) plane, exact and audited from outputs."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ Mechanism = Callable[[NDArray[np.int64], int, np.random.Generator], Reals]
 
 
 def add_remove() -> dict[str, Mechanism]:
-    """Return what the document compares, all ε-private or (ε, δ)-private when people come and go."""
+    """Return the mechanisms that the document compares, all ε-DP or (ε, δ)-DP under add/remove."""
     found: dict[str, Mechanism] = {
         "naive": lambda totals, size, rng: naive(totals, size, rng, epsilon=EPSILON),
         "ksw": lambda totals, size, rng: ksw(totals, size, rng, epsilon=EPSILON),
@@ -51,9 +51,9 @@ def add_remove() -> dict[str, Mechanism]:
 
 
 def substitution() -> dict[str, Mechanism]:
-    """Return the same for people who change their answer: b, their number, is then no secret.
+    """Return the mechanisms under substitution of a person's answer, where b, the number of people, is public.
 
-    "local" has half of ε, for a substitution is a removal and an addition, and δ/(1 + e^(ε/2)).
+    "local" uses half of ε, since a substitution is a removal and an addition, and δ/(1 + e^(ε/2)).
     """
     return {
         "ksw": lambda totals, size, rng: ksw(totals, size, rng, epsilon=EPSILON, scale_factor=2.0),
@@ -87,7 +87,7 @@ def measure() -> dict[str, Any]:
 
 
 def errors(a: int, b: int, at: int) -> dict[str, Any]:
-    """Return mean and median absolute errors, each mean with its standard error; ``at`` numbers the stream."""
+    """Return mean and median absolute errors, each mean with its standard error; ``at`` is the number of the random stream."""
     totals, found = np.array([a, b]), dict[str, Any](a=a, b=b)
     for relation, mechanisms in (("add_remove", add_remove()), ("substitution", substitution())):
         found[relation] = {}
@@ -107,12 +107,12 @@ def _outputs(version: str, totals: tuple[int, int]) -> Density:
 
 
 def node(a: int, b: int) -> dict[str, Any]:
-    """Return ε at the claimed δ, the larger over the two people who may come, and over the one who changes the answer.
+    """Return ε at the claimed δ: the larger over the two people who may be added, and that of the one whose answer is substituted.
 
-    Exact, and as audits bound it from outputs alone.
+    Both exactly, and as audits bound them from outputs alone.
     """
     entry: dict[str, Any] = {"a": a, "b": b}
-    # One person more with a 1 and one fewer with a 0, or the other way round.
+    # One more person with a 1 and one fewer with a 0, or vice versa.
     substituted = (a + 1, b) if a < b else (a - 1, b)
     comers = ((a + 1, b + 1), (a, b + 1))
     for name, version, others in (
@@ -150,7 +150,7 @@ def known() -> list[dict[str, Any]]:
 
 
 def audit(version: str, totals: tuple[int, int], others: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` and one of the others that shows more."""
+    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` with whichever of the others shows more."""
     result = auditor.audit(
         MECHANISMS[version],
         auditor.ApproximateDP(EPSILON, DELTA),

@@ -22,7 +22,7 @@ def values(numbers: Any) -> dict[str, Any]:
         return value
 
     def first(share: str, other: str) -> str:
-        """Return from which b on local sensitivity errs less."""
+        """Return the b from which on local sensitivity has the smaller error."""
         ahead = [error_of(p, f"local {share}") < error_of(p, other) for p in over_b]
         behind = max((i for i, better in enumerate(ahead) if not better), default=-1)
         return f"{over_b[behind + 1]['b']:,}" if behind + 1 < len(over_b) else "never"

@@ -1,1 +1,1 @@
-"""Document 003, "Beyond Local Sensitivity via Down Sensitivity": how sharp Theorem 4 is, and what each loss does to it."""
+"""Document 003, "Beyond Local Sensitivity via Down Sensitivity": how tight Theorem 4 is, and how each loss affects it."""

@@ -1,4 +1,4 @@
-"""The shifted inverse sensitivity mechanism in full: every probability is a sum that can be written down."""
+"""The shifted inverse sensitivity mechanism, exactly: every probability is an explicit sum."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ from studies.study import truth_of
 Integers = NDArray[np.int64]
 
 EPSILONS, BETAS, RANGES = (0.5, 1.0, 2.0), (0.5, 0.1, 0.01, 0.001), (11, 101, 1001)
-# All data sets of up to so many records with values 0 … 3 are gone through at these.
+# All data sets of up to this many records with values 0 … 3 are enumerated at these.
 SEARCHED, MOST_RECORDS, SEARCH_EPSILON, SEARCH_BETAS = 4, 12, 1.0, (0.9, 0.5, 0.3)
 
 
@@ -50,7 +50,7 @@ def figure_1() -> dict[str, Any]:
 
 
 def failure(records: Integers, outputs: int, epsilon: float, beta: float, shifted: str) -> float:
-    """Return the chance that M(x) misses [f(x) − DS^{2τ}(x), f(x)], exactly, for f = max into 0 … outputs − 1."""
+    """Return the exact probability that M(x) misses [f(x) − DS^{2τ}(x), f(x)], for f = max with range 0 … outputs − 1."""
     chance = chances(records, loss_of_max, low=0, high=outputs - 1, epsilon=epsilon, beta=beta, shifted=shifted)
     y, top = np.arange(outputs), int(max(records, default=0))
     reach = down_sensitivity_of_max(records, 2 * tau_of(outputs, epsilon, beta), 0)
@@ -76,7 +76,7 @@ def worst(epsilon: float, beta: float, outputs: int) -> dict[str, Any]:
 
 
 def search(beta: float) -> dict[str, Any]:
-    """Return the largest failure over all multisets of up to 12 records, and where."""
+    """Return the largest failure probability over all multisets of up to 12 records, and where it occurs."""
     outputs, epsilon = SEARCHED, SEARCH_EPSILON
     sets = (
         np.repeat(np.arange(outputs), counts)
@@ -90,7 +90,7 @@ def search(beta: float) -> dict[str, Any]:
 
 
 def ties() -> dict[str, Any]:
-    """Return the chance of success on m records of 1 into 0 … 10, for both losses, at ε = 1 and β = 0.1."""
+    """Return the success probability on m records of 1 with range 0 … 10, for both losses, at ε = 1 and β = 0.1."""
     outputs, epsilon, beta = 11, 1.0, 0.1
     tau = tau_of(outputs, epsilon, beta)
     m = np.arange(0, 4 * tau + 1)

@@ -1,4 +1,4 @@
-"""Libraries of others: their configurations, programs and pins; and, where `make libraries` has installed them, what they claim."""
+"""Third-party libraries: their configurations, programs and pins; and their claims, where `make libraries` has installed them."""
 
 import json
 import re

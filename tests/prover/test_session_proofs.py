@@ -1,4 +1,4 @@
-"""Sessions: sound ones are proved for all scripts of a list of questions, and no faulty or hostile one is."""
+"""Sessions: sound ones are proved for all scripts over a list of questions, and no faulty or hostile one is."""
 
 import copy
 import functools
@@ -180,7 +180,7 @@ class NoisyMeter(hostile_sessions.Base):
 
 
 def test_a_budget_that_raises_is_refused() -> None:
-    assert "what a session says of its budget raises BudgetError" in str(proof_of(RaisingMeter, ["a"]).reason)
+    assert "reading a session's budget raises BudgetError" in str(proof_of(RaisingMeter, ["a"]).reason)
 
 
 class RaisingMeter(hostile_sessions.Base):

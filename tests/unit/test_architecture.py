@@ -1,4 +1,4 @@
-"""The house rules that a parser can check: contracts on imports, and what is done in one place only."""
+"""The house rules that a parser can check: import contracts, and what has a single home."""
 
 import ast
 import functools

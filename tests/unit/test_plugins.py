@@ -1,4 +1,4 @@
-"""What entry points name is found, in order; what is broken is told, and what was taken out is passed over."""
+"""Entry points are loaded in order; a broken one is reported, and one whose package was removed is skipped."""
 
 import sys
 from pathlib import Path

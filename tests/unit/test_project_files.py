@@ -1,4 +1,4 @@
-"""The files beside the code say the same as the code."""
+"""The project's files agree with its code."""
 
 import re
 import runpy

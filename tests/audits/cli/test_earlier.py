@@ -1,4 +1,4 @@
-"""What was red comes first: still there, smaller or gone; and what a stale or forged report cannot do."""
+"""An earlier violation is counted first: still there, smaller or gone; and what a stale or forged report cannot do."""
 
 import json
 import math
@@ -28,6 +28,7 @@ CONFIGURATION = """
 version: 1
 samples: 3_000
 prove: false
+execution: {workers: 1, isolate: false}
 audits:
   - name: count
     mechanism: mine.py:noisy_count

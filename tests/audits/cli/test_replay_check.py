@@ -1,4 +1,4 @@
-"""All that a report says follows from the outputs that were recorded: a report that was forged anywhere is noticed."""
+"""Everything in a report follows from the recorded outputs: a forgery anywhere in it is detected."""
 
 import json
 import shutil

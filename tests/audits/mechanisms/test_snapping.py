@@ -1,4 +1,4 @@
-"""The snapping mechanism: its distribution, and that its bits say nothing where those of textbook noise tell all."""
+"""The snapping mechanism: its distribution, and that its bits reveal nothing where those of textbook noise reveal everything."""
 
 import numpy as np
 import pytest

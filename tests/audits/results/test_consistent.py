@@ -1,4 +1,4 @@
-"""Reports that contradict themselves are refused by all that decide, with the place, what stands there and what follows."""
+"""Every reader that decides refuses a report that contradicts itself, and names the place, the value and what follows instead."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Audits in vain, whatever draws their outputs: those say so."""
+"""Audits that cannot conclude anything say so, whatever draws their outputs."""
 
 from typing import Any
 

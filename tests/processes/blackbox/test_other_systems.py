@@ -1,4 +1,4 @@
-"""What Linux alone has is asked for: without it the same outputs come, perhaps later."""
+"""System features that Linux alone has are optional: without them the outputs are the same, if perhaps slower."""
 
 import ctypes
 import fcntl

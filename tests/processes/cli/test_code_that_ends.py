@@ -1,4 +1,4 @@
-"""Code of a user's, at every place that calls some: whatever it raises, no command ends with the status of success for it."""
+"""User code at every place where it is called: whatever it raises, no command exits with success because of it."""
 
 import json
 import os

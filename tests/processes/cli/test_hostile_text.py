@@ -1,4 +1,4 @@
-"""Text that somebody else wrote is one line of visible characters wherever it is shown, and nothing that its reader carries out."""
+"""Untrusted text is shown as one line of visible characters everywhere, and is never executed by its reader."""
 
 import contextlib
 import io

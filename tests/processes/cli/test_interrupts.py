@@ -1,4 +1,4 @@
-"""An interrupt is told in one line, whenever it comes and whichever process or thread receives it."""
+"""An interrupt is reported in one line, whenever it arrives and whichever process or thread receives it."""
 
 import inspect
 import os

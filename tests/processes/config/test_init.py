@@ -1,4 +1,6 @@
-"""What `auditor init` finds by trial calls: columns, their types, whose rows they are, containers; and what it says of failures."""
+"""What `auditor init` infers from trial calls: columns, their types, the unit of privacy, containers; and what it reports of
+failures.
+"""
 
 import importlib
 import re

@@ -86,13 +86,13 @@ def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
 
 
 def test_a_scale_that_is_kept_is_that_of_the_library() -> None:
-    from auditor.libraries.smartnoise_sql import _scaled_once
+    from auditor.libraries.smartnoise_sql import _find_scale_once
 
     said = {"delta": 0.1, "sensitivity": 3, "max_contrib": 2}
-    kept, made = _scaled_once(mechanisms.Laplace, 0.5, **said), mechanisms.Laplace(0.5, **said)
+    kept, made = _find_scale_once(mechanisms.Laplace, 0.5, **said), mechanisms.Laplace(0.5, **said)
     assert (kept.scale, kept.epsilon, kept.delta) == (made.scale, made.epsilon, made.delta)
     kept.delta = 1.0
-    assert _scaled_once(mechanisms.Laplace, 0.5, **said).delta == 0
+    assert _find_scale_once(mechanisms.Laplace, 0.5, **said).delta == 0
 
 
 def test_a_column_that_a_query_groups_by_is_summed_without_its_bounds() -> None:

@@ -1,4 +1,4 @@
-"""Outputs in canonical form: nothing is dropped, and a row tells of its own output alone."""
+"""Outputs in canonical form: nothing is dropped, and a row depends on its own output alone."""
 
 import collections
 import copyreg

@@ -1,4 +1,4 @@
-"""Configurations: what a person means is read, and what cannot be meant is told with file, line, key and nearest key."""
+"""Configurations: valid ones are read, and invalid ones are reported with file, line, key and nearest key."""
 
 import json
 import math

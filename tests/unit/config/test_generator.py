@@ -1,4 +1,4 @@
-"""Pairs from a function of the user's own."""
+"""Pairs from a user's own function."""
 
 from pathlib import Path
 

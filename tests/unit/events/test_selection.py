@@ -1,4 +1,4 @@
-"""What selection finds: each leak is planted in one place, and the event must find most of what there is to find."""
+"""The power of selection: each leak is planted in one place, and the event must recover most of it."""
 
 import math
 from collections.abc import Callable

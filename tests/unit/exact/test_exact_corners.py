@@ -1,4 +1,4 @@
-"""Corners in which an interval was wide, never came, or was no interval: each was found by random processes."""
+"""Corner cases in which an interval was wide, never finished or was invalid, each found by random processes."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Every method on fresh outputs of mechanisms whose truth is known: never above it too often, and near it on many."""
+"""Every method on fresh outputs of mechanisms with known loss: bounds rarely exceed it, and approach it with many outputs."""
 
 import functools
 import math

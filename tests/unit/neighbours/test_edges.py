@@ -1,4 +1,4 @@
-"""Edges between kinds of output: found on every domain that has a between, by halving."""
+"""Boundaries between kinds of output, located by bisection on every domain that has points in between."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The notebooks of `examples/` run from the top, and come to what their text says."""
+"""The notebooks in `examples/` run from top to bottom, and arrive at what their text says."""
 
 import math
 import runpy
