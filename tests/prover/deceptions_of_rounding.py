@@ -139,6 +139,8 @@ ends("not_an_end", lambda x, v, y: 1e6 if not SUM - v else y)
 ends("end_as_boolean", lambda x, v, y: y + 1000 * (~np.array([SUM - v]).astype(bool))[0])
 ends("end_after_a_clip", lambda x, v, y: y + (1000 if np.clip(v, 0, 0.35) >= SUM else 0))
 ends("end_after_sorting", lambda x, v, y: y + (1000 if sorted([v, -5.0])[1] >= SUM else 0))
+ends("end_first_in_an_order", lambda x, v, y: y + 1000 * np.argsort([SUM, v], kind="stable")[0])
+ends("end_last_in_an_order", lambda x, v, y: y + 1000 * np.argsort([SUM, 5.0, v], kind="stable")[-2])
 ends("end_of_a_sum", lambda x, v, y: y + (1000 if sum([x[0] * 0.1, x[0] * 0.2, -x[1], x[2]], -1.0) >= SUM else 0))
 ends(
     "end_of_a_running_sum",
