@@ -568,6 +568,15 @@ def test_bytes_between_numbers_change_no_digest(dtype: Any, value: Any, other: A
         assert rows[0] == rows[1] != rows[2]
 
 
+def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
+    """cloudpickle names such a class at random, so that its pickle differs from process to process."""
+
+    def output(number: int) -> Any:
+        return types.SimpleNamespace(kind=type("Local", (), {"number": number, "__module__": "nowhere"}))
+
+    assert row_of(output(1)) == row_of(output(1)) != row_of(output(2))
+
+
 def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
