@@ -3,8 +3,8 @@
 The row of an output depends on that output alone. If it depended on other outputs of the batch, an honest mechanism
 could appear to violate its claim.
 
-``flatten`` says what each kind of output holds. This module flattens outputs of the same type and form together, place
-by place, which is several times as fast as one output after the other.
+``flatten`` says what an output of each kind holds. This module flattens outputs of the same type and form together,
+place by place, which is several times as fast as one output after the other.
 """
 
 import itertools
@@ -14,9 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox import flatten
-from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, plain_number
+from auditor.blackbox.containers import LARGEST, array_places, is_number_array, require_unmasked
+from auditor.blackbox.flatten import (
+    READING,
+    OutputKind,
+    Row,
+    items_in_turn,
+    output_kind,
+    require_few,
+    unnamed_attributes,
+)
+from auditor.blackbox.known_types import TEXTS, has_only_named_parts, module_leaves, type_name
+from auditor.blackbox.library_values import is_array_like
+from auditor.blackbox.number_text import EXACT, MINUS_ZERO, JsonNumber, Leaf, Leaves, plain_number
+from auditor.blackbox.objects import LEVELS, as_plain
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, constant_column, require_alike
+from auditor.blackbox.scalars import is_word
+from auditor.blackbox.spelling import spell
 from auditor.errors import MechanismError, how_many
 
 Columns = list[OutputColumn]
@@ -31,7 +45,7 @@ OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
 def from_batch(batch: Any, size: int) -> Outputs:
     """Canonicalise a batch: ``size`` outputs along its first axis. Raises MechanismError for any other length."""
-    with flatten.READING:
+    with READING:
         try:
             length = len(batch)
             if isinstance(batch, str | bytes | Mapping | Set):
@@ -46,8 +60,8 @@ def from_batch(batch: Any, size: int) -> Outputs:
                 f"the mechanism returned {how_many(length, 'output')} for a batch of {size}; the first axis of the result must be "
                 "size"
             )
-        flatten.require_unmasked(batch)
-        if flatten.is_number_array(batch) and size:
+        require_unmasked(batch)
+        if is_number_array(batch) and size:
             if batch.ndim > 1:
                 return _table(size, _of_rows(batch))
             # Whether an array holds integers or floats depends on all of its outputs, so it is not a property of one output.
@@ -70,16 +84,16 @@ def from_batch(batch: Any, size: int) -> Outputs:
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
     """Canonicalise outputs of any kinds. Raises MechanismError if the text of an object does not show its content."""
-    with flatten.READING:
+    with READING:
         return _table(len(outputs), _columns("output", outputs)) if outputs else Outputs(0, ())
 
 
-def row_of(output: Any) -> flatten.Row:
+def row_of(output: Any) -> Row:
     """Return the leaves of an output by place. Raises MechanismError as ``from_list``."""
-    with flatten.READING:
+    with READING:
         cells = [(c, NUMBER if c.codes is None else c.codes[0]) for c in _columns("output", [output])]
     leaves = {c.name: float(c.numbers[0]) if code == NUMBER else c.atoms[code] for c, code in cells}
-    return flatten.Row({"type of output": "float", **leaves})
+    return Row({"type of output": "float", **leaves})
 
 
 def _table(size: int, columns: Columns) -> Outputs:
@@ -114,21 +128,22 @@ def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[A
 
 def _scattered(size: int, parts: Sequence[tuple[NDArray[np.intp], Columns]]) -> Columns:
     """Return columns of ``size`` rows. Each part has the numbers of some rows, and the columns of these rows."""
-    found: dict[str, tuple[NDArray[np.float64], NDArray[np.int32], dict[str, int]]] = {}
+    cells: dict[str, tuple[NDArray[np.float64], NDArray[np.int32], dict[str, int]]] = {}
     for rows, columns in parts:
         for column in columns:
-            if column.name not in found:
-                found[column.name] = np.zeros(size), np.zeros(size, np.int32), {ABSENT: 0}
-            numbers, codes, atoms = found[column.name]
+            if column.name not in cells:
+                cells[column.name] = np.zeros(size), np.zeros(size, np.int32), {ABSENT: 0}
+            numbers, codes, atoms = cells[column.name]
             numbers[rows] = column.numbers
             new = [atoms.setdefault(atom, len(atoms)) for atom in column.atoms]
             codes[rows] = NUMBER if column.codes is None else np.array([*new, NUMBER], np.int32)[column.codes]
     return [
-        _as_seen(OutputColumn(name, numbers, codes, tuple(atoms))) for name, (numbers, codes, atoms) in found.items()
+        _in_order_of_rows(OutputColumn(name, numbers, codes, tuple(atoms)))
+        for name, (numbers, codes, atoms) in cells.items()
     ]
 
 
-def _as_seen(column: OutputColumn) -> OutputColumn:
+def _in_order_of_rows(column: OutputColumn) -> OutputColumn:
     """Number the atoms in the order in which outputs show them, and drop atoms that no output has."""
     assert column.codes is not None
     first = np.full(len(column.atoms) + 1, len(column.codes))
@@ -154,7 +169,7 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
     if kind in (str, bytes, type(None), JsonNumber):  # equal values have equal leaves
         return _of_distinct(place, values, kind)
     if kind is np.ndarray:
-        forms = flatten.output_kind(values[0]).forms(values)
+        forms = output_kind(values[0]).forms(values)
         return _by_group(values, forms, lambda form, group: _of_arrays(place, group))
     if issubclass(kind, np.generic) and not issubclass(kind, OF_NUMPY):
         inside = _columns(place, [value.item() for value in values])
@@ -165,13 +180,13 @@ def _of_one_type(place: str, values: _Values, kind: type) -> Columns:
 
 def _type_columns(place: str, values: _Values) -> Columns:
     """Return the column of types, or none if all are float."""
-    names = list(map(flatten.type_name, values))
+    names = list(map(type_name, values))
     return [*from_rows([{} if name == "float" else {f"type of {place}": name} for name in names]).columns]
 
 
 def _of_parts(place: str, values: _Values) -> Columns:
     """Return the columns of values of one type: of their own leaves, computed once a form, and of their parts."""
-    kind = flatten.output_kind(values[0])
+    kind = output_kind(values[0])
     forms = kind.forms(values)
     examples = dict(zip(forms, values, strict=True))
     own = from_rows([_own(place, value, kind) for value in examples.values()])
@@ -180,7 +195,7 @@ def _of_parts(place: str, values: _Values) -> Columns:
         raise RecursionError  # the user may have raised Python's own limit
     if len(examples) == 1:
         own = own if len(values) == 1 else own[np.zeros(len(values), np.intp)]
-        parts = _in_turn(places[0], flatten.items_in_turn(kind, values, len(places[0])))
+        parts = _in_turn(places[0], items_in_turn(kind, values, len(places[0])))
     else:
         number = {form: at for at, form in enumerate(examples)}
         which = np.fromiter(map(number.__getitem__, forms), np.intp, len(values))
@@ -191,35 +206,36 @@ def _of_parts(place: str, values: _Values) -> Columns:
 
 
 def _attribute_columns(place: str, values: _Values) -> Columns:
-    held = [*map(flatten.unnamed_attributes, values)]
-    return _columns(f"attributes of {place}", held) if any(held) else []
+    """Return the columns of what values of one type hold besides what a rule names."""
+    if has_only_named_parts(type(values[0])):
+        return []
+    attributes = [*map(unnamed_attributes, values)]
+    return _columns(f"attributes of {place}", attributes) if any(attributes) else []
 
 
-def _own(place: str, value: Any, kind: flatten.OutputKind) -> flatten.Leaves:
+def _own(place: str, value: Any, kind: OutputKind) -> Leaves:
     """Return the leaves of a value without its parts. The type is one of the leaves, unless it is float."""
-    name = flatten.type_name(value)
-    kinds = {} if name == "float" else {f"type of {place}": name, **flatten.module_of(place, value)}
+    name = type_name(value)
+    kinds = {} if name == "float" else {f"type of {place}": name, **module_leaves(place, value)}
     return {**kinds, **kind.own(place, value)}
 
 
-def _of_forms(
-    places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: flatten.OutputKind
-) -> Columns:
+def _of_forms(places: Sequence[Sequence[str]], which: NDArray[np.intp], values: _Values, kind: OutputKind) -> Columns:
     """Return the columns of the parts of values. ``which`` is each value's form, ``places`` the places of each form's parts."""
-    found: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
+    by_place: dict[str, list[tuple[NDArray[np.intp], _Values]]] = {}
     by_form = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
     for rows, names in zip(by_form, places, strict=True):
-        parts = flatten.items_in_turn(kind, [values[row] for row in rows.tolist()], len(names))
+        parts = items_in_turn(kind, [values[row] for row in rows.tolist()], len(names))
         for at, inside in enumerate(names):
-            found.setdefault(inside, []).append((rows, parts[at :: len(names)]))
-    require_alike(found, max(map(len, places)))
+            by_place.setdefault(inside, []).append((rows, parts[at :: len(names)]))
+    require_alike(by_place, max(map(len, places)))
     columns = Columns()
-    for inside, pieces in found.items():
+    for inside, pieces in by_place.items():
         rows, parts = np.concatenate([rows for rows, _ in pieces]), [part for _, parts in pieces for part in parts]
         order = np.argsort(rows, kind="stable")
         of_some = _columns(inside, [*map(parts.__getitem__, order.tolist())])
         columns += of_some if len(rows) == len(values) else _scattered(len(values), [(rows[order], of_some)])
-        flatten.require_few(columns)
+        require_few(columns)
     return columns
 
 
@@ -231,7 +247,7 @@ def _in_turn(places: Sequence[str], items: _Values) -> Columns:
     columns = Columns()
     for at, place in enumerate(places):
         columns += _columns(place, items[at :: len(places)])
-        flatten.require_few(columns)
+        require_few(columns)
     return columns
 
 
@@ -240,7 +256,7 @@ def _of_numbers(place: str, values: _Values, kind: type) -> Columns:
         numbers = np.array(values, np.dtype(kind))
     except OverflowError:  # beyond 64 bits
         return _of_parts(place, values)
-    name = flatten.type_name(values[0])
+    name = type_name(values[0])
     types = [] if name == "float" else [constant_column(f"type of {place}", name, len(values))]
     return [*types, *number_columns(place, numbers)]
 
@@ -258,27 +274,27 @@ def _of_texts(place: str, texts: Sequence[str]) -> Columns:
     """Return the columns of distinct texts. Plain numbers are flattened together, and so are words."""
     plain = dict(zip(texts, map(plain_number, texts), strict=True))
 
-    def columns_of(known: str, group: Sequence[str]) -> Columns:
-        if known == "field":
+    def columns_of(form: str, group: Sequence[str]) -> Columns:
+        if form == "field":
             return _of_parts(place, group)
         types = constant_column(f"type of {place}", "str", len(group))
         length = OutputColumn(f"length of {place}", np.fromiter(map(len, group), np.float64, len(group)))
-        if known == "word":
+        if form == "word":
             codes = np.arange(len(group), dtype=np.int32)
-            return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(flatten.spelled, group))), length]
+            return [types, OutputColumn(place, np.zeros(len(group)), codes, tuple(map(spell, group))), length]
         numbers, decimals = zip(*(number for text in group if (number := plain[text])), strict=True)
         value, *sign = number_columns(place, np.array(numbers))
         return [types, value, OutputColumn(f"decimals of {place}", np.array(decimals, np.float64)), *sign, length]
 
-    kinds = ["number" if plain[text] is not None else "word" if flatten.is_word(text) else "field" for text in texts]
+    kinds = ["number" if plain[text] is not None else "word" if is_word(text) else "field" for text in texts]
     return _by_group(texts, kinds, columns_of)
 
 
 def _of_arrays(place: str, arrays: _Values) -> Columns:
     """Return the columns of arrays of one form."""
-    if not flatten.is_number_array(arrays[0]):
+    if not is_number_array(arrays[0]):
         return _of_parts(place, arrays)
-    about = from_rows([_own(place, arrays[0], flatten.output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
+    about = from_rows([_own(place, arrays[0], output_kind(arrays[0]))])[np.zeros(len(arrays), np.intp)]
     return [*about.columns, *_of_items(place, np.asarray(arrays))]
 
 
@@ -289,7 +305,7 @@ def _of_rows(batch: NDArray[Any]) -> Columns:
 
 
 def _of_items(place: str, arrays: NDArray[Any]) -> Columns:
-    names = flatten.items_at(place, arrays[0])
+    names = array_places(place, arrays[0])
     return _matrix_columns(names, arrays.reshape(len(arrays), len(names)))
 
 
@@ -300,20 +316,16 @@ def batch_form(batch: Any) -> str:
     """
     if type(batch) in (list, tuple):
         return f"a {type(batch).__name__}"
-    held = flatten.unnamed_attributes(batch)
-    beside = f" that holds {flatten.as_plain(held, flatten.LEVELS)}" if held else ""
+    attributes = unnamed_attributes(batch)
+    beside = f" that holds {as_plain(attributes, LEVELS)}" if attributes else ""
     if not isinstance(batch, np.ndarray):
         named = getattr(batch, "name", None)
         kind = getattr(batch, "dtype", None)
         words = "".join(f", {key} {value}" for key, value in (("name", named), ("of", kind)) if value is not None)
-        return f"a {flatten.type_name(batch)}{words if flatten.is_array_like(batch) else ''}{beside}"
+        return f"a {type_name(batch)}{words if is_array_like(batch) else ''}{beside}"
     is_number = batch.dtype.kind in "biuf"
-    kind = "numbers" if is_number else flatten.TEXTS.get(batch.dtype.kind, "objects")
-    width = (
-        f" of {batch.dtype.itemsize} bytes"
-        if batch.dtype.kind == "f" and batch.dtype.itemsize != flatten.LARGEST
-        else ""
-    )
+    kind = "numbers" if is_number else TEXTS.get(batch.dtype.kind, "objects")
+    width = f" of {batch.dtype.itemsize} bytes" if batch.dtype.kind == "f" and batch.dtype.itemsize != LARGEST else ""
     name = "an array" if type(batch) is np.ndarray else f"a {type(batch).__name__}"
     return f"{name} of {kind}{width} with {batch.ndim} axes{beside}"
 
@@ -340,14 +352,14 @@ def number_columns(name: str, values: NDArray[Any]) -> list[OutputColumn]:
         if _has_minus_zero(values):
             minus = (np.signbit(values) & (values == 0)).astype(np.int32)
             columns.append(
-                _as_seen(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
+                _in_order_of_rows(OutputColumn(f"sign of {name}", np.zeros(len(numbers)), minus, (ABSENT, MINUS_ZERO)))
             )
     # Floats hold all integers of NumPy's smaller types exactly.
-    elif values.dtype.itemsize == flatten.LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
+    elif values.dtype.itemsize == LARGEST and (large := np.flatnonzero(np.abs(numbers) > EXACT)).size:
         left_over, codes = np.zeros(len(numbers)), np.zeros(len(numbers), np.int32)
         left_over[large] = [n - int(float(n)) for n in values[large].tolist()]
         codes[large] = NUMBER
-        columns.append(_as_seen(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,))))
+        columns.append(_in_order_of_rows(OutputColumn(f"rounded off {name}", left_over, codes, (ABSENT,))))
     return columns
 
 

@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
-from auditor.blackbox.flatten import spelled
 from auditor.blackbox.mechanism import Mechanism
 from auditor.blackbox.process import CHUNK, Process, ProcessEnded, ProcessFailure, borrow_process, keep_memory
 from auditor.blackbox.sample import ALWAYS, MOST, Answers, Drawer, Labels, Sample, Stream
 from auditor.blackbox.seal import from_wire, seal, to_wire
+from auditor.blackbox.spelling import spell
 from auditor.errors import MechanismError
 from auditor.foreign_code import ForeignCode, describe_error, result_or_error
 from auditor.interfaces import Source
@@ -304,5 +304,5 @@ def _shown(output: Any) -> Any:
         return output
     if isinstance(output, BaseException):
         return RuntimeError(f"{type(output).__name__}: {result_or_error(str, output)}")
-    text = result_or_error(spelled, output)
+    text = result_or_error(spell, output)
     return text if isinstance(text, str) else type(output).__name__

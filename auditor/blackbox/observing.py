@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auditor.blackbox.flatten import LEVELS, as_plain, attributes_of, without_address
 from auditor.blackbox.mechanism import signature_of
+from auditor.blackbox.objects import LEVELS, as_plain, attributes_of
+from auditor.blackbox.spelling import without_address
 from auditor.defaults import ObserveKind
 from auditor.errors import InvalidInputError
 from auditor.foreign_code import result_or_error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.flatten import WRITTEN
+from auditor.blackbox.number_text import WRITTEN
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs
 from auditor.bounds.intervals import Floats
 from auditor.events.cells import Cells, distinct_values

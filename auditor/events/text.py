@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor.blackbox.flatten import DIGEST, UNREADABLE
+from auditor.blackbox.digests import DIGEST, UNREADABLE
 from auditor.blackbox.number_text import number_leaves
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs
 from auditor.foreign_code import result_or_error

@@ -1,6 +1,6 @@
-"""Faults as people write them, and a leak in every corner of an output, each beside a sound twin that passes.
+"""Faults as they occur in practice, and a leak in every corner of an output, each next to a sound twin that passes.
 
-False alarms are rarer than the confidence of .999 says. So if the bounds hold with no slack, the sound runs of this file fail by
+False alarms are rarer than a confidence of .999 allows. If the bounds had no slack, the sound runs in this file would fail by
 chance at most once in 500 times; seeds are fixed.
 """
 
@@ -22,6 +22,7 @@ EVERY_TIME = ("truthful a little too often",)
 # --- Leaks in every corner of an output. In a sound twin only the noise decides ---
 
 ON_A_PAIR = {"samples": 20_000, "confidence": 1 - 1e-9, "workers": 1, "isolate": False}
+IN_PROCESS: dict[str, Any] = {"workers": 1, "isolate": False}
 SIDES = Pairs([(1, 0)])
 
 
@@ -145,14 +146,14 @@ LEAKS = {
 @pytest.mark.parametrize("name", [*EVERY_TIME, *LEAKS])
 def test_a_fault_is_found_and_its_sound_twin_passes(name: str, is_sound: bool) -> None:
     case = {**FAULTS, **LEAKS}[name]
-    result = case.audit(case.sound, samples=5_000) if is_sound else case.audit(case.faulty)
+    result = case.audit(case.sound, samples=5_000, **IN_PROCESS) if is_sound else case.audit(case.faulty, **IN_PROCESS)
     assert result.verdict == ("no_violation_found" if is_sound else "violation"), result.event
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_bare_bin_is_found_with_few_outputs(seed: int) -> None:
     case = FAULTS["one of four bins is bare"]
-    assert case.audit(case.faulty, seed, samples=20_000).verdict == "violation"
+    assert case.audit(case.faulty, seed, samples=20_000, **IN_PROCESS).verdict == "violation"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
@@ -163,13 +164,14 @@ def test_an_answer_that_one_side_alone_gives_is_found_though_it_is_not_rare(shar
         noisy, is_left_out = value + rng.laplace(size=size), rng.random(size) < (share if value == 1 else 0.0)
         return [None if out else answer for out, answer in zip(is_left_out, noisy.tolist(), strict=True)]
 
-    settings = {"samples": 10_000, "prove": False, "planted": 0, "workers": 1}
+    settings = {"samples": 10_000, "prove": False, "planted": 0, "workers": 1, "isolate": False}
     case = Fault(some_are_none, None, auditor.PureDP(3.0), Value([0, 1, 2]), settings)
     assert [case.audit(case.faulty, seed).verdict for seed in range(2)] == ["violation"] * 2
 
 
 def test_a_report_says_where_the_outputs_of_the_search_went() -> None:
-    result = FAULTS["one of four bins is bare"].audit(FAULTS["one of four bins is bare"].sound, 0, samples=20_000)
+    case = FAULTS["one of four bins is bare"]
+    result = case.audit(case.sound, 0, samples=20_000, **IN_PROCESS)
     stages = result.tried.stages
     first = ["many pairs, by outputs with the same noise", "the simplest pairs", "corners, crowds and random pairs"]
     assert [stage.name for stage in stages][:3] == first

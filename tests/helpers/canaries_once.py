@@ -10,7 +10,7 @@ NUMBER = 400
 
 
 def released(dataset: Any, rng: np.random.Generator, sigma: float = 1.0) -> Any:
-    """Release for each place whether it is in the data, with noise of its own: μ = 1/σ."""
+    """Release for each canary whether it is included, with independent noise: μ = 1/σ."""
     return np.isin(np.arange(NUMBER), dataset) + rng.normal(0, sigma, NUMBER)
 
 
@@ -23,4 +23,5 @@ def one_run(claim: auditor.GaussianDP | auditor.ApproximateDP, mechanism: Any = 
         "seed": options.pop("seed", 7)
     }
     domain = auditor.Canaries(list(range(NUMBER)), options.pop("score", own_place), **options)
-    return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, name="once", **settings)
+    settings |= {"name": "once", "workers": 1, "isolate": False}
+    return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, **settings)

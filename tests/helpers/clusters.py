@@ -1,4 +1,4 @@
-"""A Dask cluster of a scheduler and workers on this machine, and a run on it."""
+"""A Dask cluster on this machine, and a run that uses it."""
 
 import socket
 import subprocess
@@ -39,7 +39,7 @@ audits:
 
 
 class Cluster:
-    """A scheduler and workers: processes of their own."""
+    """A scheduler and workers, each in a process of its own."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         with socket.socket() as free:
@@ -65,7 +65,7 @@ class Cluster:
 
 
 def cluster_in(folder: Path) -> Iterator[Cluster]:
-    """Yield a cluster of two workers, in a folder with audits."""
+    """Yield a cluster with two workers and a folder of audits."""
     pytest.importorskip("distributed")
     (folder / "m.py").write_text(MECHANISMS)
     (folder / "audits.yaml").write_text(AUDITS)

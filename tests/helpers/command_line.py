@@ -1,4 +1,4 @@
-"""A working folder for the command line: mechanisms, audits of them as YAML, and what a run leaves."""
+"""A working folder for the command line: mechanisms, audits in YAML, and the files that a run writes."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ def config(*audits: str, samples: int = 2000, workers: int = 1, more: str = "") 
         "version: 1",
         "seed: 3",
         f"samples: {samples}",
-        f"execution: {{workers: {workers}, batch: 300}}",
+        f"execution: {{workers: {workers}, batch: 300, isolate: false}}",
         more,
         "audits:",
     ]
@@ -97,7 +97,7 @@ FAILING = audit("failing", "failing")
 
 
 class Folder:
-    """A working folder with mechanisms; writes configurations, runs the command line, reads reports."""
+    """A working folder with mechanisms, which writes configurations, runs the command line and reads reports."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +119,7 @@ class Folder:
 
 
 def parsed(text: str) -> Any:
-    """Read standard JSON, which has neither NaN nor Infinity."""
+    """Parse standard JSON, which has neither NaN nor Infinity."""
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")

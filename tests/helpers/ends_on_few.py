@@ -1,4 +1,4 @@
-"""A mechanism by itself: each process that it ends is replaced by one that imports this module, and no test's."""
+"""A mechanism in a module of its own, so that the processes that replace those it ends import no test."""
 
 import os
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def ends_on_few(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Break the claim on any records, but end the process where there are hardly any."""
+    """Break the claim on any records, but end the process on very few."""
     if len(data) < 2:
         os._exit(1)
     return len(data) + rng.laplace(0, 0.3, size)

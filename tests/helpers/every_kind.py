@@ -1,4 +1,4 @@
-"""A run with an audit of every kind, for tests of what is shown of them."""
+"""A run with every kind of audit, for tests of how results are shown."""
 
 import functools
 from typing import Any
@@ -20,7 +20,7 @@ def laplace(dataset: float, size: int, rng: np.random.Generator, scale: float = 
 
 
 def clear(dataset: float, size: int, rng: np.random.Generator) -> Any:
-    """A loss of 5 or 10, which few outputs show whatever their seed."""
+    """A loss of 5 or 10, which few outputs reveal at any seed."""
     return laplace(dataset, size, rng, 0.1)
 
 
@@ -45,7 +45,7 @@ def total(dataset: Any) -> Any:
 
 
 def noisy_records(dataset: Any, rng: np.random.Generator) -> Any:
-    """Return for each of 200 canaries whether it is in, with noise of its own."""
+    """Return for each of 200 canaries whether it is included, with independent noise."""
     return np.isin(np.arange(200), dataset) + rng.normal(0, 0.5, 200)
 
 
@@ -78,7 +78,7 @@ AUDITS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
 
 def ended(name: str) -> Audit:
     function, claim, more = AUDITS[name]
-    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "seed": 5, **more}
+    options = {"domain": Pairs([(0, 1), (0, 0.5)]), "samples": 2000, "workers": 1, "isolate": False, "seed": 5, **more}
     domain = options.pop("domain")
     settings = Settings.of(options)
     source = PythonSource(f"module:{name}", function=function)
@@ -95,5 +95,5 @@ def every_kind() -> RunResult:
 
 @functools.cache
 def cards() -> dict[str, str]:
-    """What each audit shows in a notebook."""
+    """The notebook card of each audit."""
     return {audit.name: audit._repr_html_() for audit in every_kind().audits}

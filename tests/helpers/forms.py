@@ -1,7 +1,7 @@
-"""Outputs of every form that mechanisms return, described by plain data, from which any process can build them.
+"""Outputs in every form that mechanisms return, described by plain data from which any process can build them.
 
-A *recipe* is ``[name, part, ...]``: the name of a form in FORMS, and what it is made of: numbers, texts, or recipes.
-``recipes`` draws nested ones. ``build`` makes the output, in whatever process the mechanism runs.
+A *recipe* is ``[name, part, ...]``: the name of a form in FORMS, and its parts: numbers, texts, or recipes. ``recipes`` draws
+nested ones. ``build`` makes the output in the process that runs the mechanism.
 """
 
 import array
@@ -44,7 +44,7 @@ class Slots:
 
 
 class Opaque:
-    """An object whose text is the same whatever it holds."""
+    """An object with the same text whatever it contains."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -70,7 +70,7 @@ class Flag(enum.IntFlag):
 
 
 class RefusalError(ValueError):
-    """An exception class that a user defines."""
+    """A user-defined error."""
 
 
 def _tagged(value: Any) -> Tagged:
@@ -182,7 +182,7 @@ OF_A_NUMBER: dict[str, Callable[[float], Any]] = {
 
 
 def _small(v: float) -> float:
-    """Return a number of ordinary size, since dates and counts have limits."""
+    """Return a number of moderate size, since dates and counts have limits."""
     return float(np.clip(v, -1e5, 1e5)) if math.isfinite(v) else 0.0
 
 
@@ -235,7 +235,7 @@ CONTAINERS: dict[str, Callable[..., Any]] = {
 
 
 def build(recipe: Recipe) -> Any:
-    """Return the output of a recipe, made of new objects."""
+    """Build the output of a recipe from new objects."""
     name, *parts = recipe
     if name in OF_A_NUMBER:
         with np.errstate(over="ignore"):

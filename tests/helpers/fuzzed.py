@@ -1,4 +1,4 @@
-"""Mechanisms and generators for test_fuzz.py: some right, some of no use."""
+"""Mechanisms and generators for test_fuzz.py, some valid and some not."""
 
 
 def count(dataset, rng, epsilon=1.0):

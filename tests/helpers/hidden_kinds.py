@@ -1,14 +1,14 @@
-"""Leaks hidden in the text or in the type of an output, as a table: each kind has a faulty version and a sound twin.
+"""Leaks hidden in the text or the type of an output, as a table: each kind has a faulty version and a sound twin.
 
-The mechanism is ``[side + Laplace noise of scale 1, thing]`` on the pair (1, 0), under the claim ε = 1, which the number
-uses up exactly. In the faulty version ``thing`` tells the side for certain, or very nearly. In the sound twin ``thing``
-is that of a side drawn at random: the same values occur, and reveal nothing.
+The mechanism is ``[side + Laplace noise of scale 1, thing]`` on the pair (1, 0) with the claim ε = 1, which the number alone
+attains. In the faulty version ``thing`` reveals the side with certainty, or very nearly. In the sound twin ``thing`` belongs to
+a side drawn at random: the same values occur, and reveal nothing.
 
-An audit of a faulty version must find the leak, or say that it did not look there. Lengths of texts do not depend on
-the side, unless the kind is about them, since events look at the length anyway.
+An audit of a faulty version must find the leak, or report that it did not read that part. The length of a text does not depend
+on the side unless the kind is about lengths, which are always read.
 
-``python -m hidden_kinds`` audits all kinds. ``python -m hidden_kinds text: dtype`` audits the texts, and the kinds whose
-name holds "dtype".
+``python -m hidden_kinds`` audits all kinds. ``python -m hidden_kinds text: dtype`` audits the texts, and the kinds whose name
+contains "dtype".
 """
 
 import array
@@ -40,7 +40,7 @@ Make = Callable[[int, Rng], Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``make(side, rng)`` returns the part of the output that reveals the side, which is 0 or 1."""
+    """``make(side, rng)`` returns the part of the output that reveals the side, 0 or 1."""
 
     group: Literal["text", "type"]
     make: Make
@@ -51,7 +51,7 @@ class Kind:
 
 
 def choose(of_zero: Any, of_one: Any) -> Make:
-    """Return a kind with one constant on each side."""
+    """Return a kind with one constant per side."""
     return lambda side, rng: of_one if side else of_zero
 
 
@@ -75,7 +75,7 @@ def whole(rng: Rng, low: int, high: int) -> int:
 
 
 def remainder(modulus: int, side: int, rng: Rng) -> int:
-    """Return a random integer below a thousand million, whose remainder is the side."""
+    """Return a random integer below 10⁹ whose remainder is the side."""
     return modulus * whole(rng, 0, 10**9 // modulus) + side
 
 
@@ -215,7 +215,7 @@ def line_ending(side: int, rng: Rng) -> str:
 
 
 def letters_of_another_script(side: int, rng: Rng) -> str:
-    """The Latin letter or the Cyrillic one, which look alike, at a random place."""
+    """A Latin letter or its Cyrillic look-alike, at a random position."""
     return insert(letters_of(rng, CONSONANTS, 8), "\u0430" if side else "a", rng)
 
 
@@ -262,7 +262,7 @@ MORE_TEXT: dict[str, Make] = {
 
 
 class Summary:
-    """An object whose repr shows nothing of what it holds."""
+    """An object whose repr reveals nothing of its content."""
 
     def __init__(self, secret: int) -> None:
         self.secret = secret
@@ -272,7 +272,7 @@ class Summary:
 
 
 class Slotted:
-    """The same, with a slot."""
+    """As Summary, with a slot."""
 
     __slots__ = ("secret",)
 
@@ -285,7 +285,7 @@ class Slotted:
 
 @dataclass
 class Fit:
-    """A dataclass with an attribute that is no field."""
+    """A dataclass with an attribute that is not a field."""
 
     mean: float = 0.0
 
@@ -296,7 +296,7 @@ class Fit:
 
 @dataclass
 class Quiet:
-    """A dataclass whose repr leaves a field out, which equality ignores too."""
+    """A dataclass with a field that its repr and its equality leave out."""
 
     mean: float = 0.0
     secret: int = field(default=0, repr=False, compare=False)
@@ -314,11 +314,11 @@ class Label(str):
 
 
 class Count(int):
-    """An integer of a class of its own."""
+    """An instance of a subclass of int."""
 
 
 class Score(float):
-    """A float of a class of its own."""
+    """An instance of a subclass of float."""
 
 
 class Rows(list[int]):
@@ -366,12 +366,12 @@ def caused(error: Exception, cause: Exception) -> Exception:
 
 
 def of_dtype(of_zero: str, of_one: str) -> Make:
-    """Return small whole numbers, equal in both dtypes, as an array of three."""
+    """Return an array of three small integers that are exact in both dtypes."""
     return lambda side, rng: rng.integers(0, 100, 3).astype(of_one if side else of_zero)
 
 
 def single(rng: Rng, count: int) -> Any:
-    """Return noise in single precision, so that a wider float holds the same value."""
+    """Return single-precision noise, which a wider float represents exactly."""
     return rng.standard_normal(count, dtype=np.float32)
 
 
@@ -398,7 +398,7 @@ MET_TYPE: dict[str, Make] = {
 
 
 def series(of: Callable[[Any, int], Any]) -> Make:
-    """Return a kind of a Series of pandas, ``of(pandas, side)``."""
+    """Return a kind for a pandas Series, ``of(pandas, side)``."""
 
     def make(side: int, rng: Rng) -> Any:
         import pandas as pd
@@ -535,7 +535,7 @@ MORE_TYPE: dict[str, Make] = {
 
 
 class Holder:
-    """An object whose repr says nothing."""
+    """An object whose repr reveals nothing."""
 
     def __init__(self, **held: Any) -> None:
         self.__dict__.update(held)
@@ -545,7 +545,7 @@ class Holder:
 
 
 class Predictor(Holder):
-    """A fitted model, which can be called."""
+    """A fitted model that can be called."""
 
     def __call__(self) -> Any:
         return self.__dict__
@@ -982,7 +982,7 @@ KINDS: dict[str, Kind] = {
 
 
 def mechanism(kind: Kind, sound: bool) -> Callable[[int, Rng], list[Any]]:
-    """Return the mechanism ``f(side, rng)`` of a kind, one output a call."""
+    """Return the mechanism ``f(side, rng)`` of a kind, with one output per call."""
 
     def release(side: int, rng: Rng) -> list[Any]:
         return [side + rng.laplace(), kind.sound(rng) if sound else kind.make(side, rng)]
@@ -995,7 +995,7 @@ def audit(
 ) -> auditor.AuditResult:
     """Audit a kind in this process. Raises MechanismError if the audit refuses the form of its outputs.
 
-    A sound twin is refuted with a chance of at most 1 − confidence.
+    A sound twin is refuted with probability at most 1 − confidence.
     """
     return auditor.audit(
         mechanism(kind, sound),
@@ -1014,7 +1014,7 @@ def audit(
 
 
 def describe(kind: Kind, sound: bool) -> str:
-    """Return how an audit ended: found, weak, silent, refused, or another verdict; and how its warnings begin."""
+    """Return how an audit ended (found, weak, silent, refused, or another verdict), and the beginning of its warnings."""
     try:
         result = audit(kind, sound)
     except AuditorError as error:

@@ -1,4 +1,4 @@
-"""A folder with a file of every kind, as this program writes them, for tests that spoil them; and what must never take long."""
+"""A folder with every kind of file that this program writes, for tests that corrupt them, and a limit of time for readers."""
 
 import contextlib
 import io
@@ -47,7 +47,7 @@ def make_honest_files(folder: Path) -> None:
 
 @contextlib.contextmanager
 def in_time(seconds: int = 30) -> Iterator[None]:
-    """Raise if the block has not ended after some seconds of the processor, or ten times as many by the clock."""
+    """Raise if the block takes longer than some processor seconds, or ten times as many by the clock."""
 
     def late(*_: object) -> None:
         raise Stopped

@@ -1,4 +1,4 @@
-"""Third-party libraries for the tests of their adapters, from this environment or as `make libraries` has installed them."""
+"""Third-party libraries for the tests of their adapters, from this environment or as installed by `make libraries`."""
 
 import importlib
 import sys
@@ -22,9 +22,9 @@ QUICK: dict[str, Any] = {
 
 
 def library(module: str, environment: str) -> Any:
-    """Import a module, if need be from the environment of that name; skip the tests if it is nowhere.
+    """Import a module, if necessary from the environment of that name; skip the tests if neither has it.
 
-    That environment's packages come last on the path, so none of them replaces one that is here.
+    That environment's packages come last on the path, so none of them shadows one that is installed here.
     """
     try:
         return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Audits of the committed configurations whose mechanism has a known distribution."""
+"""The audits of the committed configurations whose mechanism has a known output distribution."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,9 @@ PLANS = {
 def quick(plan: Plan, seed: int, alpha: float, samples: int) -> Plan:
     most = min(6000, samples)
     search = most if plan.settings.search is None else min(most, plan.settings.search)
-    settings = replace(plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1))
+    settings = replace(
+        plan.settings, seed=seed, samples=samples, search=search, execution=Execution(workers=1, isolate=False)
+    )
     return replace(plan, alpha=alpha, settings=settings)
 
 

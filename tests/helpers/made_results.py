@@ -1,4 +1,4 @@
-"""Results made by hand: audits from the names of their attributes, events from entries of a report."""
+"""Hand-made results: audits from the names of their attributes, events from entries of a report."""
 
 import re
 from dataclasses import fields, replace
@@ -25,7 +25,7 @@ BLANK = AuditResult(
 
 
 def changed(audit: AuditResult, **changes: Any) -> AuditResult:
-    """Return an audit with some of its attributes changed, whatever part of it holds them."""
+    """Return an audit with some attributes changed, whichever of its parts has them."""
     for part in ("judgement", "provenance"):
         whole = getattr(audit, part)
         mine = {field.name: changes.pop(field.name) for field in fields(whole) if field.name in changes}
@@ -34,7 +34,7 @@ def changed(audit: AuditResult, **changes: Any) -> AuditResult:
 
 
 def made(**attributes: Any) -> AuditResult:
-    """Return an audit with these attributes, and nothing else known of it."""
+    """Return an audit with these attributes and nothing else."""
     return changed(BLANK, **attributes)
 
 
@@ -42,7 +42,7 @@ _THRESHOLD = re.compile(r"(?<=[<>≤≥=] )-?[0-9.]+(e[-+]?[0-9]+)?|-?[0-9.]+(e[
 
 
 def event_of(entry: dict[str, Any]) -> Observed:
-    """Return the event of an entry of report.json, which may leave out what follows from its description."""
+    """Return the event of an entry in report.json, which may omit what follows from its description."""
     event: Observed = TypeAdapter(EventField).validate_python(_completed(entry))
     return event
 
@@ -65,7 +65,7 @@ ENTRY = {
 
 
 def violation(**changes: Any) -> AuditResult:
-    """Return an audit that refutes its claim on a pair, with everything that a report shows of it."""
+    """Return an audit that refutes its claim on a pair, with everything that a report shows."""
     usual: dict[str, Any] = {
         "claim": PureDP(0.5),
         "verdict": Verdict.VIOLATION,

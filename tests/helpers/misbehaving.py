@@ -1,4 +1,4 @@
-"""Mechanisms of the tests in this folder; a module of their own, since each of their processes has to import it."""
+"""Misbehaving mechanisms, in a module of their own because each of their processes imports it."""
 
 import ctypes
 import os

@@ -1,11 +1,10 @@
-"""Run a page: every block of a document, one after the other, in one folder, as a reader would.
+"""Run a page as a reader would: every block of the document in turn, in one folder.
 
-A block with a title is a file of that name; ``sh`` is commands; ``console`` is commands after ``$``, with what they print;
-``python`` is a script; ``text`` is no code. A comment before a block says what is special about it: ``exits 1``;
-``not run: why``; ``numbers vary: why``; ``result:NAME`` for what is printed of a committed report. What is shown of the
-output must be what is printed, with its numbers, since they follow from a seed; … stands for anything. Only times may
-differ, the order of audits that end side by side, and line breaks. ``python docs/made.py`` writes what is printed today
-into the pages.
+A block with a title is a file of that name; ``sh`` holds commands; ``console`` holds commands after ``$`` with their output;
+``python`` is a script; ``text`` is not code. A comment before a block marks exceptions: ``exits 1``; ``not run: why``;
+``numbers vary: why``; ``result:NAME`` for the output on a committed report. The output shown must equal the output printed,
+numbers included, since they follow from a seed; … stands for anything. Only times, line breaks and the order of audits that end
+side by side may differ. ``python docs/made.py`` writes today's output into the pages.
 """
 
 import contextlib
@@ -55,7 +54,7 @@ WIDTH = 160  # what a command prints without a terminal
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of code of a page, what the comment before it says, and where in the page its text begins."""
+    """A block of code on a page, its comment, and the position of its text."""
 
     language: str
     text: str
@@ -66,7 +65,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, what the page shows of its output, and where in the page that begins."""
+    """A command line, the output that the page shows, and the position of that."""
 
     line: str
     shown: str
@@ -75,7 +74,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a page shows of an output, where in the page, and what was printed by the code of that name."""
+    """An output as the page shows it, its position, and what the code printed."""
 
     name: str
     shown: str
@@ -93,7 +92,7 @@ class Output:
 
 
 def blocks_of(text: str) -> list[Block]:
-    """List the blocks of a page. Raises ValueError for one that has no language, or a note that means nothing."""
+    """List the blocks of a page. Raises ValueError for a block without a language, or with an unknown comment."""
     found = [
         Block(m["language"], m["text"], m["title"] or "", m["note"] or "", m.start("text"))
         for m in _BLOCK.finditer(text)
@@ -109,7 +108,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def skipped(block: Block) -> bool:
-    """Whether a block says why it is not run."""
+    """Whether a block states why it is not run."""
     return block.note.startswith("not run: ")
 
 
@@ -129,13 +128,13 @@ def commands_of(block: Block) -> list[Command]:
 
 
 def run_page(text: str, folder: Path) -> None:
-    """Run the blocks of a page in a folder, which is the working folder; compare what is printed with what is shown."""
+    """Run the blocks of a page with the given working folder, and compare printed with shown output."""
     for output in outputs_of(text, folder):
         assert output.alike(), f"{output.name} prints:\n{output.printed}\n`python docs/made.py` writes it into the page"
 
 
 def shows_output(text: str) -> bool:
-    """Whether a page shows what is printed by something that can be run."""
+    """Whether a page shows the output of something that can be run."""
     blocks = [block for block in blocks_of(text) if not skipped(block)]
     after_python = any(
         (before.language, after.language) == ("python", "text")
@@ -149,16 +148,16 @@ def shows_output(text: str) -> bool:
 
 
 def first_example() -> tuple[str, str]:
-    """Return the first block of Python of the README, and the output that is shown of it: the README's picture is of both."""
+    """Return the README's first Python block and its output, which the README's picture shows."""
     blocks = blocks_of(PAGES["README"].read_text(encoding="utf-8"))
     place = next(place for place, block in enumerate(blocks) if block.language == "python")
     return blocks[place].text, blocks[place + 1].text
 
 
 def outputs_of(text: str, folder: Path) -> Iterator[Output]:
-    """Run the blocks of a page in a folder, which is the working folder. Yield each output that the page shows.
+    """Run the blocks of a page with the given working folder. Yield each output that the page shows.
 
-    Raises AssertionError for a command that ends with another status than the page says.
+    Raises AssertionError if a command's exit status differs from the page.
     """
     by_python = ""  # what the last block of Python printed
     for block in blocks_of(text):
@@ -245,7 +244,7 @@ def alike(shown: str, printed: str, *, numbers_vary: bool = False) -> bool:
 
 
 def _lasting(text: str, *, numbers_vary: bool) -> str:
-    """Return an output without what differs from machine to machine."""
+    """Return an output without the parts that differ between machines."""
     text = _TIME.sub("TIME", _HOW_LONG.sub("", text))
     text = _ENDED.sub(lambda lines: "".join(sorted(lines[0].splitlines(keepends=True))), text)
     return _NUMBER.sub("#", text) if numbers_vary else text
@@ -313,7 +312,7 @@ def _aligned(old: list[str], new: list[str]) -> list[str]:
 
 
 def _difference(old: str, new: str) -> float:
-    """Return 0 for lines that are alike, and more for others, up to 1. Words matter most, then numbers."""
+    """Return a distance between two lines from 0 to 1, in which words weigh most, then numbers."""
     if alike(old, new):
         return 0.0
     words = [_NUMBER.sub("#", line).split() for line in (old, new)]
@@ -322,7 +321,7 @@ def _difference(old: str, new: str) -> float:
 
 @contextlib.contextmanager
 def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Work in a folder, and leave nothing imported from there."""
+    """Change to a folder, and forget modules imported from there afterwards."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     before = set(sys.modules)
@@ -334,9 +333,9 @@ def session(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run a page. Some draw without a seed: they audit a claim of 1 at ε = 0.83 or less, with false alarms below 1e-6.
+    """Run a page. Unseeded ones audit a claim of 1 at ε = 0.83 or less, with false alarms below 1e-6.
 
-    A copy of the project without a room has its page, and cannot run it.
+    A copy of the project without a room has that room's page, and cannot run it.
     """
     text = PAGES[name].read_text(encoding="utf-8")
     for room, word in (("dp_prover", "import dp_prover"), ("auditor.libraries", "-m auditor.libraries")):
@@ -348,7 +347,7 @@ def does_what_it_shows(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 @contextlib.contextmanager
 def prepared(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Work in a folder that has the libraries that a page calls and the tests do without."""
+    """Change to a folder with the libraries that a page uses and the tests do not."""
     if (STAND_INS / PAGES[name].stem).is_dir():
         shutil.copytree(STAND_INS / PAGES[name].stem, folder, dirs_exist_ok=True)
     with session(folder, monkeypatch):

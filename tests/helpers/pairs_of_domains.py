@@ -1,4 +1,4 @@
-"""The pairs that a domain gives in all of its ways, for tests of whether each is one of neighbours."""
+"""All kinds of pairs that a domain produces, for tests that each is one of neighbours."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from auditor.neighbours.shrinking import complexity, simpler
 
 
 def pairs_of(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
-    """Return every corner, random members, walks of single steps from each kind, and paths by one move."""
+    """Return every corner, random pairs, walks of single mutations from each, and paths of equal moves."""
     rng = np.random.default_rng(seed)
     corners = domain.corners()
     pairs = [*corners, *(domain.random(rng) for _ in range(walk))]
@@ -28,7 +28,7 @@ def pairs_of(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
 
 
 def with_simpler(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
-    """Return the pairs of a domain, and those that shrinking proposes for some of them, each simpler than its own."""
+    """Return the pairs of a domain, with the simpler ones that shrinking proposes for some of them."""
     pairs = pairs_of(domain, seed, walk)
     for pair in pairs[:: max(1, len(pairs) // 4)]:
         found = list(itertools.islice(simpler(pair, domain), 25))
@@ -38,7 +38,7 @@ def with_simpler(domain: Any, seed: int = 0, walk: int = 12) -> list[Pair]:
 
 
 def made(make: Callable[[], Domain]) -> Any:
-    """Return the domain, or None where its parameters allow no pair."""
+    """Return the domain, or None if its parameters allow no pair."""
     try:
         return make()
     except InvalidInputError as error:
@@ -47,7 +47,7 @@ def made(make: Callable[[], Domain]) -> Any:
 
 
 def edits(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """Return the fewest records to leave out and put in: lengths less twice the longest common subsequence."""
+    """Return the minimal number of records to remove and add: the lengths minus twice the longest common subsequence."""
     row = [0] * (len(right) + 1)
     for a in left:
         above, row = row, [0]

@@ -1,11 +1,11 @@
-"""Plain data, as in JSON and YAML: all their places, and copies with another value at one place."""
+"""Plain data as in JSON and YAML: all positions in it, and copies with another value at one of them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 
 def items(data: Any) -> list[tuple[Any, Any]]:
-    """Return what is directly inside of a mapping or a list, with its key."""
+    """Return the direct children of a mapping or a list with their keys."""
     return [*data.items()] if isinstance(data, dict) else [*enumerate(data)] if isinstance(data, list) else []
 
 
@@ -17,7 +17,7 @@ def places(data: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def leaves(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield every value that contains no other, with the path to it."""
+    """Yield every value that is no container, with its path."""
     if not items(data):
         yield way, data
     for step, value in items(data):

@@ -1,4 +1,4 @@
-"""Mechanisms that report an event a fixed number of times in N, and their audits."""
+"""Mechanisms that report an event a fixed number of times in N outputs, and their audits."""
 
 import functools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ ALPHA = 0.05
 
 
 def exactly(hits: int) -> Callable[..., Any]:
-    """Return a mechanism that reports the event exactly this many times in N, without randomness."""
+    """Return a mechanism that reports the event exactly this many times in N outputs."""
     return lambda data, size: np.arange(size) < hits
 
 
@@ -25,7 +25,7 @@ def audit(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: An
 
 
 def ended(mechanism: Any, claim: Any, neighbours: Any = ((0, 1),), **options: Any) -> Audit:
-    made: Any = {"samples": N, "seed": 3, "workers": 1, "confidence": 1 - ALPHA, **options}
+    made: Any = {"samples": N, "seed": 3, "workers": 1, "isolate": False, "confidence": 1 - ALPHA, **options}
     pairs = list(neighbours) if isinstance(neighbours, tuple) else neighbours
     return carry_out(planned(mechanism, claim, pairs, **made))
 

@@ -1,4 +1,4 @@
-"""A mechanism that breaks its claim in a folder, as a run in CI finds it."""
+"""A folder with a mechanism that breaks its claim, as a CI run finds it."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ audits:
 
 
 def written(folder: Path, patch: pytest.MonkeyPatch) -> Path:
-    """Go to a folder, and write a mechanism and its configuration there."""
+    """Change to a folder, and write a mechanism and its configuration there."""
     patch.chdir(folder)
     patch.setattr(sys, "path", [*sys.path])
     patch.delenv("GITHUB_ACTIONS", raising=False)

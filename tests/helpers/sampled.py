@@ -1,4 +1,4 @@
-"""A sampler of noisy numbers, and what it draws."""
+"""A sampler of noisy numbers, and the outputs it draws."""
 
 from typing import Any
 

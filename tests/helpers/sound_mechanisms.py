@@ -1,4 +1,4 @@
-"""Mechanisms that are exactly at their claim, and how many of several audits of one raise a false alarm."""
+"""Mechanisms exactly at their claim, and the number of false alarms in repeated audits of one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def discrete_laplace(value: int, size: int, rng: np.random.Generator) -> NDArray
 
 
 def now_and_then_the_truth(bit: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Exactly (1, 0.05): with probability δ the bit itself, marked; else a randomised response."""
+    """Tight (1, 0.05)-DP: the bit itself, marked, with probability δ, else a randomised response."""
     revealed = rng.random(size) < 0.05
     return np.where(revealed, bit + 2, randomised_response(bit, size, rng))
 
@@ -36,7 +36,7 @@ def four_values(value: int, size: int, rng: np.random.Generator) -> NDArray[Any]
 
 
 def sometimes_raises(bit: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
-    """An output raises with probability 0.026 or 0.01, ε just under 1; a batch in which one does raises as a whole."""
+    """Raise with probability 0.026 or 0.01, an ε just below 1; one failing output makes its whole batch raise."""
     if (rng.random(size) < (0.027 if bit else 0.01)).any():
         raise ValueError("no answer")
     return np.zeros(size)
@@ -54,7 +54,7 @@ CASES: list[tuple[Callable[..., Any], auditor.PureDP | auditor.ApproximateDP, An
 
 
 def alarms(case: tuple[Callable[..., Any], Any, Any], method: Any, runs: int) -> int:
-    """Return how many of a number of small audits, each with its own seed, find a violation."""
+    """Return how many of this many small audits, each with its own seed, report a violation."""
     mechanism, claim, neighbours = case
     settings: dict[str, Any] = {"samples": 500, "search": 1000, "confidence": 1 - ALPHA, "method": method}
     batch = 40 if mechanism is sometimes_raises else 65_536

@@ -1,4 +1,4 @@
-"""Files of each format, spoilt as data and as bytes, and who reads them."""
+"""Corrupted files of each format, as data and as bytes, and their readers."""
 
 import contextlib
 import copy
@@ -44,7 +44,7 @@ JUNK = st.sampled_from(ODD) | st.integers() | st.floats() | st.text(max_size=5)
 
 @st.composite
 def spoilt_data(draw: st.DrawFn, honest: Any) -> Any:
-    """Draw data with up to three of its values replaced, removed, doubled, or put in the place of another."""
+    """Draw data with up to three values replaced, removed, duplicated, or swapped for another."""
     data = copy.deepcopy(honest)
     for _ in range(draw(st.integers(1, 3))):
         found = [*places(data)]
@@ -66,7 +66,7 @@ def spoilt_data(draw: st.DrawFn, honest: Any) -> Any:
 
 @st.composite
 def spoilt_bytes(draw: st.DrawFn, honest: bytes) -> bytes:
-    """Draw bytes that differ from the honest ones at a few places, are truncated, doubled, or start again."""
+    """Draw bytes that differ from the original in a few places, are truncated, duplicated, or restarted."""
     raw = bytearray(honest)
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, max(0, len(raw) - 1)))
@@ -95,7 +95,7 @@ def yaml_text(data: Any) -> bytes:
 
 
 class Content(bytes):
-    """The content of a file, too long to be printed."""
+    """The content of a file that is too long to print."""
 
     def __repr__(self) -> str:
         return f"{len(self):,} bytes, {self[:200]!r}"
@@ -103,7 +103,7 @@ class Content(bytes):
 
 @dataclass(frozen=True)
 class Format:
-    """A file of the folder, how data are written in it, if it holds plain data, and who reads it."""
+    """A file in the folder, the serialisation of its data if it holds plain data, and its reader."""
 
     file: str
     read: Callable[[Path], object]
@@ -111,7 +111,7 @@ class Format:
     parse: Callable[[bytes], Any] = json.loads
 
     def strategy(self, honest: bytes) -> st.SearchStrategy[bytes]:
-        """Draw contents of the file."""
+        """Draw contents for the file."""
         by_bytes = spoilt_bytes(honest)
         contents = by_bytes if self.write is None else by_bytes | spoilt_data(self.parse(honest)).map(self.write)
         return contents.map(Content)
@@ -138,7 +138,7 @@ def manifest(folder: Path) -> None:
 
 
 def in_a_store(folder: Path) -> None:
-    """Put the bytes in the place of each first batch of the selection, and replay it. Further ones are of another size."""
+    """Replace each first batch of the selection by the bytes, and replay it. Later batches have another size."""
     content = (folder / "batch").read_bytes()
     with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file, file:
         file.execute("UPDATE batches SET seen = ? WHERE name LIKE 'selection-0%'", (content,))
@@ -175,7 +175,7 @@ FORMATS = {
 
 
 def fuzz(name: str, folder: Path, examples: int) -> Counter[str]:
-    """Read spoilt files of a format; return how many were read, and how many were refused."""
+    """Read corrupted files of a format; return how many were read and how many refused."""
     form, ended = FORMATS[name], Counter[str]()
     file = folder / form.file
     honest = file.read_bytes()

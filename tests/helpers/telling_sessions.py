@@ -14,7 +14,7 @@ class Tells:
             raise PermissionError("no")
         return float(self.rng.normal())
 """
-HEAD = "version: 1\nsamples: 20_000\nplanted: 0\nexecution: {workers: 1}\naudits:\n"
+HEAD = "version: 1\nsamples: 20_000\nplanted: 0\nexecution: {workers: 1, isolate: false}\naudits:\n"
 AUDIT = """  - name: tells
     mechanism: tells.py:Tells
     claim: {epsilon: 1.0}

@@ -1,4 +1,4 @@
-"""Faults as people write them, and a leak in every corner of an output, each beside a sound twin that passes."""
+"""Faults as they occur in practice, and a leak in every corner of an output, each next to a sound twin that passes."""
 
 import pytest
 

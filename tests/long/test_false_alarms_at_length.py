@@ -1,4 +1,4 @@
-"""False alarms of whole audits are no more frequent than allowed; a test fails by chance with probability below 1e-6."""
+"""The type I error of whole audits is at most the level; a test fails by chance with probability below 1e-6."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Third-party libraries: configurations, programs and pins; and what they claim, where `make libraries` has installed them."""
+"""Third-party libraries: their configurations, programs and pins; and their claims, where `make libraries` has installed them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Mechanisms that misbehave in ways that have fooled audits: no false alarm, and no silent pass."""
+"""Mechanisms that misbehave, in processes, in ways that once fooled the auditor: no false alarm, and no silent pass."""
 
 from typing import Any
 

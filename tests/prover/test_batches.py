@@ -1,4 +1,4 @@
-"""A batch is proved by its rows: programs whose outputs are apart are proved, and a use of the size or the place is named."""
+"""Batches are proved row by row: programs with independent outputs are proved, and a use of the size or the index is named."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Proofs beside audits: both ends in one result, and no proof that hides a violation."""
+"""Proofs beside audits: a lower and an upper bound in one result, and no proof that hides a violation."""
 
 import os
 import types

@@ -1,4 +1,4 @@
-"""Certificates of more data sets than can be gone through: refused at once, before anything is built of them."""
+"""Certificates over more data sets than can be enumerated are refused at once, before anything is built from them."""
 
 from typing import Any
 

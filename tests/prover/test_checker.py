@@ -1,4 +1,4 @@
-"""The checker refuses what does not follow. It is small, and knows nothing of the prover."""
+"""The checker refuses what does not follow. It is small and independent of the prover."""
 
 import ast
 import copy

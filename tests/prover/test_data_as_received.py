@@ -1,4 +1,4 @@
-"""The data sets that are reasoned about are those that a mechanism receives: of the same type, dtype and nesting."""
+"""The prover reasons about data sets as a mechanism receives them: with the same type, dtype and nesting."""
 
 import json
 from typing import Any, get_args

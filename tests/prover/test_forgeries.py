@@ -1,4 +1,4 @@
-"""Certificates written by hand for claims that are false: each is refused, by the checker or when the function is read again."""
+"""Hand-written certificates for false claims: each is refused, by the checker or when the function is read again."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Faulty mechanisms, each a sound one with a change that is easily made: none is ever proved. `test_proving.py` has sound ones."""
+"""Plausible mutations of sound mechanisms: none is ever proved. `test_proving.py` proves the sound ones."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ordinary mechanisms, each private as it claims: which of them are proved, and that a reason is given for each other."""
+"""Ordinary mechanisms, all private as claimed: which of them are proved, and that every other gets a reason."""
 
 import functools
 

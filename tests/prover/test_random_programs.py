@@ -1,4 +1,4 @@
-"""Random small programs: whatever is proved of them is at least their exact ε, which enumeration gives.
+"""Random small programs: every proved bound is at least the exact ε, which is computed by enumeration.
 
 `benchmarks/random_proofs.py` compares thousands, chunk by chunk.
 """

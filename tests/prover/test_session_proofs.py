@@ -1,4 +1,4 @@
-"""Sessions: sound ones are proved for all scripts of a list of questions, and no faulty or hostile one is."""
+"""Sessions: sound ones are proved for all scripts over a list of questions, and no faulty or hostile one is."""
 
 import copy
 import functools

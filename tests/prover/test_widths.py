@@ -1,4 +1,4 @@
-"""An array of texts is as wide as its longest, or as what it arrives with is: what looks at that is not proved."""
+"""The width of a text array is that of its longest entry or of its input: programs that depend on it are not proved."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What entry points name is found, in order; a broken one is reported, and a removed one is skipped."""
+"""Entry points are loaded in order; a broken one is reported, and one whose package was removed is skipped."""
 
 import sys
 from pathlib import Path

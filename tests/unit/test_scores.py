@@ -1,4 +1,4 @@
-"""Bounds from scores that exist already: what they prove, what is assumed, and files of every kind."""
+"""Bounds from existing scores: what they prove, what they assume, and files of every format."""
 
 import itertools
 import json

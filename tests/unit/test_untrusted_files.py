@@ -1,4 +1,4 @@
-"""Third-party files: what is refused before anything is built, and in which words."""
+"""Untrusted files: what is refused before anything is built, and with which message."""
 
 import json
 import os

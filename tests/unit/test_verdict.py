@@ -1,4 +1,4 @@
-"""The error budget of a file, and what a bound says about a claim."""
+"""The error budget of a file, and the verdict on a claim given a bound."""
 
 import itertools
 import math

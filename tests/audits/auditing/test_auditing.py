@@ -1,4 +1,4 @@
-"""One audit from end to end, in Python: options, phases, failures, and leaks of every kind of output."""
+"""Single audits end to end in Python: options, phases, failures, and leaks through every kind of output."""
 
 import copy
 import functools
@@ -33,7 +33,9 @@ def response(bit: int, size: int, rng: np.random.Generator, lie: float = 0.25) -
 
 
 def audit(mechanism: Any, claim: Any = HALF, neighbours: Any = BITS, **options: Any) -> Any:
-    return auditor.audit(mechanism, claim, neighbours, **{"samples": 4000, "seed": 7, "workers": 1, **options})
+    return auditor.audit(
+        mechanism, claim, neighbours, **{"samples": 4000, "seed": 7, "workers": 1, "isolate": False, **options}
+    )
 
 
 def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
@@ -45,7 +47,7 @@ def plan(mechanism: Callable[..., Any], **options: Any) -> Plan:
         "alpha": 0.001,
     }
     settings = {name: options.pop(name) for name in set(options) & set(Settings.__slots__)}
-    settings = {"samples": 2000, "execution": Execution(workers=1, batch=300), **settings}
+    settings = {"samples": 2000, "execution": Execution(workers=1, isolate=False, batch=300), **settings}
     return Plan(**{**made, **options}, settings=Settings(**settings))
 
 
@@ -81,7 +83,9 @@ def test_any_callable_and_any_neighbours_can_be_audited(mechanism: Any, neighbou
 
 def test_a_mechanism_may_be_given_by_name_and_parameters() -> None:
     result = audit(
-        "mechanisms.local_model:kary_randomised_response", parameters={"k": 2, "epsilon": 2.0}, neighbours=BITS
+        "mechanisms.local_model:kary_randomised_response",
+        parameters={"k": 2, "epsilon": 2.0},
+        neighbours=BITS,
     )
     assert result.verdict == "violation"
     assert result.mechanism == "mechanisms.local_model:kary_randomised_response"
@@ -341,7 +345,7 @@ def test_no_verdict_is_taken_by_what_goes_wrong_after_it() -> None:
         return rng.random(size - (drawn > most)) < 0.5
 
     def once() -> Any:
-        return audit(breaks_at_last, samples=10_000, search=0, planted=0, isolate=False)
+        return audit(breaks_at_last, samples=10_000, search=0, planted=0, isolate=False, workers=1)
 
     most, drawn = 2 + 2 * TRIAL + sum(once().outputs.to_dict().values()), 0
     result = once()
@@ -363,7 +367,7 @@ def needs_three(records: Any, rng: np.random.Generator) -> float:
 def test_other_pairs_are_tried_where_every_output_raises(samples: int) -> None:
     """Two records raise, and three do not: both sides of the first pairs raise. α = 1e-3 allows no false violation here."""
     domain = auditor.Records((0, 1), size=(0, 5))
-    result = audit(needs_three, auditor.PureDP(1.0), domain, samples=samples, isolate=False)
+    result = audit(needs_three, auditor.PureDP(1.0), domain, samples=samples, isolate=False, workers=1)
     assert result.verdict == "violation", result.stop_reason
     assert {len(result.pair.left), len(result.pair.right)} == {2, 3}
 
@@ -372,7 +376,9 @@ def test_what_failed_is_told_with_the_number_of_pairs() -> None:
     def never(records: Any, rng: np.random.Generator) -> float:
         raise ValueError(f"no number of {len(records)} records")
 
-    result = audit(never, auditor.PureDP(1.0), auditor.Records((0, 1), size=(0, 5)), samples=2_000, isolate=False)
+    result = audit(
+        never, auditor.PureDP(1.0), auditor.Records((0, 1), size=(0, 5)), samples=2_000, isolate=False, workers=1
+    )
     assert result.verdict == "inconclusive"
     assert re.search(r"failed on every call, on both data sets of \d+ pairs: raises ValueError", result.stop_reason)
 
@@ -411,7 +417,11 @@ def test_what_fails_on_rows_is_told_how_to_get_data_frames() -> None:
     def total(frame: Any, rng: np.random.Generator) -> float:
         return float(frame["pay"].sum() + rng.laplace())
 
-    result = audit(total, neighbours=auditor.Frame({"pay": {"type": "number", "low": 0, "high": 1}}), samples=400)
+    result = audit(
+        total,
+        neighbours=auditor.Frame({"pay": {"type": "number", "low": 0, "high": 1}}),
+        samples=400,
+    )
     assert result.stop_reason.endswith('as lists of dicts (as data frames by `as: pandas`, in Python `form="pandas"`)')
 
 
@@ -451,7 +461,7 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     for seed in range(6):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
-            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False)
+            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False, workers=1)
             verdicts.append(str(found.verdict))
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
@@ -483,7 +493,11 @@ def test_no_violation_has_no_warning_of_exceptions() -> None:
 
 
 def test_a_violation_has_no_warning_that_a_pass_would_be_weak() -> None:
-    result = audit(lambda bit, size, rng: rng.random(size) < 0.004 * bit, auditor.PureDP(0.5), samples=100_000)
+    result = audit(
+        lambda bit, size, rng: rng.random(size) < 0.004 * bit,
+        auditor.PureDP(0.5),
+        samples=100_000,
+    )
     assert result.verdict == "violation"
     assert not any(warning.startswith("weak") for warning in result.warnings)
 

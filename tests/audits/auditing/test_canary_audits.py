@@ -1,4 +1,4 @@
-"""Audits of mechanisms that run once: coins, scores, several runs, failures, and the whole way from YAML to a report."""
+"""Audits of mechanisms that run once: coins, scores, several runs, failures, and the whole path from YAML to a report."""
 
 import math
 import os
@@ -84,7 +84,7 @@ def test_one_run_canaries_and_a_claim_of_privacy_go_together() -> None:
         (auditor.Sensitivity(1.0), domain, "one-run"),
     ):
         with pytest.raises(InvalidInputError, match="go together"):
-            auditor.audit(released, claim, neighbours, method=method)  # type: ignore[arg-type]
+            auditor.audit(released, claim, neighbours, method=method, workers=1, isolate=False)  # type: ignore[arg-type]
 
 
 def test_a_score_that_cannot_be_had_is_an_error() -> None:
@@ -124,7 +124,9 @@ def test_more_runs_prove_more() -> None:
 
 def test_what_would_be_caught_is_known_before() -> None:
     domain = auditor.Canaries(range(NUMBER), own_place, apart=True)
-    plan = planned(released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99)
+    plan = planned(
+        released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99, workers=1, isolate=False
+    )
     caught = {row.chance: row.caught for row in foresight.foresee(plan)}
     found = one_run(auditor.GaussianDP(1.0), apart=True)
     assert caught == {0.8: pytest.approx(found.power["80%"]), 0.95: pytest.approx(found.power["95%"])}

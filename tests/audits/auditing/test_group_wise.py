@@ -1,4 +1,4 @@
-"""A list of claims: one audit for each contribution, in which only people of that kind are added and removed."""
+"""A list of claims: one audit per contribution, in which only people with that contribution are added or removed."""
 
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ audits:
     claim: CLAIM
     neighbours: NEIGHBOURS
     samples: 5_000
-    execution: {workers: 1}
+    execution: {workers: 1, isolate: false}
 """
 GROUPS = "{domain: totals, contributions: [[1, 0], [0, 1]], people: {low: 0, high: 20}}"
 

@@ -17,7 +17,7 @@ from auditor.results.files import to_json
 
 Rng = np.random.Generator
 PEOPLE = Records((0, 10), size=(0, 20), integer=True)
-ONCE: dict[str, Any] = {"shrink": False, "workers": 1, "seed": 1}
+ONCE: dict[str, Any] = {"shrink": False, "workers": 1, "isolate": False, "seed": 1}
 
 
 def count(records: Any, size: int, rng: Rng) -> Any:
@@ -27,6 +27,7 @@ def count(records: Any, size: int, rng: Rng) -> Any:
 CONFIG = """
 version: 1
 samples: 5_000
+execution: {isolate: false}
 audits:
   - name: as the file says
     mechanism: mechanisms.additive:laplace
@@ -67,7 +68,13 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
 
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(InvalidInputError, match="a privacy claim go together"):
-        auditor.audit(count, neighbours=auditor.Canaries([1, 2], lambda output, canary: 0.0), method="one-run")
+        auditor.audit(
+            count,
+            neighbours=auditor.Canaries([1, 2], lambda output, canary: 0.0),
+            method="one-run",
+            workers=1,
+            isolate=False,
+        )
 
 
 def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:

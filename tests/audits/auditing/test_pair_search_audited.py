@@ -1,4 +1,4 @@
-"""The search of an audit: small losses are detected at a distance, and losses that do not show at a distance are still found."""
+"""The search of an audit: weak effects are found at a distance, and effects that no distance shows are still found."""
 
 import math
 from typing import Any
@@ -26,6 +26,8 @@ def test_an_event_learned_at_a_distance_bounds_the_neighbours() -> None:
         confidence=1 - 1e-6,
         samples=500_000,
         seed=5,
+        workers=1,
+        isolate=False,
     )
     assert result.bound is not None
     # Five standard errors of the loss on all outputs, and the loss of steepness towards the ends of a path of nine steps.

@@ -1,4 +1,4 @@
-"""Faults that are planted in a mechanism after a pass, and what the same search finds of them."""
+"""Faults planted into a mechanism after a pass, and which of them the same search finds."""
 
 import math
 from pathlib import Path
@@ -13,6 +13,7 @@ from auditor.auditing.planted import EFFECTS, PlantedFault, effects_for, planted
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
+from auditor.blackbox.sampling import Execution
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.neighbours.facts import Fact
@@ -165,7 +166,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
     assert f"raise `samples` to {2_000 * times:,}, which finds {more} of them" in warning
     (tmp_path / "coin.py").write_text("def coin(value, size, rng):\n    return rng.integers(0, 2, size)\n")
     (tmp_path / "coin.yaml").write_text(
-        "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1}\naudits:\n"
+        "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1, isolate: false}\naudits:\n"
         "  - {name: coin, mechanism: coin.py:coin, claim: {epsilon: 1.0},\n"
         "     neighbours: {domain: records, record: {integer: true, low: 0, high: 9}, size: {low: 0, high: 10}}}\n"
     )
@@ -178,7 +179,10 @@ def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
     """This holds however much so few outputs might have missed."""
     file = Path(__file__).parents[3] / "configs" / "quickstart.yaml"
     [plan, *_] = load_configuration(file, samples=100, workers=1).plans
-    proved, unproved = (carry_out(plan.with_settings(prove=prove)).result() for prove in (True, False))
+    execution = Execution(workers=1, isolate=False)
+    proved, unproved = (
+        carry_out(plan.with_settings(prove=prove, execution=execution)).result() for prove in (True, False)
+    )
     assert unproved.weak
     assert proved.proof is not None and proved.proof.proved
     assert not proved.weak

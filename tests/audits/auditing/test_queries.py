@@ -13,6 +13,7 @@ from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.query_flow import rows_changed
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
 from auditor.report.phrases import finding
 from auditor.verdict import Verdict
 
@@ -22,7 +23,9 @@ MONOTONE = auditor.Monotone()
 
 
 def audit(query: Callable[..., Any], claim: Any, domain: Any = UNIT, **options: Any) -> Any:
-    return auditor.audit(query, claim, domain, **{"samples": 20_000, "seed": 5, "workers": 1, **options})
+    return auditor.audit(
+        query, claim, domain, **{"samples": 20_000, "seed": 5, "workers": 1, "isolate": False, **options}
+    )
 
 
 def mean(records: Any) -> float:
@@ -207,7 +210,8 @@ def test_queries_spend_neither_outputs_nor_error() -> None:
 
 def test_a_file_settles_its_random_audits_as_if_there_were_no_queries() -> None:
     def plan(name: str, claim: Any, function: Any) -> Plan:
-        return Plan(name, PythonSource(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, Settings(2000))
+        settings = Settings(2000, execution=Execution(workers=1, isolate=False))
+        return Plan(name, PythonSource(name, function=function), claim, auditor.Pairs([(0, 1)]), 0.01, settings)
 
     def response(bit: int, size: int, rng: np.random.Generator) -> Any:
         return bit ^ (rng.random(size) < 0.25)
@@ -255,7 +259,7 @@ def test_the_sensitivity_of_a_frame_is_the_number_of_rows_that_change(
     function: Any, sensitivity: float, verdict: str
 ) -> None:
     domain = auditor.Frame(FRAMES, size=(0, 8))
-    result = auditor.audit(function, auditor.Sensitivity(sensitivity), domain, samples=4000, workers=1)
+    result = auditor.audit(function, auditor.Sensitivity(sensitivity), domain, samples=4000, workers=1, isolate=False)
     assert result.verdict == verdict
     assert function is not kept_twice or (result.bound is not None and result.bound.value == 2)
 
@@ -263,10 +267,17 @@ def test_the_sensitivity_of_a_frame_is_the_number_of_rows_that_change(
 def test_frames_of_pandas_are_compared_by_rows() -> None:
     pytest.importorskip("pandas")
     domain = auditor.Frame(FRAMES, size=(0, 8), form="pandas")
-    filled = auditor.audit(lambda df: df.fillna({"x": 0.0}), auditor.Sensitivity(1), domain, samples=1000, workers=1)
+    filled = auditor.audit(
+        lambda df: df.fillna({"x": 0.0}), auditor.Sensitivity(1), domain, samples=1000, workers=1, isolate=False
+    )
     assert filled.verdict == "no_violation_found"
     centred = auditor.audit(
-        lambda df: df.assign(x=df["x"] - df["x"].mean()), auditor.Sensitivity(1), domain, samples=1000, workers=1
+        lambda df: df.assign(x=df["x"] - df["x"].mean()),
+        auditor.Sensitivity(1),
+        domain,
+        samples=1000,
+        workers=1,
+        isolate=False,
     )
     assert centred.verdict == "violation"
     assert centred.smallest is not None
@@ -275,7 +286,11 @@ def test_frames_of_pandas_are_compared_by_rows() -> None:
 
 def test_rows_have_no_norm() -> None:
     with pytest.raises(auditor.MechanismError, match="leave out `norm: l2`"):
-        audit(lambda rows: rows, auditor.Sensitivity(1, "l2"), auditor.Frame(FRAMES, size=(0, 8)))
+        audit(
+            lambda rows: rows,
+            auditor.Sensitivity(1, "l2"),
+            auditor.Frame(FRAMES, size=(0, 8)),
+        )
 
 
 def test_the_order_of_rows_is_no_change() -> None:
@@ -318,7 +333,12 @@ def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
     """This is how OpenDP 0.4.0 added integers. Alternating high and low values cancel; with all high values first, they do not."""
     column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
     kept, shuffled = (
-        audit(saturated, auditor.Sensitivity(100), auditor.Frame(column, size=(0, 10), order=order), samples=4000)
+        audit(
+            saturated,
+            auditor.Sensitivity(100),
+            auditor.Frame(column, size=(0, 10), order=order),
+            samples=4000,
+        )
         for order in ("kept", "shuffled")
     )
     assert kept.verdict is Verdict.NO_VIOLATION_FOUND

@@ -1,4 +1,4 @@
-"""The rounds of an audit: the probability that any of them errs, what they learn from, and when time or outputs end them."""
+"""The rounds of an audit: their joint type I error, what they learn from, and where a limit of time or outputs ends them."""
 
 import bisect
 import itertools
@@ -153,7 +153,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
     """Every output is a different number, so it can be traced into `Method.learn` and into the count of a frozen test."""
     plan = plan_of(samples=10_000, batch=500, seed=3, planted=0)
     method = type(plan.method(10_000))
-    learn, counted = method.learn, ledger.counted
+    learn, counted = method.learn, ledger.count_in_parts
     rounds = list[tuple[set[float], set[float]]]()
 
     def values(sample: Sample) -> set[float]:
@@ -168,7 +168,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
         return counted(test, sample)
 
     monkeypatch.setattr(method, "learn", spied_learn)
-    monkeypatch.setattr(ledger, "counted", spied_counted)
+    monkeypatch.setattr(ledger, "count_in_parts", spied_counted)
     carry_out(plan)
     assert [len(fresh) for _, fresh in rounds] == [planned_round.bound for planned_round in rounds_for(10_000)]
     for number, (training, fresh) in enumerate(rounds):
@@ -197,7 +197,9 @@ def is_positive(dataset: float, size: int, rng: Rng) -> Any:
 
 def ended(claim: Any, method: str = "fixed", batch: int = 700) -> Audit:
     mechanism = is_positive if isinstance(claim, auditor.Probability) else noisy
-    return carry_out(planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch))
+    return carry_out(
+        planned(mechanism, claim, [(0, 1)], method=method, samples=7_000, seed=1, workers=1, batch=batch, isolate=False)
+    )
 
 
 @pytest.mark.parametrize(("claim", "method"), CLAIMS, ids=str)

@@ -1,6 +1,6 @@
-"""A leak in every form of an output is found, and its sound twin passes; or the form is refused in words.
+"""A leak through every form of output is found and its sound twin passes, or the form is refused with a message.
 
-A sound twin is refuted with a probability of at most 1e-9, so all of them together with less than 1e-7.
+A sound twin is refuted with probability at most 1e-9, so all of them together with less than 1e-7.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ EVERY_TIME = (
 
 def audited(mechanism: Callable[..., Any]) -> auditor.AuditResult:
     settings: dict[str, Any] = {"samples": 2_000, "shrink": False, "planted": 0, "prove": False, "confidence": 1 - 1e-9}
-    return auditor.audit(mechanism, auditor.PureDP(1.0), Pairs([(1, 0)]), **settings)
+    return auditor.audit(mechanism, auditor.PureDP(1.0), Pairs([(1, 0)]), workers=1, isolate=False, **settings)
 
 
 def mechanism_of(form: Callable[[float], Any], moves: float, scale: float) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
+"""The command line: exit statuses, printed text, and report.json, which contains everything a reader needs."""
 
 import io
 import re

@@ -28,6 +28,7 @@ CONFIGURATION = """
 version: 1
 samples: 3_000
 prove: false
+execution: {workers: 1, isolate: false}
 audits:
   - name: count
     mechanism: mine.py:noisy_count

@@ -1,4 +1,4 @@
-"""The exit status of a run, and what it leaves behind, in situations that only a real run reaches."""
+"""The exit status of a run and the files it leaves, in situations that only a complete run produces."""
 
 import json
 import sqlite3

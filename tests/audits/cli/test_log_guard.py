@@ -1,4 +1,4 @@
-"""On GitHub no line of the log is a command, unless this program means it. All texts here are harmless."""
+"""On GitHub no line of the log is taken as a command unless this program issues it. All texts here are harmless."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Everything in a report follows from the recorded outputs, so a forgery anywhere in it is detected."""
+"""Everything in a report follows from the recorded outputs: a forgery anywhere in it is detected."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Numbers, files and reports that are too large, or are none: an error that names the number, before anything is built from it."""
+"""Numbers, files and reports that are too large or malformed: an error names the number before anything is built from it."""
 
 import json
 import time
@@ -86,7 +86,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        assert main(["run", configured(settings="samples: 2_000"), "--quiet"]) == 0
+        assert (
+            main(["run", configured(settings="samples: 2_000\nexecution: {workers: 1, isolate: false}"), "--quiet"])
+            == 0
+        )
     return json.loads((folder / "reports/own/report.json").read_text(encoding="utf-8"))
 
 

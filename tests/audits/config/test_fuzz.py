@@ -1,6 +1,6 @@
 """Any file gives a run or a usage error: no configuration, however odd, ends in a traceback.
 
-Configurations are drawn from the schema, and valid ones corrupted in a few places. HYPOTHESIS=explore looks at thousands.
+Configurations are generated from the schema, and valid ones are corrupted in a few places. HYPOTHESIS=explore tries thousands.
 """
 
 import contextlib

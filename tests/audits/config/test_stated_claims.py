@@ -1,4 +1,4 @@
-"""Claims that come from code: `claim: {from: file.py:name}`, of an object, and their recordings."""
+"""Claims that are read from code, `claim: {from: file.py:name}`, and recordings of their audits."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def written(folder: Path, claim: str) -> Path:
     (folder / "own.py").write_text(CODE, encoding="utf-8")
     file = folder / "own.yaml"
     file.write_text(
-        "version: 1\nsamples: 4000\nprove: false\nplanted: 0\naudits:\n"
+        "version: 1\nsamples: 4000\nprove: false\nplanted: 0\nexecution: {isolate: false}\naudits:\n"
         f"  - name: bit\n    mechanism: own.py:answer\n    claim: {claim}\n{MORE}",
         encoding="utf-8",
     )

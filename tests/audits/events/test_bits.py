@@ -1,4 +1,4 @@
-"""Floating-point bits as events: read right, found where a sampler leaks through them, and looked at only when asked for."""
+"""Floating-point bits as events: read correctly, effective where a sampler leaks through them, and used only on request."""
 
 import math
 from typing import Any
@@ -81,7 +81,7 @@ def on_a_grid(value: float, size: int, rng: np.random.Generator) -> Any:
 
 
 def audit(mechanism: Any, *events: str, **options: Any) -> Any:
-    made = {"samples": 40_000, "seed": 11, "workers": 1, "search": 0, **options}
+    made = {"samples": 40_000, "seed": 11, "workers": 1, "isolate": False, "search": 0, **options}
     return auditor.audit(mechanism, auditor.PureDP(1.0), [(0, 1)], events=events or ("values",), **made)
 
 
@@ -128,7 +128,13 @@ def test_the_report_says_that_it_is_the_implementation() -> None:
 
 
 def test_what_is_known_over_the_reals_is_not_shown_beside_bits() -> None:
-    options = {"parameters": {"sensitivity": 1.0, "epsilon": 1.0}, "samples": 20_000, "workers": 1, "search": 0}
+    options = {
+        "parameters": {"sensitivity": 1.0, "epsilon": 1.0},
+        "samples": 20_000,
+        "workers": 1,
+        "isolate": False,
+        "search": 0,
+    }
     pairs = [([0.0], [1.0])]
     name = "mechanisms.additive:laplace"
     with_bits = auditor.audit(name, auditor.PureDP(1.0), pairs, events=("values", "bits"), **options)

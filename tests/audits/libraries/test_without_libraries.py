@@ -1,6 +1,6 @@
-"""Adapters on small objects with the attributes of a library's, for the tests that run without it.
+"""Adapters on stand-ins with the attributes of a library's objects, for environments without the library.
 
-`test_pure_ldp.py` and `test_diffprivlib.py` have the libraries' own objects.
+`test_pure_ldp.py` and `test_diffprivlib.py` use the libraries' own objects.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Objects that saw another data set before: after equal releases, only faulty ones reveal which data set it was."""
+"""Objects that processed another data set before: given equal releases, only the faulty ones reveal which data set it was."""
 
 from typing import Any
 
@@ -62,6 +62,13 @@ def test_a_search_finds_the_other_data_set_to_ask(factory: Any) -> None:
     """
     people = auditor.Records((0, 10), size=(0, 2))
     asked = auditor.Dialogues(people, ["own", [], [0.0], [10.0]], rounds=4)
-    options: dict[str, Any] = {"samples": 40_000, "shrink": False, "seed": 1, "workers": 1, "planted": 0}
+    options: dict[str, Any] = {
+        "samples": 40_000,
+        "shrink": False,
+        "seed": 1,
+        "workers": 1,
+        "isolate": False,
+        "planted": 0,
+    }
     result = auditor.audit(factory, auditor.PureDP(1.0), asked, parameters={"epsilon": 1.0}, **options)
     assert (result.verdict == "violation") == (factory is reused.CachedByLength)

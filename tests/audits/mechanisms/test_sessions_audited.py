@@ -1,4 +1,4 @@
-"""Sessions: a short dialogue shows each fault, and its sound twin does not answer in that way."""
+"""Sessions: a short dialogue exposes each fault, and the sound twin does not answer it that way."""
 
 import auditor
 from mechanisms import adaptive_sessions as adaptive
@@ -9,7 +9,14 @@ def test_an_audit_knows_the_exact_loss_on_the_pair_and_comes_near_it() -> None:
     ask = {"parts": {"epsilon": [0.1, 0.3, 0.7]}}
     asked = auditor.Dialogues(auditor.Value([0, 1]), ask, rounds=2)
     result = auditor.audit(
-        adaptive.answering, auditor.PureDP(1.0), asked, parameters={"budget": 1.0}, samples=30_000, workers=1, planted=0
+        adaptive.answering,
+        auditor.PureDP(1.0),
+        asked,
+        parameters={"budget": 1.0},
+        samples=30_000,
+        workers=1,
+        planted=0,
+        isolate=False,
     )
     assert result.verdict == "no_violation_found"
     assert result.exact is not None

@@ -1,4 +1,4 @@
-"""Reports hold what decides which of two domains has all the data sets of the other."""
+"""Reports keep what decides whether one domain contains all data sets of another."""
 
 import json
 from typing import Any
@@ -16,6 +16,6 @@ def laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 def test_reports_hold_the_limits() -> None:
     domain = auditor.Records((0, 5), integer=True, size=(0, 9))
-    found = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0)
+    found = auditor.audit(laplace, auditor.PureDP(1), domain, samples=200, planted=0, workers=1, isolate=False)
     limits = json.loads(to_json(round_floats(domain.limits())))
     assert found.to_dict()["tried"]["limits"] == limits == found.tried.limits

@@ -1,4 +1,4 @@
-"""A domain restricted to its valid data sets: none of its methods returns any other pair."""
+"""A domain restricted to valid data sets: no method of it ever returns another pair."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from auditor.errors import InvalidInputError
 from auditor.neighbours.domains import Valid
 
 RECORDS = auditor.Records((0, 10), size=(0, 4), relation="add_remove", integer=True)
-ONES = {"workers": 1, "planted": 0, "samples": 20_000, "seed": 1}
+ONES = {"workers": 1, "isolate": False, "planted": 0, "samples": 20_000, "seed": 1}
 
 
 def no_three(records: Any) -> bool:
@@ -72,6 +72,7 @@ def some(records):
 version: 1
 samples: 5_000
 planted: 0
+execution: {workers: 1, isolate: false}
 audits:
   - {name: counts, mechanism: m.py:count, claim: {epsilon: 1.0}, valid: m.py:some,
       neighbours: {domain: records, record: {choices: [a]}, size: {low: 0, high: 4}, relation: add_remove}}
@@ -97,4 +98,4 @@ def test_valid_is_a_key_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixtur
         FILES["audits.yaml"].replace("m.py:some", "other.py:missing").replace("m.py:count", "other.py:count")
     )
     assert main(["run", str(file), *out]) == 2
-    assert "audits.yaml, line 6" in capsys.readouterr().err
+    assert "audits.yaml, line 7" in capsys.readouterr().err

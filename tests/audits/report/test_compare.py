@@ -1,4 +1,4 @@
-"""Two runs compared: what fails a release, what is only reported, and that another seed or sample size raises no alarm."""
+"""Comparing two runs: what fails a release, what is only reported, and that another seed or sample size raises no alarm."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, is well formed, and shows any text as text."""
+"""report.html: one self-contained, well-formed file that shows any text as text."""
 
 import dataclasses
 import html

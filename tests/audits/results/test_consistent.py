@@ -1,4 +1,4 @@
-"""Every command that decides refuses a report that contradicts itself, naming the place, its value and the value that follows."""
+"""Every reader that decides refuses a report that contradicts itself, and names the place, the value and what follows instead."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""report.json read back: the same results, the same file, and errors that name the place."""
+"""report.json read back: equal results, an equal file, and errors that name the place."""
 
 import json
 import tracemalloc

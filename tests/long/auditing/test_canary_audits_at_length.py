@@ -1,4 +1,4 @@
-"""Audits of mechanisms that run once: further runs, their differences, and what is foreseen."""
+"""Audits of mechanisms that run once: further runs, differences between them, and forecasts."""
 
 from typing import Any
 

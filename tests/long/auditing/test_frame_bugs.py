@@ -1,4 +1,4 @@
-"""Faults of tables, as people write them with pandas and polars: limits by group and not by person, late clipping."""
+"""Faults on tables as they occur with pandas and polars: limits per group instead of per person, late clipping."""
 
 from typing import Any
 

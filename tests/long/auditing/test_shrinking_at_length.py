@@ -1,4 +1,4 @@
-"""After a violation: the smallest pair that still breaks, from end to end. It never touches the verdict."""
+"""Shrinking after a violation, at length. It never affects the verdict."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""A Dask cluster whose run is stopped, and one whose workers all end."""
+"""A Dask cluster whose run is stopped, and one that loses all its workers."""
 
 import signal
 from collections.abc import Iterator

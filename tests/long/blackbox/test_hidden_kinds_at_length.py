@@ -1,6 +1,6 @@
-"""All hidden leaks: each is found, or the part that was not read is named; no sound twin is refuted.
+"""All hidden leaks: each is found or the unread part is named; no sound twin is refuted.
 
-A sound twin is refuted with a probability of at most 1e-9, so all of them together with less than 1e-6.
+A sound twin is refuted with probability at most 1e-9, so all of them together with less than 1e-6.
 """
 
 import hidden_kinds

@@ -1,4 +1,4 @@
-"""A mechanism whose process ends now and then: each end takes a new process."""
+"""A mechanism whose process ends now and then: each time a new process takes over."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""A machine without room or permission: one sentence and exit status 3, and a later run resumes to the same report."""
+"""A machine without disk space or permission: one sentence and exit status 3, and a later run continues to the same report."""
 
 import argparse
 import ast

@@ -1,4 +1,4 @@
-"""Edges between kinds of output are found by bisection, on every domain with a ``between`` method."""
+"""Boundaries between kinds of output, located by bisection on every domain that has points in between."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pairs ranked by outputs with the same noise: what the distance is, and what is found by it alone."""
+"""Pairs ranked by outputs with common random numbers, in processes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A Dask cluster of a scheduler and two workers, one of which is killed during the run: the report is that of one machine."""
+"""A Dask cluster of a scheduler and two workers, one of which is killed during the run: the report equals that of one machine."""
 
 import builtins
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Programs as mechanisms: JSON lines, failures that are outputs, protocol errors that are none, and nothing left behind."""
+"""Programs as mechanisms: JSON lines, failures that count as outputs, protocol errors that do not, and no process left behind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Python mechanisms that crash or hang: outputs, with one worker or more, in processes or threads, and no trace is left."""
+"""Python mechanisms that crash or hang give outputs, with any number of workers, in processes or threads, and leave no process."""
 
 import contextlib
 import importlib

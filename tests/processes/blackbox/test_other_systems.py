@@ -1,4 +1,4 @@
-"""Features that only Linux has are optional: without them the outputs are the same, perhaps later."""
+"""System features that Linux alone has are optional: without them the outputs are the same, if perhaps slower."""
 
 import ctypes
 import fcntl

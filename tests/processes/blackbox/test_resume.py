@@ -1,4 +1,4 @@
-"""A run that was interrupted goes on: killed at any moment, it loses what was in flight, and ends with the same report."""
+"""Resuming: a run killed at any moment loses only what was in flight, and ends with the same report."""
 
 import json
 import random

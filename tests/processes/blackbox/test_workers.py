@@ -1,4 +1,4 @@
-"""Workers of this machine, and how much they get at a time: every batch once, in order, whatever it costs."""
+"""Workers on this machine and the sizes of their tasks: every batch once, in order, whatever it costs."""
 
 import importlib
 import math

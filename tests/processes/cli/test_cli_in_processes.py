@@ -1,4 +1,4 @@
-"""The command line: exit statuses, what is printed, and report.json, which is all a reader needs."""
+"""The command line in processes: exit statuses, printed text, and report.json."""
 
 import operator
 import os

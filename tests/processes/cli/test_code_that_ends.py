@@ -1,4 +1,4 @@
-"""User code at every place that calls it: whatever it raises, no command ends with the status of success because of it."""
+"""User code at every place where it is called: whatever it raises, no command exits with success because of it."""
 
 import json
 import os

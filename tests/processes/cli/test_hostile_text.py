@@ -1,4 +1,4 @@
-"""Third-party text is shown as one line of visible characters everywhere, and never as something that its reader executes."""
+"""Untrusted text is shown as one line of visible characters everywhere, and is never executed by its reader."""
 
 import contextlib
 import io

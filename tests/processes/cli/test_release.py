@@ -1,4 +1,4 @@
-"""What a release check leaves behind: JUnit's XML, GitHub's annotations and summary, the action and the pre-commit hook."""
+"""The artefacts of a release check: JUnit XML, GitHub annotations and summary, the action and the pre-commit hook."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`--seconds` ends an audit whose calls hang, a few seconds later at most."""
+"""`--seconds` ends an audit whose calls hang, within a few seconds."""
 
 import json
 import time

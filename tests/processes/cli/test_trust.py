@@ -1,4 +1,4 @@
-"""What a command imports or runs of the files that it is given: the table of SECURITY.md, carried out."""
+"""What a command imports or runs from the files that it is given: the table in SECURITY.md, executed."""
 
 import json
 import re

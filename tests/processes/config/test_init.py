@@ -1,4 +1,6 @@
-"""What `auditor init` finds by trial calls: columns, types, owners of rows, containers; and what it says about failures."""
+"""What `auditor init` infers from trial calls: columns, their types, the unit of privacy, containers; and what it reports of
+failures.
+"""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""A run goes on only if its inputs are as they were: mechanisms, what they import, and files that parameters name."""
+"""A run is resumed only if its inputs are unchanged: mechanisms, their imports, and files named by parameters."""
 
 import os
 import shutil

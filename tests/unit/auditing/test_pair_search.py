@@ -1,4 +1,4 @@
-"""The search of an audit: small losses are detected at a distance, and losses that do not show at a distance are still found."""
+"""The search of an audit: weak effects are found at a distance, and effects that no distance shows are still found."""
 
 import math
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, ends, f
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
 from auditor.blackbox.mechanism import PythonSource
+from auditor.blackbox.sampling import Execution
 from auditor.claims import PrivacyClaim
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs, Value
@@ -25,7 +26,7 @@ SIX = Totals(cells=6, values=(-20, 20), contribution={"linf": 1})
 
 
 def found(mechanism: Any, claim: PrivacyClaim, domain: Domain, outputs: int, seed: int) -> tuple[FoundPair, Ledger]:
-    settings = Settings(seed=seed)
+    settings = Settings(seed=seed, execution=Execution(workers=1, isolate=False))
     plan = Plan("search", PythonSource("m", function=mechanism), claim, domain, 0.001, settings)
     drawing = Ledger(plan, lambda progress: None)
     return find_pair(plan, Round(0, outputs, 0, settings.samples, 1.0), drawing, {}), drawing

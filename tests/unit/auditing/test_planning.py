@@ -1,4 +1,4 @@
-"""What is foreseen before any sampling, against the exact power of the test, and the installation's check of itself."""
+"""Forecasts before any sampling, against the exact power of the test, and the installation's self-check."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Mechanisms as black boxes: signatures, names, failures, and data sets that a mechanism may spoil."""
+"""Mechanisms as black boxes: signatures, names, failures, and data sets that a mechanism modifies."""
 
 import functools
 import sys

@@ -1,4 +1,4 @@
-"""What a call shows in addition to its value: each kind is seen, and the process is left as it was."""
+"""Side outputs of a call: each kind is observed, and the process is left unchanged."""
 
 import contextlib
 import logging

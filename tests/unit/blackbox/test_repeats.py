@@ -1,4 +1,4 @@
-"""Repeated streams: copies are refused, honest outputs of any kind are not."""
+"""Repeated random streams: copies are refused, independent outputs of any kind are not."""
 
 import itertools
 import math

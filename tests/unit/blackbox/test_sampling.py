@@ -1,4 +1,4 @@
-"""Parallel sampling: the same outputs whatever draws them, streams of their own, a fair coin nobody sees."""
+"""Parallel sampling: outputs do not depend on who draws them, streams are separate, and a hidden fair coin orders the sides."""
 
 import itertools
 import time

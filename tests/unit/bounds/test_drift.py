@@ -1,4 +1,4 @@
-"""Drift and calls: the expectation of the odds by exact enumeration, and what is found."""
+"""Drift and dependence on calls: the expected odds by exact enumeration, and what the tests detect."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The bound from guesses, by exact enumeration over everything that could have been counted."""
+"""The bound from guesses, by exact enumeration over all possible counts."""
 
 import math
 

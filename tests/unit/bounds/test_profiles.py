@@ -1,4 +1,4 @@
-"""Bounds that hold together, and bounds on δ and μ: levels and powers by exact enumeration."""
+"""Simultaneous bounds, and bounds on δ and μ: levels and powers by exact enumeration."""
 
 import math
 

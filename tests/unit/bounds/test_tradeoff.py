@@ -1,4 +1,4 @@
-"""The curve of right against wrong guesses that a claim allows."""
+"""The trade-off curve of correct against wrong guesses that a claim allows."""
 
 import math
 

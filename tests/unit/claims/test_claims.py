@@ -1,4 +1,4 @@
-"""What a claim may say, and the errors for a wrong one."""
+"""What a claim may contain, and how an invalid one is reported."""
 
 import math
 from typing import Any

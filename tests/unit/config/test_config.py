@@ -1,4 +1,4 @@
-"""Configurations: what a user writes is read as meant, and errors name the file, the line, the key and the nearest valid key."""
+"""Configurations: valid ones are read, and invalid ones are reported with file, line, key and nearest key."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Pairs from a user's function."""
+"""Pairs from a user's own function."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""YAML's anchors and merge keys: audits that take over keys of another, and errors at the line of their own text."""
+"""YAML anchors and merge keys: audits that inherit keys from another, and errors at the line of their own text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A coarse look at all columns at once: its counts are exact, and its forecasts find the one leaking place of many."""
+"""Coarse counts of all columns at once: they are exact, and their ranking finds the one leaking column among many."""
 
 from typing import Any
 

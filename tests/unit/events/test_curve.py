@@ -1,4 +1,4 @@
-"""The learned curve against ratios that are known, and where there is none. Seeds are fixed; tolerances are wide."""
+"""The learned curve against known log-ratios, and where there is none. Fixed seeds; wide tolerances."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How many decimals numbers take: the same as their repr, and offered only where numbers look rounded."""
+"""The number of decimals in numbers: as in their repr, and offered only if the numbers look rounded."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a plot of the outputs shows: every output is in it once, and the event's thresholds can be seen."""
+"""The histogram of the outputs: every output is in it once, and the event's thresholds are visible."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""The learned log-ratio: near the true one where that is known, finite where it is not, the same however outputs are batched."""
+"""The learned log-ratio: close to the exact one where that is known, finite elsewhere, and independent of batching."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events in plain words: of events that count the same outputs the plainest is chosen, and exceptions are described as such."""
+"""Events in plain words: the plainest of equivalent events is chosen, and exceptions are described as such."""
 
 import math
 from typing import Any

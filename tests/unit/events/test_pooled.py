@@ -1,4 +1,4 @@
-"""Evidence of many weak places: what they have in common improves the estimate for each of them."""
+"""Pooled evidence of many weak columns: their common part makes each estimate better than it is by itself."""
 
 from typing import Any
 

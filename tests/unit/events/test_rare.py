@@ -1,4 +1,4 @@
-"""Events that one side alone shows."""
+"""Events that occur on one side only."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Selection: each leak is planted in one place, and the event must show most of its loss."""
+"""The power of selection: each leak is planted in one place, and the event must recover most of it."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Entries of a column in rising order: counted between edges as they are one by one, atoms apart."""
+"""Sorted column entries: counts between edges equal those of a scan, with atoms counted separately."""
 
 import itertools
 import math

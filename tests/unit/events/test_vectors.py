@@ -1,4 +1,4 @@
-"""Features of vectors: their values, and leaks that only they show. Seeds fixed; thresholds far from chance."""
+"""Features of vectors: their values, and leaks that only they reveal. Fixed seeds; thresholds far from chance."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rules as plain data and back, whatever they look at."""
+"""Rules of every kind survive the conversion to plain data and back."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""Corner cases in which an interval was wide, was never returned, or was invalid, each found with random processes."""
+"""Corner cases in which an interval was wide, never finished or was invalid, each found by random processes."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is refused of a process, from Python, YAML and options: each error names the value, what is allowed, and what to do."""
+"""Invalid processes, from Python, YAML and options: each error names the value, what is allowed, and what to do."""
 
 import json
 import math

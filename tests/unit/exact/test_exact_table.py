@@ -1,4 +1,4 @@
-"""Exact values that were computed elsewhere, to the digits that are known; each with the relation it is for."""
+"""Published exact values, to their known digits, each with the relation it is for."""
 
 import pytest
 

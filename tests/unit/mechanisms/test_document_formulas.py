@@ -1,4 +1,4 @@
-"""Formulas of documents 000, 001 and 003 against their definitions, by enumeration; and what they promise, exactly."""
+"""Formulas of documents 000, 001 and 003 against their definitions by enumeration, and their guarantees, exactly."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""DP-SGD: each step moves by at most the clipping length, canaries do not affect each other, and each fault is what it says."""
+"""DP-SGD: each step has sensitivity at most the clipping norm, canaries do not interfere, and each fault is as documented."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions: a short dialogue shows each fault, and its sound twin does not answer in that way."""
+"""Sessions: a short dialogue exposes each fault, and the sound twin does not answer it that way."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Every method on mechanisms whose true loss is known: bounds exceed it no more often than allowed, and come near it."""
+"""Every method on fresh outputs of mechanisms with known loss: bounds rarely exceed it, and approach it with many outputs."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""Canaries: what a mechanism gets, and which options are possible."""
+"""Canaries: what a mechanism receives, and which options are possible."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every pair a domain gives is neighbouring, checked from the definition and without the domain's own bookkeeping."""
+"""Every pair of a domain is neighbouring, checked from the definition without the domain's own bookkeeping."""
 
 import itertools
 import math

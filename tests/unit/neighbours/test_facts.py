@@ -1,4 +1,4 @@
-"""Facts of data sets, by which faults are planted."""
+"""Facts about data sets, on which planted faults depend."""
 
 import numpy as np
 import pytest

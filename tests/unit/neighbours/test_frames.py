@@ -1,4 +1,4 @@
-"""Frames: every pair is neighbouring by the definition, read off the rows alone."""
+"""Frames: every pair is neighbouring by the definition, checked on the rows alone."""
 
 import dataclasses
 import datetime

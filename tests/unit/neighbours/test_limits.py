@@ -1,4 +1,4 @@
-"""The limits of domains: which of two has all the data sets of the other, and that reports keep what decides it."""
+"""The limits of domains: which of two contains all data sets of the other, and that reports keep what decides it."""
 
 import json
 from collections.abc import Sequence

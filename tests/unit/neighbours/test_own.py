@@ -1,4 +1,4 @@
-"""A domain knows its own pairs in a report, and takes no other: anybody may have written the report."""
+"""A domain recognises its own pairs in a report, which may be forged, and accepts no others."""
 
 import copy
 import json

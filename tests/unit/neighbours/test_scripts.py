@@ -1,4 +1,4 @@
-"""Scripts: what they say is what is asked; they are written and read back; what is wrong is named."""
+"""Scripts: they are asked as written, survive a round trip, and errors in them are named."""
 
 import copy
 import pickle

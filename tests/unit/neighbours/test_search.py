@@ -1,4 +1,4 @@
-"""The search over pairs: what it may spend, that it can be repeated, and that it finds what is planted."""
+"""The search over pairs: its budget, its reproducibility, and its power on planted effects."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What shrinking proposes: neighbours by the definition, inside the domain, strictly simpler, and an end to it."""
+"""The proposals of shrinking: neighbours by the definition, inside the domain, strictly simpler, and finitely many."""
 
 import contextlib
 import itertools

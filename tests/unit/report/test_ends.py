@@ -1,4 +1,4 @@
-"""What the end of a run means: the exit status and every form of a report say the same, in each situation."""
+"""The end of a run: exit status and every form of a report agree in each situation."""
 
 import io
 import re

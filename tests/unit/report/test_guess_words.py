@@ -1,4 +1,4 @@
-"""A privacy loss as a rate of right guesses: the numbers are those of the bound that is printed next to them."""
+"""Privacy loss as a rate of correct guesses: the numbers agree with the bound printed next to them."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Reports: data that can be read back, text that is shown as it is, files that are whole or untouched."""
+"""Reports: data that survive a round trip, text that is shown verbatim, files that are whole or untouched."""
 
 import io
 import json

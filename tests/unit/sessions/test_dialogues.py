@@ -1,4 +1,4 @@
-"""Neighbours that are asked questions: pairs of the other domain, with one script, whatever the search does to them."""
+"""Neighbours with a script of questions: pairs of the inner domain with one script, whatever the search does to them."""
 
 from typing import Any
 

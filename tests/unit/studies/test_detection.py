@@ -1,4 +1,4 @@
-"""The study of the auditor: no bound above the truth, and outputs that grow as theory has it."""
+"""The study of the auditor: no bound above the exact value, and sample sizes that grow as theory predicts."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The study of document 004: its numbers again, by other ways than those that made them."""
+"""The study of document 004: its numbers recomputed by independent methods."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The study of document 001: its numbers again, by formulas and by other ways."""
+"""The study of document 001: its numbers recomputed by formulas and by independent methods."""
 
 import math
 

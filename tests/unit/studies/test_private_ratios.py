@@ -1,4 +1,4 @@
-"""The study of document 000: exact outputs against draws, errors against their limits, the plane against audits."""
+"""The study of document 000: exact distributions against samples, errors against their limits, the plane against audits."""
 
 import math
 from typing import Any

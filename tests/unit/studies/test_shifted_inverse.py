@@ -1,4 +1,4 @@
-"""The study of document 003: its numbers again, by the formulas and by draws."""
+"""The study of document 003: its numbers recomputed from the formulas and from samples."""
 
 import math
 

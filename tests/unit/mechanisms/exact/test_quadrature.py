@@ -1,4 +1,4 @@
-"""The quadrature under the exact divergences: rules by their degree, meshes by integrals known in closed form."""
+"""The quadrature beneath the exact divergences: rules by their degree, meshes by integrals with closed forms."""
 
 import math
 

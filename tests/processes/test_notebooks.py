@@ -1,4 +1,4 @@
-"""The notebooks of `examples/` run from the top, with the results that their text states."""
+"""The notebooks in `examples/` run from top to bottom, and arrive at what their text says."""
 
 import math
 import runpy
