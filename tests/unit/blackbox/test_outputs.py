@@ -577,6 +577,12 @@ def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
     assert row_of(output(1)) == row_of(output(1)) != row_of(output(2))
 
 
+def test_an_address_in_the_message_of_an_exception_within_an_exception_is_not_read() -> None:
+    outputs = [ValueError(ValueError(memoryview(b""))) for _ in range(3)]  # alive together, so at three addresses
+    first, *others = map(row_of, outputs)
+    assert others == [first, first]
+
+
 def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
