@@ -29,6 +29,11 @@ LIKELY = {
 }
 # The scale of a uniform draw, relative to its range, that floats must resolve: mechanisms test for small probabilities.
 FINEST_UNIFORM = Fraction(1, 2**30)
+LARGEST_INTEGER = 2**53  # floats represent all integers up to this
+# Functions that take no value with positive probability if their argument takes none.
+STRICT = frozenset({"abs", "np.exp", "np.log", "np.sqrt", "np.sinh", "math.exp", "math.log", "math.sqrt"})
+# Functions whose values are integers, ``round`` if it is called without a number of digits.
+INTEGRAL = frozenset({"floor", "ceil", "rint", "trunc", "round", "floor_divide"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,13 @@ class Path:
 class Names:
     """The symbols of a mechanism's runs. The i-th draw, if of the same distribution, is the same symbol on every path.
 
-    ``bounds`` are the ranges of the data values, ``moved`` is the largest change of one value by one person, if known.
+    ``bounds`` are the ranges of the data values, ``moved`` is the largest change of one value by one person, if known. ``integer``
+    says that the data values are integers.
     """
 
     bounds: Mapping[str, UnitInterval] = field(default_factory=dict)
     moved: Fraction | None = None
+    integer: bool = False
     laws: dict[str, Law] = field(default_factory=dict)
     terms: dict[str, tuple[str, tuple[Form, ...]]] = field(default_factory=dict)
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # what each operation computes
@@ -189,6 +196,64 @@ class Names:
         dense = any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
         return dense and not any(name[0] == OPAQUE for name in form.terms)
 
+    def is_smooth(self, form: Form) -> bool:
+        """Whether a form equals no number but 0 with positive probability, and its float is 0 where the form is.
+
+        This holds for a form with a density, for a strictly monotone function (or the absolute value) of such a form, and for a sum
+        of positive parts, or of negative parts, of such forms, since these do not cancel.
+        """
+        if self.is_dense(form):
+            return True
+        if not form.terms or any(name[0] != OPAQUE for name in form.terms):
+            return False
+        parts = [(factor, *self.terms[name]) for name, factor in form.terms.items()]
+        if len(parts) == 1 and parts[0][1].partition("[")[0] in STRICT:
+            return all(map(self.is_dense, parts[0][2]))
+        signs = set()
+        for factor, operation, arguments in parts:
+            function = operation.partition("[")[0]
+            zeros = [argument for argument in arguments if not argument.terms and not argument.constant]
+            others = [argument for argument in arguments if argument.terms]
+            if function not in ("maximum", "minimum") or len(zeros) != 1 or not all(map(self.is_dense, others)):
+                return False
+            signs.add((factor > 0) == (function == "maximum"))
+        return len(signs) == 1 and not form.constant
+
+    def is_lattice(self, form: Form) -> bool:
+        """Whether all noise of a form is integers or inside opaque terms, so that the form may equal a number."""
+        if self.is_smooth(form):
+            return False
+        return self.is_noisy(form) and not any(self.laws.get(name, ("",))[0] in CONTINUOUS for name in form.terms)
+
+    def is_integer(self, name: str) -> bool:
+        """Whether all values of a symbol are integers."""
+        if name[0] == INPUT:
+            return self.integer
+        if name[0] == OPAQUE:
+            operation, arguments = self.terms[name]
+            function = operation.partition("[")[0]
+            rounds = function in INTEGRAL and (function != "round" or len(arguments) == 1)
+            return rounds and self.ranges[name] is not None
+        return bool(self.laws[name][0] == "geometric")
+
+    def is_exact(self, form: Form) -> bool:
+        """Whether floats represent all values of a form, if they represent those of its symbols.
+
+        This holds for the product with a power of two, and for a sum of integers times a power of two that is not too large.
+        """
+        numbers = [*form.terms.values(), form.constant]
+        if len(form.terms) == 1 and not form.constant:
+            [factor] = form.terms.values()
+            return _is_power_of_two(abs(factor))
+        finest = max(number.denominator for number in numbers)
+        reach = self.reach(form)
+        return (
+            reach is not None
+            and all(map(self.is_integer, form.terms))
+            and all(_is_power_of_two(Fraction(number.denominator)) for number in numbers)
+            and max(-reach[0], reach[1]) * finest <= LARGEST_INTEGER
+        )
+
     def reach(self, form: Form) -> UnitInterval | None:
         """Return the range of a form, up to a probability of 2⁻¹⁰⁰ for each draw; None if unbounded."""
         low = high = form.constant
@@ -240,6 +305,11 @@ class Names:
         numbers = tuple(number for _, some in each for number in some)
         text = f"{factor} {operation}({', '.join(text for text, _ in each)})"
         return text, [number.constant for number in numbers], numbers
+
+
+def _is_power_of_two(number: Fraction) -> bool:
+    above, below = number.numerator, number.denominator
+    return above > 0 and above & (above - 1) == 0 and below & (below - 1) == 0
 
 
 def _scale_of(law: Law) -> Fraction:

@@ -22,10 +22,9 @@ from dp_prover.confirmation.directed import confirm_each
 from dp_prover.domains.data_sets import form_of, written_data
 from dp_prover.domains.domains_as_data import Listing, Vectors, largest_change, listing_of, some_pairs, vectors_of
 from dp_prover.errors import NotProvedError
-from dp_prover.interfaces import Names, Path, Trace
+from dp_prover.interfaces import LARGEST_INTEGER, Names, Path, Trace
 from dp_prover.language.analyst import analyst_of
 from dp_prover.language.trace import bounds_of, numbers, symbols, trace
-from dp_prover.models.values import LARGEST_INTEGER
 from dp_prover.numbers.logarithms import log_above
 from dp_prover.numbers.moves import Box, Hull
 from dp_prover.numbers.targets import CLAIMS, from_epsilon, from_mu_squared, goal
@@ -128,7 +127,7 @@ class Attempt:
     # Traces ----------------------------------------------------------------------------------------------------------
 
     def _symbolic(self, vectors: Vectors) -> Trace:
-        self.names = Names(bounds_of(vectors.low, vectors.high), largest_change(vectors.relation))
+        self.names = Names(bounds_of(vectors.low, vectors.high), largest_change(vectors.relation), vectors.integer)
         dataset = symbols(self.names.bounds, vectors.integer)
         examples = some_pairs(self.domain)
         _require_vectors(vectors, [pair.dataset(side) for pair in examples for side in get_args(Side)])

@@ -120,6 +120,11 @@ def _pickler() -> Any:
             if isinstance(value, np.ndarray | np.generic) and (value.dtype.char in "gG" or value.dtype.names):
                 items = value.tolist() if isinstance(value, np.ndarray) or value.dtype.names else repr(value)
                 return type(value), (str(value.dtype), value.shape, items)
-            return super().reducer_override(value)
+            made = super().reducer_override(value)
+            if not (isinstance(value, type) and isinstance(made, tuple) and len(made[1]) > 2):
+                return made
+            # cloudpickle gives a class that cannot be imported a random name in each process, as its last text.
+            function, arguments, *state = made
+            return function, (*arguments[:-2], "", arguments[-1]), *state
 
     return Pickler

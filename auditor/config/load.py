@@ -65,11 +65,11 @@ def load_configuration(
 ) -> Configuration:
     """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
-    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. ``claims``, by the
-    names of audits, replace claims from code.
+    Without ``runs_code``, as for a third-party file, nothing that the file names is imported. ``claims``, by the names
+    of audits, replace claims from code.
 
-    Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also if
-    code makes data sets or claims: the message names its files with their digests.
+    Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also
+    raises it if code makes data sets or claims: the message names its files with their digests.
     """
     if file.suffix == ".py" or ".py:" in file.name:
         raise InvalidInputError(

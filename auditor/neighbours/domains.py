@@ -176,8 +176,8 @@ class Pairs(Domain):
 
 
 class DataSets(Domain):
-    """The data sets of another domain's pairs, for claims about single data sets. Each is the left side of a pair
-    without a right side.
+    """The data sets of another domain's pairs, for claims about single data sets. Each is held as a pair that has a
+    left side only.
     """
 
     def __init__(self, domain: Domain) -> None:

@@ -32,7 +32,7 @@ def retraced(proof: Any) -> str | None:
         domain = proof["domain"]
         listed = proof["listed"]
         bounds = () if listed else (tuple(map(Fraction, domain["low"])), tuple(map(Fraction, domain["high"])))
-        names = Names(bounds_of(*bounds), largest_change(domain["relation"])) if bounds else Names()
+        names = Names(bounds_of(*bounds), largest_change(domain["relation"]), domain["integer"]) if bounds else Names()
         if listed:
             traces = [trace(mechanism, numbers(made_again(dataset)), names) for dataset in proof["data"]]
         else:

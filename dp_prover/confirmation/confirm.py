@@ -346,6 +346,8 @@ def _same(evaluated: Any, actual: Any) -> bool:
     value = evaluated.value if isinstance(evaluated, _Number) else evaluated
     if not isinstance(value, int | float | np.number) or isinstance(value, bool):
         return bool(value == actual)
+    if isinstance(evaluated, int) and isinstance(actual, int):  # which may be too large for a float
+        return evaluated == actual
     if value != value or actual != actual:  # noqa: PLR0124 - NaN
         return bool(value != value and actual != actual)  # noqa: PLR0124
     computed, drawn = exact(value), exact(actual)

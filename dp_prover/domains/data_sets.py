@@ -17,7 +17,12 @@ def written_data(dataset: Any) -> Any:
     """
     if type(dataset) is np.ndarray:
         return _array(dataset)
-    return {"value": _written(dataset)}
+    try:
+        return {"value": _written(dataset)}
+    except RecursionError:
+        raise NotProvedError(
+            "the data contain themselves, or are nested too deeply; pass a flat list, or an array"
+        ) from None
 
 
 def form_of(data: Any) -> str:

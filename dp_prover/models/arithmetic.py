@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from dp_prover.errors import NotProvedError
-from dp_prover.interfaces import UnitInterval
+from dp_prover.interfaces import LARGEST_INTEGER, UnitInterval
 from dp_prover.models.laws import product
 from dp_prover.models.lazy import Lazy, Numbered, applied, compared_lazily, unmodelled
 from dp_prover.models.run import TracedRun
 from dp_prover.models.values import (
-    LARGEST_INTEGER,
     TERM_KINDS,
     Kind,
     RaisesError,
@@ -28,7 +27,7 @@ from dp_prover.models.values import (
     kind_of,
     made_constant,
 )
-from dp_prover.numbers.form import INPUT, Form, exact
+from dp_prover.numbers.form import INPUT, OPAQUE, Form, exact
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -62,6 +61,17 @@ LAST_BIT = Fraction(1, 2**53)  # the relative rounding error of a float
 SMALLEST_BIT = Fraction(1, 2**1075)  # the absolute rounding error of the smallest floats
 # The rounding allowed in a noisy number, and in the data before noise is added, relative to the noise scale.
 COARSEST, FARTHEST = Fraction(1, 2**10), Fraction(1, 2**20)
+# Operations whose rounded results may leave the exact range: those that keep the sign, and all of them.
+KEEPING_SIGN = frozenset(("times", "over", "multiply", "divide"))
+ROUNDING = KEEPING_SIGN | {"add", "subtract", "power"}
+BEYOND = Fraction(1, 2**40)  # how far floats may leave a range, relative to its largest absolute value
+# Functions whose floats also depend on the order of a sum, or on how many numbers are computed at once.
+IMPRECISE = frozenset(
+    (
+        *("np.exp", "np.expm1", "np.sinh", "np.log", "np.log1p", "np.arcsinh", "power"),
+        *("std", "var", "norm None", "norm 1", "norm 2"),
+    )
+)
 
 
 # Constant real numbers.
@@ -189,15 +199,17 @@ def _of_terms(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
         return _with_infinity(run, operation, a, b, kind)
     if operation in ("+", "-"):
         whole = x.plus(y, 1 if operation == "+" else -1)
+        _require_same(run, whole, x, y)
         if is_float(kind):
             _require_cancelled(run, whole, x, y)
         require_noise_above_rounding(run, whole, x, y)
     match operation:
         case "+":
-            return made(run, x.plus(y), kind, True if is_plus_zero(a) or is_plus_zero(b) else None)
+            plus = True if is_plus_zero(a) or is_plus_zero(b) else None
+            return _affine(run, "add", np.add, (a, b), x.plus(y), kind, plus)
         case "-":
-            plus = is_plus_zero(a) or (not isinstance(b, Term) and b != 0)
-            return made(run, x.plus(y, -1), kind, True if plus else None)
+            plus = True if is_plus_zero(a) or (not isinstance(b, Term) and b != 0) else None
+            return _affine(run, "subtract", np.subtract, (a, b), x.plus(y, -1), kind, plus)
         case "*":
             return multiplied(run, a, b, kind)
         case "/":
@@ -240,6 +252,25 @@ def _with_infinity(run: TracedRun, operation: str, a: Any, b: Any, kind: Kind) -
     raise NotProvedError(f"{operation} of a number from data or noise and {other!r}")
 
 
+def _affine(
+    run: TracedRun,
+    name: str,
+    function: Callable[..., Any],
+    operands: tuple[Any, Any],
+    form: Form,
+    kind: Kind,
+    plus_zero: bool | None,
+) -> Any:
+    """Return a sum, difference or multiple: a form, or an opaque term if floats round random integers.
+
+    Floats of equal forms may then differ.
+    """
+    names = run.names
+    if is_float(kind) and names.is_lattice(form) and not (names.is_exact(form) and run.rounded.isdisjoint(form.terms)):
+        return opaque(run, name, function, operands, kind, names.reach(form), finite=True)
+    return made(run, form, kind, plus_zero)
+
+
 def made_float(value: Any, kind: Kind) -> Any:
     """Return a float, possibly infinite, as a constant of a type."""
     return kind.type(value) if isinstance(kind, np.dtype) else float(value)
@@ -253,6 +284,8 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
     run.require_unused(form)
     reach = run.names.reach(form)
     _require_room(kind, reach)
+    if is_float(kind) and not run.names.is_smooth(form) and not run.names.is_exact(form):
+        run.rounded.update(form.terms)
     if reach is not None and is_float(kind):
         if _size(reach) > LARGEST_FLOAT:
             raise NotProvedError("a number may be too large for a float; scale it down")
@@ -317,7 +350,10 @@ def _cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> list[str]:
 
 def _require_cancelled(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
     """Record the float residue of noise that cancels in a sum. Raises NotProvedError if nothing else remains."""
-    if not _cancelled(run, whole, x, y) or run.names.is_noisy(whole):
+    if not _cancelled(run, whole, x, y):
+        return
+    run.rounded.update(whole.terms)
+    if run.names.is_noisy(whole):
         return
     reaches = [reach for form in (x, y) if (reach := run.names.reach(form)) is not None]
     if len(reaches) < 2 or not whole.terms:
@@ -400,10 +436,24 @@ def opaque(
     _require_room(kind, reach)
     if is_float(kind) and reach is not None and not any(map(run.names.is_noisy, forms)):
         run.rounding += max(_size(reach) * LAST_BIT, SMALLEST_BIT)
+    if reach is not None and is_float(kind) and name in ROUNDING:
+        reach = _widened(reach, name in KEEPING_SIGN)
     finite = finite and reach is not None
     kinds = ", ".join(str(kind_of(argument)) for argument in arguments)
     symbol = run.names.term(f"{name}[{kinds}]", function, tuple(forms), reach, finite)
+    smooth = all(run.names.is_dense(form) for form in forms if form.terms)
+    if any(_may_be_rounded(run, argument) for argument in arguments) or (name in IMPRECISE and not smooth):
+        run.rounded.add(symbol)
     return Term(Form.symbol(symbol), kind, plus_zero=False)
+
+
+def _widened(reach: UnitInterval, keeps_sign: bool) -> UnitInterval:
+    """Return the range of the rounded values of a range."""
+    margin = _size(reach) * BEYOND
+    low, high = reach[0] - margin, reach[1] + margin
+    if not keeps_sign:
+        return low, high
+    return max(low, Fraction(0)) if reach[0] >= 0 else low, min(high, Fraction(0)) if reach[1] <= 0 else high
 
 
 def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
@@ -413,7 +463,7 @@ def multiplied(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         form = as_form(value)
         if number is not None and form is not None:
             plus = True if not is_float(kind) else _signed(is_plus_zero(value), number)
-            return made(run, form.times(number), kind, plus)
+            return _affine(run, "times", np.multiply, (value, factor), form.times(number), kind, plus)
     x, y = as_form(a), as_form(b)
     assert x is not None and y is not None
     ranges = [run.names.reach(form) for form in (x, y)]
@@ -449,6 +499,7 @@ def _require_divisor(run: TracedRun, operation: str, a: Any, b: Any) -> None:
         return
     form = as_form(b)
     assert form is not None
+    require_sure(run, form, b)
     if run.is_zero(form):
         ones = [kind_of(a)(number) for number in (1, 2)]  # type: ignore[operator]  # a type of Python
         raise raised(BINARY[operation], *((number, kind_of(b)(0)) for number in ones))  # type: ignore[operator]
@@ -458,7 +509,8 @@ def _divided(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
     _require_divisor(run, "/", a, b)
     number, form = _number(b), as_form(a)
     if number and form is not None:
-        return made(run, form.times(1 / number), kind, _signed(is_plus_zero(a), number))
+        plus = _signed(is_plus_zero(a), number)
+        return _affine(run, "over", np.divide, (a, b), form.times(1 / number), kind, plus)
     reach = None
     if is_nonzero(run, b) and form is not None and number is None:
         ends, divisors = run.names.reach(form), run.names.reach(as_form(b) or form)
@@ -475,7 +527,7 @@ def is_nonzero(run: TracedRun, value: Any) -> bool:
     """Whether division by a scalar gives a finite number with probability 1."""
     form = as_form(value)
     assert form is not None
-    reach = run.names.reach(form) if not run.names.is_noisy(form) else None
+    reach = run.reach(form) if not run.names.is_noisy(form) else None
     return run.names.is_dense(form) or (
         reach is not None and (reach[0] > SMALLEST_DIVISOR or -reach[1] > SMALLEST_DIVISOR)
     )
@@ -528,6 +580,7 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
         if exponent is None:
             raise NotProvedError("an exponent depends on the data or on noise; use math.exp or np.exp")
         whole = exponent.denominator == 1
+        require_sure(run, base, a)
         if not whole and not is_true(run, run.is_above(base, strict=False)):
             raise NotProvedError("a negative number to a fractional power is complex; use abs")
         if exponent < 0 and run.is_zero(base):
@@ -550,14 +603,48 @@ def _power(run: TracedRun, a: Any, b: Any, kind: Kind) -> Any:
 # Comparisons -----------------------------------------------------------------------------------------------------------
 
 
-def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
-    """Return ``a operation b`` for scalars: a Boolean, or a lazy one."""
+BEFORE_ROUNDING = "compute with integers, or compare before other computations"
+
+
+def require_sure(run: TracedRun, gap: Form, *operands: Any, chooses: bool = False) -> None:
+    """Raise NotProvedError if the sign of a gap may differ between the operands' floats and exact numbers.
+
+    ``chooses`` says that the sign only chooses one of the two operands, so that the result is off by a rounding error at most.
+    """
+    if chooses or run.names.is_smooth(gap):
+        return
+    if not any(_may_be_rounded(run, operand) for operand in operands):
+        return
+    reach = None if run.names.is_noisy(gap) else run.reach(gap)
+    if reach is None or reach[0] <= 0 <= reach[1]:
+        raise NotProvedError(f"a number that floats may have rounded decides a condition; {BEFORE_ROUNDING}")
+
+
+def _may_be_rounded(run: TracedRun, value: Any) -> bool:
+    """Whether the float of a scalar may differ from its form, where the form equals some number with positive probability.
+
+    Integers are exact, except for functions of floats, which may jump.
+    """
+    if not isinstance(value, Term) or not run.is_rounded(value.form):
+        return False
+    return is_float(value.kind) or any(name[0] == OPAQUE and name in run.rounded for name in value.form.terms)
+
+
+def _require_same(run: TracedRun, whole: Form, x: Form, y: Form) -> None:
+    """Raise NotProvedError if functions of rounded numbers cancel: their floats may differ where the exact numbers are equal."""
+    cancelled = x.terms.keys() & y.terms.keys() - whole.terms.keys()
+    if x is not y and any(name[0] == OPAQUE and name in run.rounded for name in cancelled):
+        raise NotProvedError(f"functions of numbers that floats may have rounded cancel; {BEFORE_ROUNDING}")
+
+
+def compare_scalars(run: TracedRun, operation: str, a: Any, b: Any, *, chooses: bool = False) -> Any:
+    """Return ``a operation b`` for scalars: a Boolean, or a lazy one. See ``require_sure`` for ``chooses``."""
     if isinstance(a, Term) and isinstance(b, Lazy):
         return _uniform_against(run, TURNED[operation], b, a)
     if isinstance(a, Lazy) and isinstance(b, Term):
         return _uniform_against(run, operation, a, b)
     if isinstance(a, Term) or isinstance(b, Term):
-        return _terms_compared(run, operation, a, b)
+        return _terms_compared(run, operation, a, b, chooses)
     for value, other, turned in ((a, b, operation), (b, a, TURNED[operation])):
         inner = value.item if isinstance(value, Typed) else value
         number = None if isinstance(other, Lazy) else exact(other)
@@ -588,7 +675,7 @@ def _boolean(value: Any, of_numpy: bool) -> Any:
     return lazily(np.bool_, value) if isinstance(value, Lazy) else np.bool_(value)
 
 
-def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
+def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any, chooses: bool) -> Any:
     other = b if isinstance(a, Term) else a
     if other is None or isinstance(other, str | bytes):
         if operation in ("==", "!="):
@@ -606,6 +693,8 @@ def _terms_compared(run: TracedRun, operation: str, a: Any, b: Any) -> Any:
     gap = x.plus(y, -1)
     if any(is_float(kind_of(value)) for value in (a, b)) and _cancelled(run, gap, x, y):
         raise NotProvedError("the same noise is on both sides of a comparison, and floats leave a residue; draw twice")
+    _require_same(run, gap, x, y)
+    require_sure(run, gap, a, b, chooses=chooses)
     require_noise_above_rounding(run, gap, x, y)
     if (reach := run.names.reach(gap)) is not None and run.names.is_noisy(gap):
         _round(run, gap, _size(reach))
@@ -658,6 +747,7 @@ def unary(run: TracedRun, operation: str, a: Any) -> Any:
 def is_true(run: TracedRun, value: Any) -> bool:
     """Return whether a scalar is true, forking if it may be either."""
     if isinstance(value, Term):
+        require_sure(run, value.form, value)
         return not run.is_zero(value.form)
     return bool(native(bool, value.settled() if isinstance(value, Lazy) else value))
 

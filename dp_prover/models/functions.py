@@ -23,6 +23,7 @@ from dp_prover.models.arithmetic import (
     native,
     opaque,
     raised,
+    require_sure,
 )
 from dp_prover.models.arrays import truncated
 from dp_prover.models.laws import logarithm
@@ -69,7 +70,7 @@ DEFINED |= {"erf": (None, False), "erfc": (None, False)}
 def is_defined(run: TracedRun, name: str, form: Form) -> bool:
     """Whether a function is finite on a form's range, up to a probability of 2⁻¹⁰⁰."""
     start, grows = DEFINED[name]
-    reach = run.names.reach(form)
+    reach = run.reach(form)
     if reach is None:
         return start is None and not grows
     low, high = reach
@@ -79,7 +80,7 @@ def is_defined(run: TracedRun, name: str, form: Form) -> bool:
 
 def _values(run: TracedRun, name: str, form: Form) -> UnitInterval | None:
     """Return a range of a function's values on a form; None if it may be undefined, or overflow."""
-    reach = run.names.reach(form)
+    reach = run.reach(form)
     if not is_defined(run, name, form):
         return None
     if name in BETWEEN_ONES:
@@ -122,7 +123,9 @@ def of_math(name: str, run: TracedRun, value: Any) -> Any:
         raise NotProvedError(f"math.{name} gets a number that may be NaN or infinite; limit it first")
     if not is_defined(run, name, value.form):
         if start is not None:
-            inside = run.is_above(value.form.plus(Form.number(Fraction(start[0])), -1), strict=not start[1])
+            above = value.form.plus(Form.number(Fraction(start[0])), -1)
+            require_sure(run, above, value)
+            inside = run.is_above(above, strict=not start[1])
             if not is_true(run, inside):
                 outside = [start[0] - by for by in (0.0, 0.5, 3.0) if by or not start[1]]
                 raise raised(function, *((number,) for number in outside))
@@ -219,13 +222,29 @@ def extreme(run: TracedRun, a: Any, b: Any, largest: bool) -> Any:
     if isinstance(a, Lazy) or isinstance(b, Lazy):
         a, b = (value.settled() if isinstance(value, Lazy) else value for value in (a, b))
         return extreme(run, a, b, largest)
-    chosen = b if is_true(run, compare_scalars(run, ">" if largest else "<", b, a)) else a
+    chosen = b if _is_beyond(run, b, a, largest) else a
     form = as_form(chosen)
     if form is None:
         return chosen
     # Of 0.0 and −0.0, either may be returned.
     plus = all(isinstance(value, Term) and value.plus_zero for value in (a, b)) or not is_float(kind)
     return made(run, form, kind, True if plus else None)
+
+
+def _is_beyond(run: TracedRun, a: Any, b: Any, largest: bool, *, near: bool = True) -> bool:
+    """Whether ``a`` is larger (or smaller) than ``b``, where the answer chooses one of the two.
+
+    ``near`` says that rounding may choose the other one, which is off by a rounding error only. That does not hold if the chosen
+    number is exact, since nothing accounts for the error then.
+    """
+    is_beyond = is_true(run, compare_scalars(run, ">" if largest else "<", a, b, chooses=near))
+    chosen = a if is_beyond else b
+    if not near or not (isinstance(a, Term) or isinstance(b, Term)):
+        return is_beyond
+    x, y = as_form(a), as_form(b)
+    if x is not None and y is not None and not (isinstance(chosen, Term) and run.is_rounded(chosen.form)):
+        require_sure(run, x.plus(y, -1), a, b)
+    return is_beyond
 
 
 def _zero(value: Any) -> Any:
@@ -290,7 +309,8 @@ def python_extreme(run: TracedRun, items: Sequence[Any], largest: bool, key: Cal
             best = judged = bounded(run, name, np.maximum if largest else np.minimum, best, item, kind_of(best))
             continue
         key_of_item = item if key is None else key(item)
-        if is_true(run, compare_scalars(run, ">" if largest else "<", key_of_item, judged)):
+        near = key is None and is_same(kind_of(best), kind_of(item))
+        if _is_beyond(run, key_of_item, judged, largest, near=near):
             best, judged = item, key_of_item
     return best
 

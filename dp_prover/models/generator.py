@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dp_prover.errors import NotProvedError
-from dp_prover.interfaces import NoiseDraw
+from dp_prover.interfaces import LARGEST_INTEGER, NoiseDraw
 from dp_prover.models.arithmetic import (
     LARGEST_FLOAT,
     SMALLEST_DIVISOR,
@@ -26,11 +26,12 @@ from dp_prover.models.arithmetic import (
     native,
     raised,
     require_noise_above_rounding,
+    require_sure,
 )
 from dp_prover.models.arrays import as_array, real, require_few
 from dp_prover.models.lazy import Lazy, Numbered, State
 from dp_prover.models.run import TracedRun, label_of
-from dp_prover.models.values import LARGEST_INTEGER, Array, Term, array_of, as_form, constant, is_safe, typed
+from dp_prover.models.values import Array, Term, array_of, as_form, constant, is_safe, typed
 from dp_prover.numbers.form import Form, Law, exact
 
 MOST_OUTCOMES = 4096
@@ -137,6 +138,7 @@ def _require_scale(run: TracedRun, width: Any) -> None:
         return
     if not is_safe(width, run.names):
         raise NotProvedError("a scale may be −0.0, for which NumPy raises ValueError; use abs")
+    require_sure(run, width.form, width)
     if not is_true(run, run.is_above(width.form, strict=False)):
         raise raised(scratch().laplace, (0.0, -1.0), (0.0, -2.0))
     reach = run.names.reach(width.form)

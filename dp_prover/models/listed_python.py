@@ -11,7 +11,7 @@ import numpy as np
 
 from dp_prover.errors import NotProvedError
 from dp_prover.models import functions as scalar
-from dp_prover.models.arithmetic import absolute, binary, lazily, may_be_nan, native, raised
+from dp_prover.models.arithmetic import absolute, binary, lazily, may_be_nan, native, raised, require_sure
 from dp_prover.models.arrays import Scalars, elementwise, is_known, real
 from dp_prover.models.lazy import Lazy, unmodelled
 from dp_prover.models.listed import MOST_STEPS, Caller, Iterated, Listed, View, is_type, iterate, listed
@@ -273,6 +273,8 @@ def _math_pow(caller: Caller, x: Any, y: Any, /) -> Any:
     base, power = scalar.to_float(run, x), scalar.to_float(run, y)
     if isinstance(power, Term | Lazy) or not math.isfinite(power):
         raise NotProvedError("math.pow has an exponent that depends on the data or on noise, or is not finite")
+    if isinstance(base, Term):
+        require_sure(run, base.form, base)
     if isinstance(base, Term) and power < 0 and run.is_zero(base.form):
         raise unmodelled(ValueError("math domain error"))
     if isinstance(base, Lazy):

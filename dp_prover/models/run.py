@@ -19,7 +19,7 @@ from dp_prover.interfaces import (
     UnitInterval,
 )
 from dp_prover.models.lazy import Cuts, Lazy, State, compared_lazily
-from dp_prover.numbers.form import Form, Key, Law, exact
+from dp_prover.numbers.form import OPAQUE, Form, Key, Law, exact
 
 COARSE = Fraction(1, 2**50)  # the coarsest float steps of a draw from which noise is computed
 FINER = 2**10  # how many float steps an interval of a uniform draw must span
@@ -45,6 +45,7 @@ class TracedRun:
         self.outcomes: dict[str, list[State]] = {}
         self._intervals: dict[str, UnitInterval] = {}
         self.rounding = Fraction(0)
+        self.rounded: set[str] = set()  # symbols of numbers that floats may have rounded
         self._arrays_of_rows = 0
         self._steps: dict[str, Fraction] = {}  # float steps of noisy numbers, by symbol
         self.consumed: dict[str, Key] = {}  # draws consumed by computed noise, and how; see ``laws``
@@ -81,6 +82,27 @@ class TracedRun:
     def coarsen(self, name: str, step: Fraction) -> None:
         """Record that a symbol enters floats of some step, in its own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
+
+    def is_rounded(self, form: Form) -> bool:
+        """Whether floats may have rounded a form that equals some number with positive probability.
+
+        If so, the exact form does not tell whether its float is above, equal to or below that number. Floats of one form that
+        are computed in two ways may differ.
+        """
+        return not self.names.is_smooth(form) and not self.rounded.isdisjoint(form.terms)
+
+    def reach(self, form: Form) -> UnitInterval | None:
+        """Return the range of a form's floats: for data that may be rounded, the form's range and a rounding error.
+
+        None if unbounded, and for functions of rounded numbers, since these may be off by much more.
+        """
+        reach = self.names.reach(form)
+        if reach is None or not self.is_rounded(form):
+            return reach
+        if any(name[0] == OPAQUE for name in form.terms):
+            return None
+        error = 2 * self.rounding * max(map(abs, form.terms.values()))
+        return reach[0] - error, reach[1] + error
 
     def is_coarse(self, name: str) -> bool:
         """Whether a symbol entered floats that are about as coarse as those on [0, 1], or coarser."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dp_prover.errors import NotProvedError
-from dp_prover.interfaces import Masses, Names
+from dp_prover.interfaces import LARGEST_INTEGER, Masses, Names
 from dp_prover.models.lazy import Lazy, joined_cuts, states
 from dp_prover.numbers.form import INPUT, OPAQUE, Form, exact
 
@@ -27,7 +27,6 @@ TERM_KINDS = (int, float, INT64, FLOAT64)
 
 
 NUMPY_SCALARS = frozenset(np.dtype(code).type for code in np.typecodes["All"])
-LARGEST_INTEGER = 2**53  # floats represent all integers up to this
 
 
 class RaisesError(Exception):

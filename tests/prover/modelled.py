@@ -98,7 +98,7 @@ def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
     """Return in words how the evaluator is wrong about a function, or None. Raises NotProvedError if it refuses it."""
     mechanism = Mechanism.from_callable(function, {}, "f")
     ends = tuple(Fraction(end) + (Fraction(1, 2) if floats else 0) for end in (LOW, HIGH))
-    names = Names(bounds_of((ends[0],) * 3, (ends[1],) * 3))
+    names = Names(bounds_of((ends[0],) * 3, (ends[1],) * 3), integer=not floats)
     dataset = symbols(names.bounds, not floats)
     found = trace(mechanism, dataset, names)
     for seed in range(seeds):

@@ -14,6 +14,7 @@ import deceptions_of_batches
 import deceptions_of_language
 import deceptions_of_numbers
 import deceptions_of_readers
+import deceptions_of_rounding
 import numpy as np
 import pytest
 from test_checker import signed
@@ -26,7 +27,7 @@ from dp_prover.certificates.checker.check import check_certificate
 from dp_prover.interfaces import Names
 from dp_prover.language.trace import numbers, trace
 
-FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers)
+FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers, deceptions_of_rounding)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
 SHARES = 16  # tests that share the programs, so that a failure names few of them
 # What a mechanism is told that is not proved: at least a sentence.

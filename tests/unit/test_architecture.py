@@ -150,7 +150,7 @@ def test_no_library_is_used_by_its_private_parts() -> None:
 
 
 def test_seeds_are_made_in_one_place() -> None:
-    """So that where a random number comes from is read there, and no two uses share an address unseen."""
+    """One place then shows where every random number comes from, and no two uses share an address unnoticed."""
     makers = {
         module
         for module, parsed in trees().items()

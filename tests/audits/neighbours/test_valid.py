@@ -30,7 +30,7 @@ def test_no_pair_with_another_data_set_comes_out() -> None:
         pairs += [pair := domain.mutate(pair, rng), domain.random(rng), *domain.rearranged(rng)]
         pairs += [one for one in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if one]
     assert all(no_three(pair.left) and no_three(pair.right) for pair in pairs)
-    # The same without the function has all of them, or this would show nothing.
+    # Without the function the domain has all pairs; otherwise this test would show nothing.
     others = [RECORDS.random(rng) for _ in range(300)]
     assert sum(not (no_three(one.left) and no_three(one.right)) for one in others) > 30
     assert len({pair.key() for pair in pairs}) > 200
@@ -61,7 +61,7 @@ def test_a_function_that_accepts_all_leaves_the_domain_as_it_is() -> None:
 
 
 def test_a_violation_where_nothing_is_promised_hides_no_other_one() -> None:
-    """Empty data raise, which is found first; two equal records lose more than is claimed, and are found without it."""
+    """An exception on empty data is found first; once these are excluded, two equal records are found to exceed the claim."""
 
     def mean(records: Any, rng: np.random.Generator) -> float:
         if len(records) == 0:

@@ -24,7 +24,7 @@ from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parents[3]
 
-# One key a line, so that a test can say where each stands.
+# One key per line, so that a test can say where each is.
 PLAIN = """\
 version: 1
 seed: 5
@@ -196,7 +196,7 @@ def test_mechanisms_are_looked_for_beside_the_file_then_up_to_the_project_then_i
     assert search_path(here / "x.yaml") == (str(here), str(elsewhere))
 
 
-# --- YAML as a person means it ---
+# --- YAML as its author means it ---
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_lines_are_those_of_the_file() -> None:
     assert document.line(("b", 1, "nowhere", "below")) == 7
 
 
-# --- What cannot be meant ---
+# --- Errors ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
     # what is written, what instead, the line, the key, the nearest
