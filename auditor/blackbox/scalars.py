@@ -103,7 +103,8 @@ def time_leaves(place: str, value: Any) -> Leaves:
 def text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
     """Return the leaves of a text: a number and how it is written, or each field of a line, or the text itself."""
     if isinstance(text, JsonNumber):
-        return number_leaves(place, text) or {place: float(text)}
+        # A number that is longer than LONGEST, or beyond the floats, is a code as well.
+        return number_leaves(place, text) or {place: float(text), f"text of {place}": repr(str(text))}
     if not isinstance(text, str):
         text = memoryview(text).tobytes()  # its type says if it was a bytearray
     elif type(text) is not str:

@@ -954,7 +954,15 @@ def moment(step: int, first: int, width: int) -> Make:
     return make
 
 
+def start_and_end(side: int, rng: Rng) -> str:
+    start = whole(rng, 10**9, 2 * 10**9)
+    return f"start={start} end={start + 1 + side}"
+
+
 SELDOM: dict[str, Make] = {
+    "difference of numbers in a text": start_and_end,
+    "bit of an integer": lambda side, rng: whole(rng, 0, 2**11) << 21 | side << 20 | whole(rng, 0, 2**20),
+    "bit of a 60-bit integer": lambda side, rng: whole(rng, 0, 2**19) << 41 | side << 40 | whole(rng, 0, 2**40),
     "letter far inside a rare text": seldom(1 / 16, letter_far_inside, lambda side, rng: "none"),
     "letter far inside a text of another form": seldom(
         0.05, letter_far_inside, lambda side, rng: f"{whole(rng, 0, 1_000)} rows"

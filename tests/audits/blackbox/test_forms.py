@@ -40,6 +40,9 @@ EVERY_TIME = (
     "parity of an integer near others",
     "hour of a moment",
     "last digit of a Decimal",
+    "difference of numbers in a text",
+    "bit of an integer",
+    "bit of a 60-bit integer",
 )
 
 
