@@ -31,7 +31,7 @@ LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_TEXTS = 200
 # Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
-NARROW, WIDE = 64, 200
+NARROW, WIDE = 32, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
 FEW_MODULI = (2, 3, 5, 7, 10, 16, 100)
 # Powers of two, whose remainders show every bit of an integer.
