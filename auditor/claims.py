@@ -198,7 +198,7 @@ class DivergenceClaim(PrivacyClaim):
         return tuple(some)
 
     def broken_by(self, share: float) -> float:
-        """See Claim. The share is one of the loss, and a divergence grows with the square of the loss."""
+        """See Claim. The share is of the loss, and a divergence grows with the square of the loss."""
         return (1 + share) ** 2 * self.value or share
 
     @abstractmethod

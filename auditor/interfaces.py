@@ -148,7 +148,7 @@ class Domain(Protocol):
         return self.corners()[:CLOSELY]
 
     def each_value(self) -> Iterable[Pair]:
-        """Yield pairs such that each value of a column with few values stands once in the row that differs."""
+        """Yield pairs such that each value of a column with few values appears once in the row that differs."""
         return ()
 
     def crowds(self) -> Iterable[Pair]:
@@ -195,7 +195,7 @@ class Domain(Protocol):
 
 
 def require_domain(domain: Any) -> None:
-    """Raise InvalidInputError unless an object has all methods of a Domain. What it lacks would be searched without a word."""
+    """Raise InvalidInputError unless an object has all methods of a Domain. A missing one would silently weaken the search."""
     methods = (name for name, value in vars(Domain).items() if callable(value) and not name.startswith("_"))
     if missing := sorted(name for name in methods if not callable(getattr(domain, name, None))):
         raise InvalidInputError(
@@ -361,7 +361,8 @@ class Method(ABC, Generic[K, T, C]):
         return ()
 
     def interval(self, counts: C, error: float) -> Limits | None:
-        """Return limits of the true loss on the event, in units of the claim's quantity. A larger loss is worse.
+        """Return confidence limits on the true loss that the event shows, in units of the claim's quantity. A larger
+        loss is worse.
 
         Each limit is wrong with probability at most ``error``. Return None if counts give no upper limit.
         """

@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 
 class Attempted(Protocol):
-    """The result of an attempt at a proof. ``str`` says it in a sentence.
+    """The result of an attempt at a proof, which ``str`` puts into a sentence.
 
     ``value`` is an upper bound on the claim's quantity in the ``scope``, for arithmetic in the reals, or None.
     ``asked`` says for which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` names the argument,

@@ -15,9 +15,9 @@ session's confidence (``--dp-confidence``, ini ``dp_confidence``, 0.999), no tes
 xdist workers need no coordination, since all of them collect the same tests and compute the same shares.
 
 **No audit is lost.** A call is a problem until it has ended as expected. If a problem is left when the test ends, the test
-fails, unless it has failed anyway. So a call in a thread, in a subtest, or under a suppressed exception is not missed. A
-call that begins after its test has ended audits nothing and fails the session, and one in a child process, whose result
-never comes back, fails its test. As long as a test with the fixture runs, no code ends the session with status 0, and
+fails, unless it has failed anyway. So a call in a thread, in a subtest, or under a suppressed exception is not missed.
+A call that begins after its test has ended audits nothing and fails the session, and one in a child process, whose result
+never comes back, fails its test. While a test with the fixture runs, no code can end the session with status 0, and
 ``pytest.exit`` ends no session with such tests with status 0.
 
 Until a test asks for an audit, only pytest, the standard library and two small modules are imported.
@@ -56,7 +56,7 @@ _CONFIDENCE, _SHARE, _STRICT = pytest.StashKey[float](), pytest.StashKey[float](
 _NUMBERS, _PROBLEMS = pytest.StashKey[Iterator[int]](), pytest.StashKey[dict[int, str]]()
 # The tests whose fixture was called after their end.
 _LATE = pytest.StashKey[list[str]]()
-# Whether a failure of the running test was reported, even as an expected one (xfail).
+# Whether a failure of the running test was reported, including an expected one (xfail).
 _IS_TOLD = pytest.StashKey[bool]()
 
 

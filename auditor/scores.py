@@ -1,4 +1,4 @@
-"""Bounds from scores that exist already, such as the scores that an attack gives to members of the training data and others."""
+"""Bounds from existing scores, such as those that an attack assigns to members and non-members of the training data."""
 
 import csv
 import hashlib
@@ -126,8 +126,8 @@ def audit_scores(
             and all scores come from one run; "one-run-apart" if, in addition, canaries do not affect each other's scores.
         delta: the δ at which ε is bounded.
         confidence: the chance that no bound exceeds the truth.
-        guesses: the number of surest guesses that count, one or several, chosen without a look at the scores; by default all,
-            a half, a quarter, and so on.
+        guesses: the number of surest guesses that count, one or several, chosen without looking at the scores; by
+            default all, a half, a quarter, and so on.
 
     Raises InvalidInputError for scores that are not numbers, too few or NaN, and for coins that cannot have been fair.
 
@@ -193,10 +193,10 @@ def _require_scores(name: str, given: ArrayLike) -> Floats:
 
 
 def _draw_sides_by_coins(inside: Floats, outside: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return random scores of both sides, as many of each as fair coins say.
+    """Return random scores of both sides, as many of each as fair coins decide.
 
-    The scores of a side run out with probability at most 1 % of alpha. The scores seed the random choice, so a second try
-    gives the same choice.
+    With probability at most 1 % of alpha, a side has too few scores. The scores seed the random choice, so a second
+    try gives the same choice.
     """
     from scipy.stats import binom
 

@@ -1,4 +1,4 @@
-"""Read files and texts that somebody else wrote, within limits on size and nesting."""
+"""Read third-party files and texts, within limits on size and nesting."""
 
 import itertools
 import json

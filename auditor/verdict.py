@@ -24,7 +24,8 @@ class Verdict(StrEnum):
 class End(StrEnum):
     """What the end of an audit or of a run means for those who wait for it, from the best to the worst.
 
-    All that says how a run ended is made from this: its exit status, every form of its report, and what it tells GitHub.
+    Everything that says how a run ended derives from this: its exit status, every form of its report, and what GitHub
+    is sent.
     """
 
     AS_EXPECTED = "as expected"
@@ -136,7 +137,8 @@ ENOUGH_FOUND, BY_CHANCE = 0.8, 0.1
 
 
 def found_too_few(found: int, planted: int) -> bool:
-    """Whether a search that finds a fault with chance ENOUGH_FOUND finds so few with probability at most BY_CHANCE.
+    """Whether a search that finds each fault with probability ENOUGH_FOUND finds so few with probability at most
+    BY_CHANCE.
 
     >>> found_too_few(29, 40), found_too_few(28, 40), found_too_few(3, 5)
     (False, True, False)

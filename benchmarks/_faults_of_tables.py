@@ -52,7 +52,7 @@ def users_by_city(one_row_each: bool) -> Mechanism:
     return release
 
 
-# A total, with something in the place of missing values.
+# A total in which missing values are replaced.
 
 
 def total_with_nulls_filled(by_mean: bool) -> Mechanism:
@@ -101,7 +101,7 @@ def histogram_with_other(from_data: bool) -> Mechanism:
     return release
 
 
-# A histogram with a place for missing cities.
+# A histogram with a bin for missing cities.
 
 
 def histogram_with_unknown(always: bool) -> Mechanism:

@@ -67,7 +67,7 @@ def largest(value: bool) -> Mechanism:
     return release
 
 
-# Durfee and Rogers 2019; Qiao, Su and Zhang 2021: one shot of noise for k choices has to pay for k.
+# Durfee and Rogers 2019; Qiao, Su and Zhang 2021: noise drawn once for k choices must be scaled for k.
 def best_five(scale: float) -> Mechanism:
     def release(totals: Any, size: int, rng: Rng) -> Any:
         noisy = np.asarray(totals) + rng.gumbel(0.0, scale, (size, len(totals)))
@@ -177,7 +177,7 @@ def most_frequent_if_stable(noise_on_distance: bool) -> Mechanism:
     return release
 
 
-# Kairouz, Liu and Steinke 2021: each client adds its part of the noise, and fewer come than were expected.
+# Kairouz, Liu and Steinke 2021: each client adds its part of the noise, and fewer clients take part than expected.
 def total_of_clients(noise_of_clients: bool) -> Mechanism:
     def release(values: Any, size: int, rng: Rng) -> Any:
         return values.sum() + rng.normal(0.0, math.sqrt(len(values) / 50) if noise_of_clients else 1.0, size)

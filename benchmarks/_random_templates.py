@@ -553,7 +553,8 @@ def cached(value):
 
 '''
 
-# Draws of which the data decide the law, for each family; the names are of values that are private after them, or nearly so.
+# Draws whose distribution depends on the data, for each family; the names are of values that are private after them, or
+# nearly so.
 FINITE: tuple[tuple[str, str], ...] = (
     ("assert noisy_of(x[0], rng) > 0", ""),
     ("if noisy_of(x[0], rng) > 1:\n    raise ValueError('large')", ""),

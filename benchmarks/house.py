@@ -1,9 +1,9 @@
 """The code seen from outside, one line per room: sizes of functions, helpers called once, constants, names with several homes.
 
-It is a mirror and no limit: each figure may be right as it is. The length of a function excludes its decorators. A private
-function is called once if its module mentions it once, in a call. A name has several homes if several modules of its package
-define it at the top level. The figures describe the working tree and are stale after the next change, so results/house.json is
-not tracked.
+It is a mirror, not a limit: any figure may be right as it is. The length of a function excludes its decorators. A
+private function is called once if its module mentions it once, in a call. A name has several homes if several modules
+of its package define it at the top level. The figures describe the working tree and are stale after the next change, so
+results/house.json is not tracked.
 """
 
 import ast

@@ -85,7 +85,7 @@ def _processes(mark: str) -> list[int]:
     """Return the processes of a trial that are alive."""
     found = []
     for process in psutil.process_iter():
-        with suppress(psutil.Error):  # it has ended, or belongs to somebody else
+        with suppress(psutil.Error):  # it has ended, or belongs to another user
             if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark:
                 found.append(process.pid)
     return sorted(found)

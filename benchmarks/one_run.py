@@ -7,7 +7,7 @@ guesses that has the best forecast, which needs no coin; u is then the expected 
 canaries do not affect each other, as the other tool does. "any mechanism" does not assume it.
 
 **The same scores.** N(1, 1) for included and N(0, 1) for excluded canaries, seeds 0 to 4, at δ = 1e-5 and 95 %. The true ε is
-4.377. The figures of jax-privacy were measured with its auditing.py at commit 8967688, outside this project; each is the median
+4.377. The figures of jax-privacy were measured with its module auditing at commit 8967688, outside this project; each is the median
 over the seeds, and for 50,000 scores per side the figure of the first seed.
 
 **Validity.** False alarms in 20,000 runs of mechanisms exactly at their claim, at a level of 5 %, with a 95 % upper confidence

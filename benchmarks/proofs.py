@@ -53,7 +53,7 @@ SOUND = {
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
 # Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. With the gap
-# it has probability 7e-4, and more outputs refute the claim. For the adaptive one it has 4e-4, and the loss is 9ε/8, not ε.
+# it has probability 7e-4, and more outputs refute it. In the adaptive technique its probability is 4e-4, and the loss 9ε/8, not ε.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),

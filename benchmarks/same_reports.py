@@ -9,8 +9,8 @@
 - ``checked``: what ``auditor replay --check`` says of quickstart.
 
 Two builds are compared by running it in each, with the root of the build as PYTHONPATH, and ``diff -r`` of the two folders. Reports
-hold no times, so the folders are equal byte by byte. Only quickstart has proofs tried: whether one is found in the three seconds of
-the processor that a brief attempt has may differ from run to run.
+hold no times, so the folders are equal byte by byte. Proofs are attempted only for quickstart: whether a brief attempt
+succeeds within its three seconds of processor time may differ from run to run.
 """
 
 import json
@@ -30,7 +30,7 @@ from auditor.config.yaml_text import read_yaml_file
 from auditor.defaults import SAMPLES
 
 PROJECT = Path(__file__).parent.parent
-SHARE = 10  # of the outputs of a configuration, one in so many is drawn
+SHARE = 10  # one in this many of a configuration's outputs is drawn
 FEWEST = 1_000
 # The configuration that is run again after a violation, and checked. It is small, and has a violation.
 FIRST = "quickstart"

@@ -3,7 +3,8 @@ weak.
 
 - Quantiles by an exponential mechanism without its factor ½, which lose up to twice their claim. "found" counts the seeds at
   which ε ≥ 1.3 is proved.
-- Columns of 60, 91 and 365 values of which one or two are counted twice, and means that are clipped after summing: the number
+- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after
+summing: the number
   of seeds that find the fault.
 - Sound mechanisms: the bound with a searched pair, relative to the best bound over 300 fixed pairs of the domain. Each of these
   gets few outputs, and the best three as many as the audit.
@@ -214,7 +215,7 @@ def everyday() -> Iterator[tuple[str, Any]]:
 
 
 def words() -> Iterator[tuple[str, Any]]:
-    """Yield for each fault the seeds at which its twin's pass is weak, and those at which few outputs miss it, weakly or not."""
+    """Yield for each fault the seeds at which its sound twin has a weak pass, and those at which few outputs miss the fault."""
     for name, case in FAULTS.items():
         twins = [seed for seed in TWIN_SEEDS if case.audit(case.sound, seed, **ALONE).weak]
         few = [case.audit(case.faulty, seed, **ALONE | {"samples": MISSED_AT}) for seed in TWIN_SEEDS]

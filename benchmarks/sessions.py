@@ -25,10 +25,10 @@ from auditor.neighbours.scripts import LAST_ANSWER
 from auditor.verdict import Verdict
 
 SEED = 1
-# Small audits: outputs of the bound, and of the search, which has so many that there is one.
+# Small audits: outputs of the bound, and of the search, which has just enough to take place.
 RUNS, FEW, SEARCHED, SMALL_CONFIDENCE = 1_000, 500, 300, 0.9
 CHUNK = 25
-# In this process, where its seconds are counted, and where no small audit waits for another process.
+# Audits run in this process, so that their seconds are counted, and no small audit waits for another process.
 HERE = Execution(workers=1, isolate=False)
 ROOT = Path(__file__).parent
 RESULTS = ROOT / "results" / "sessions.json"

@@ -18,7 +18,8 @@ ROOMS = (
     "auditor/libraries",
     *(f"tests/{kind}/libraries" for kind in ("unit", "audits", "processes")),
 )
-# What no verdict or bound depends on: a proof, the warning of a proof that outputs refute, and who drew.
+# Verdicts and bounds do not depend on these: a proof, the warning about a proof that outputs refute, and who drew the
+# outputs.
 LEFT_OUT = ("proof", "seconds", "drawn_by")
 OF_PROOF = "the claim is proved"
 

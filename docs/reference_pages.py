@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import auditor
+from auditor.claims import CLAIM_KINDS
 from auditor.cli.options import all_commands
 from auditor.config import schema
 from auditor.defaults import ExecutionKeywords
@@ -37,10 +38,8 @@ change in any version. Numbers are in nats. The
 explains the arguments that are also keys. In Python, ranges are (low, high), and `prove` is False by default. Arguments that are
 not possible raise `InvalidInputError`, which says what is allowed.
 """
-CLAIMS = (
-    *("PureDP", "ApproximateDP", "PrivacyProfile", "GaussianDP", "ZeroConcentratedDP", "RenyiDP"),
-    *("Sensitivity", "Monotone", "Probability"),
-)
+# In the order of the page on configurations: that in which they are registered.
+CLAIMS = tuple(dict.fromkeys(kind.__name__ for kind in CLAIM_KINDS.values()))
 # Headings, what is said below them, and the names that follow.
 PYTHON: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Audits", "", ("audit",)),

@@ -67,7 +67,8 @@ class Validating:
 
 
 class ValidatingReleases(Validating):
-    """As Validating, but a value that was released before is compared with the exact count, on the grounds that it is public.
+    """As Validating, but a value that was released before is compared with the exact count, as if that were safe
+    because the value is public.
 
     A fixed script contains a released value with probability 0 (in floating point, below 2⁻⁴⁰).
     """
@@ -147,7 +148,7 @@ def _challenge(dataset: Data, rng: Rng, epsilon: float, turns: int, exact: bool)
     def ask(question: str) -> float:
         nonlocal wanted, done
         if wanted >= 0 and (question == "right") != bool(wanted):
-            done = -turns - 1  # it never comes to its end
+            done = -turns - 1  # it never reaches its end
         done += wanted >= 0
         wanted = int(rng.random() < 0.5)
         if done != turns:

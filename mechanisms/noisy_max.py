@@ -50,7 +50,7 @@ def index_with_exponential(
 def value_with_laplace(answers: NDArray[Any], size: int, rng: np.random.Generator, *, epsilon: float) -> Reals:
     """Return the largest noisy answer itself (Algorithm 7; "ReportNoisyMax3").
 
-    All k noisy answers are below a low output, so that k answers moved by 1 lose kε/2.
+    A low output means that all k noisy answers are low, so that moving k answers by 1 loses kε/2.
     """
     return _value(rng.laplace(answers, 2 / epsilon, (size, len(answers))))
 

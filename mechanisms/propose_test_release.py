@@ -32,8 +32,8 @@ def steps_as_printed(n: int, u: float, b: float) -> int:
 def steps_corrected(n: int, u: float, b: float) -> int:
     """Return D, the first k with u/max(n − k, 1) > b, or n + 1 where there is none.
 
-    u/max(m, 1) bounds what one record can move the mean of m records, leaving or coming. So D ≥ 1 means that the local
-    sensitivity is at most b; and D is max(0, n − m) for one m, or n + 1, which makes its sensitivity 1.
+    u/max(m, 1) bounds how far adding or removing one record can move the mean of m records. So D ≥ 1 means that the
+    local sensitivity is at most b. For a fixed m, D is either max(0, n − m) or n + 1, so its sensitivity is 1.
 
     >>> steps_corrected(150, 1.0, 0.01), steps_corrected(100, 1.0, 0.01), steps_corrected(99, 1.0, 0.01)
     (51, 1, 0)
@@ -84,7 +84,7 @@ def ptr_corrected(
     """Release f(x) + Lap(2b/ε) if D + Lap(2/ε) ≥ (2/ε) ln(1/(2δ)), δ ≤ 1/2 (after Dwork & Lei 2009; Barthe et al.).
 
     If D ≥ 1 for one of two neighbours, their means differ by at most b: the test and the release are ε/2-private each. If
-    D = 0 for both, their outputs are alike but where the test is passed, with probability e^(−ln(1/(2δ)))/2 = δ.
+    D = 0 for both, their outputs are alike except if the test is passed, with probability e^(−ln(1/(2δ)))/2 = δ.
     """
     distance = steps_corrected(len(records), u, b)
     passed = rng.laplace(distance, 2 / epsilon, size) >= 2 / epsilon * math.log(1 / (2 * delta))

@@ -1,4 +1,4 @@
-"""What the documents claim besides privacy: properties of deterministic queries, and probabilities of events."""
+"""Claims of the documents other than privacy: properties of deterministic queries, and probabilities of events."""
 
 import math
 
@@ -21,7 +21,7 @@ def mean_query(records: Reals) -> float:
 
 
 def sum_query(records: Integers) -> int:
-    """Return the sum: monotone for records that are not negative only (003)."""
+    """Return the sum: monotone only for non-negative records (003)."""
     return int(records.sum())
 
 

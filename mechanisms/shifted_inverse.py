@@ -145,7 +145,7 @@ def shifted_inverse_monotonised_sum(
 
 
 def down_sensitivity_of_max(records: Integers, k: int, low: int) -> int:
-    """Return DS^k (Equation 1) of the maximum: by how much it falls when its k largest records go."""
+    """Return DS^k (Equation 1) of the maximum: by how much it falls when the k largest records are removed."""
     ordered = np.sort(records)
     rest = ordered[: max(0, len(ordered) - k)]
     return int((ordered[-1] if len(ordered) else low) - (rest[-1] if len(rest) else low))

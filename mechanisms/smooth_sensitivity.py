@@ -27,8 +27,8 @@ def smoothed_as_printed(n: int, u: float, beta: float) -> float:
 def smoothed_corrected(n: int, u: float, beta: float) -> float:
     """Return max over k = 0 … n of e^(−βk) u/max(1, n − k).
 
-    u/max(1, m) bounds what one record can move the mean of m records, coming or going, the mean of none being 0. It falls in m, so
-    that S(n + 1) = max(u/(n + 1), e^(−β) S(n)) lies between e^(−β) S(n) and S(n): S is β-smooth.
+    u/max(1, m) bounds how far adding or removing one record can move the mean of m records, where the mean of none is
+    0. It falls in m, so that S(n + 1) = max(u/(n + 1), e^(−β) S(n)) lies between e^(−β) S(n) and S(n): S is β-smooth.
 
     >>> smoothed_corrected(0, 1.0, 0.1), round(smoothed_corrected(3, 1.0, 0.1), 4) == round(math.exp(-0.2), 4)
     (1.0, True)

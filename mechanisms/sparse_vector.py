@@ -100,7 +100,7 @@ def svt_4(
 ) -> Codes:
     """Run Algorithm 4 (Lee & Clifton 2014): ε₁ = ε/4, ε₂ = 3ε/4, query noise of scale 1/ε₂ whatever the cutoff.
 
-    It is ((1 + 6c)/4) ε-private (Lyu, Su & Li 2017, Figure 2), which 10 queries come within a thousandth of ε of.
+    It is ((1 + 6c)/4) ε-private (Lyu, Su & Li 2017, Figure 2), and 10 queries come within a thousandth of ε of this.
     """
     limits = _limits(threshold, 4 / epsilon, size, rng)
     return _codes(rng.laplace(answers, 4 / (3 * epsilon), (size, len(answers))) >= limits, cutoff)

@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Fixtures and settings for all tests."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Keep Python's collector from all that was imported for thousands of tests."""
+    """Keep Python's garbage collector from traversing what was imported for thousands of tests."""
     gc.freeze()
 
 

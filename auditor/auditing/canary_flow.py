@@ -29,11 +29,11 @@ from auditor.neighbours.pair import Pair, Relation
 
 
 def audit_one_run(ledger: Ledger) -> Audit:
-    """Audit a claim by guesses at which canaries were in the data, which scores make, in all runs together.
+    """Audit a claim by guessing from scores which canaries were in the data, in all runs together.
 
-    Coins of different runs are independent. So several runs are one run with more canaries. After 1, 2, 4 … runs the
-    guesses are tested at a share of the level, and the audit ends if they refute the claim. The shares add up to at
-    most 1, so all bounds hold together. Raises MechanismError if the mechanism or the score cannot be loaded.
+    The coins of different runs are independent, so several runs count as one run with more canaries. After 1, 2, 4 …
+    runs the guesses are tested at a share of the level, and the audit ends if they refute the claim. The shares add up
+    to at most 1, so all bounds hold together. Raises MechanismError if the mechanism or the score cannot be loaded.
     """
     plan, domain = ledger.plan, ledger.plan.neighbours
     assert isinstance(domain, Canaries)

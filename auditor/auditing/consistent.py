@@ -1,4 +1,4 @@
-"""A report is read only if it agrees with itself: all that follows from its counts is computed again.
+"""A report is read only if it is self-consistent: everything that follows from its counts is recomputed.
 
 Counts can still be invented. `auditor replay --check` compares the counts with recorded outputs.
 """
@@ -36,7 +36,7 @@ ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
-    """Return the run that a report.json holds. The run would be written as the same file.
+    """Return the run that a report.json holds; writing this run gives the same file.
 
     Raises InvalidInputError if the file cannot be read, is not a report, has another version or contradicts itself: bounds, levels,
     power and verdicts are those that follow from its counts. The message names the file and the place in it.
@@ -59,7 +59,7 @@ def read_report(file: str | Path) -> RunResult:
 
 
 def recounted(run: RunResult) -> RunResult:
-    """Compute again all that follows from the counts of a run. Return the run with these results."""
+    """Recompute everything that follows from the counts of a run. Return the run with these results."""
     found = [_evidence(audit) for audit in run.audits]
     with fitting("its counts prove nothing"):
         p_values = [one.p_value() if isinstance(one, Evidence) else one.p_value for one in found]
@@ -106,7 +106,7 @@ class _AsReported:
 
     @property
     def events(self) -> tuple[ObservedRule, ...]:
-        """The events of the points of a profile."""
+        """The event at each point of a profile."""
         assert isinstance(self.event, ObservedProfile)
         return self.event.points
 

@@ -3,11 +3,11 @@
 **The error budget.** A run after a red report refutes a claim exactly as the same run without a report: its rounds draw
 the same outputs, at the whole level α. The recount never refutes. It can only keep the run from passing, which is no
 alarm. So, whatever the report says, a run of a sound mechanism ends in a violation with probability at most α. If the
-red run had the same seed and the same code, both runs have the same alarm, and they raise any alarm together with
-probability at most α.
+red run had the same seed and code, both runs raise the same alarm, so with probability at most α either of them raises
+one.
 
-**What settles a violation.** The recount draws from streams of its own. Their address holds a digest of the earlier pair
-and counts, so no run has drawn these outputs from which the event was learned or chosen. The recount settles the
+**What settles a violation.** The recount draws from streams of its own. Their address includes a digest of the earlier
+pair and counts, so the event was neither learned nor chosen from any of these outputs. The recount settles the
 violation only if the loss that the event shows is significantly smaller than before, or at most the claim, and is not
 proved to be above the claim. Each of the limits on which this rests is wrong with probability at most ERROR. An earlier
 violation that is not settled leaves the audit without an answer, and is remembered.
@@ -37,8 +37,8 @@ from auditor.results.result import AuditResult, Illustration, RunResult
 
 # Each limit of the two losses compared is wrong with probability at most ERROR.
 ERROR = 0.0005
-# An interval of the loss has a half width of 3.3 standard errors. If the loss fell to the claim, limits that lie half as
-# far again from each other show this with 95 % probability.
+# A confidence interval for the loss has a half-width of 3.3 standard errors. If the loss fell to the claim, limits that
+# lie half as far again from each other show this with 95 % probability.
 SURELY = 1.5
 
 
@@ -64,9 +64,9 @@ class Earlier:
 
     @property
     def planned(self) -> float:
-        """About the outputs that show with 95 % probability that the loss fell, if it is now equal to the claim.
+        """Roughly how many outputs show with 95 % probability that the loss fell, if it now equals the claim.
 
-        At least the outputs that showed the violation; infinite if these hardly exceeded the claim.
+        At least as many as showed the violation; infinite if the violation hardly exceeded the claim.
         """
         low, high = self._loss(self.counts, self.share)
         room = self.claim.excess(low)
@@ -76,7 +76,7 @@ class Earlier:
         return self.outputs * max(1.0, (SURELY * (high - low) / 2 / room) ** 2 if high < math.inf else 1.0)
 
     def compared(self, counts: GuessCounts | ProfileCounts) -> tuple[str, str, bool]:
-        """Return what became of the violation by new counts, the losses before and after, and whether this settles it."""
+        """Return what new counts say about the violation, the losses before and after, and whether this settles it."""
         before, after = self._loss(self.counts, self.share), self._loss(counts)
         above, fell = self.claim.excess(after[0]) > 0, after[1] < before[0]
         settled = not above and (fell or self.claim.excess(after[1]) <= 0)
@@ -114,7 +114,7 @@ def earlier_violation(
 ) -> Earlier:
     """Return the violation that an audit found before, to be counted again.
 
-    ``claim``, ``method``, ``events`` and ``domain`` are those of the audit now. Raises InvalidInputError with the
+    ``claim``, ``method``, ``events`` and ``domain`` are those of the current audit. Raises InvalidInputError with the
     reason if it cannot be counted again.
     """
     event = found.event

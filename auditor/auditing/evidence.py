@@ -82,7 +82,7 @@ class Finding:
 
 
 def best_of(claim: Claim, alpha: float, findings: Sequence[Finding]) -> Finding:
-    """Return the finding with the largest bound at a level; ties go by the later round, then by share."""
+    """Return the finding with the largest bound at a level; ties go to the later round, then to the larger share."""
     return max(
         findings,
         key=lambda each: (claim.excess(each.counted.bound(alpha)), each.counted.round, each.counted.share),

@@ -11,13 +11,13 @@ from auditor.blackbox.sampling import Sampler
 from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 
-# An output is slow from SLOW seconds on: during a trial of many, a person would wait without a message. The time of an
-# audit is told if it is more than LONG seconds.
+# An output that takes SLOW seconds is slow: during a trial of many, the user would wait without a message. The expected
+# time of an audit is announced if it exceeds LONG seconds.
 SLOW, LONG = 0.05, 10.0
 
 
 def first_look(ledger: Ledger) -> str:
-    """Look at a mechanism for the first time, or recall that look, and enter in ``ledger`` whether all randomness is the auditor's.
+    """Take a first look at a mechanism, or recall it, and note in ``ledger`` whether all randomness is the auditor's.
 
     Return the failure if every call failed; "" otherwise.
     """
@@ -53,7 +53,7 @@ def _look(ledger: Ledger) -> tuple[bool, str]:
 
 
 def _timed(sampler: Sampler, pair: Pair, ledger: Ledger) -> Trial:
-    """Return the cost of an output. If the output is slow, tell the time of the audit before the trial."""
+    """Return the cost of an output. If the output is slow, announce how long the audit may take before the trial."""
     one = sampler.trial(pair, 1)
     if one.seconds > SLOW and one.numbers:  # a failure has none: a program may take long to start
         _foretell(ledger, one)

@@ -23,7 +23,7 @@ from auditor.errors import MechanismError, OverdueError, WorkerLostError
 from auditor.foreign_code import ForeignCode, stoppable
 from auditor.results.result import AuditResult
 
-# A call that has not answered so many seconds after the limit of its audit is ended.
+# A call that has not answered this many seconds after the time limit of its audit is killed.
 GRACE = 2.0
 
 FLOWS: dict[AuditKind, Callable[[Ledger], Audit]] = {

@@ -75,7 +75,7 @@ def canaries_needed(
 ) -> float:
     """Return the number of canaries, of all runs together, that detects a loss of ``most`` or less; by default, any loss at all.
 
-    The number is right to 1 %, and infinite if it would exceed 10⁷. It is known that it is not below ``least``.
+    The number is right to 1 %, and infinite if it would exceed 10⁷. The caller knows that it is at least ``least``.
     """
     claim = plan.claim
     assert isinstance(claim, PrivacyClaim)

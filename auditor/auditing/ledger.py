@@ -35,7 +35,7 @@ class OutOfTimeError(Exception):
     """The time limit of an audit has passed while outputs were drawn to search or to learn: what was counted remains."""
 
 
-# So many batches of the usual size are few: one of them would take a large part of a limited time.
+# This many batches of the usual size, or fewer, are few: each would take a large part of a limited time.
 FEW_FOR_BATCHES = 2
 
 
@@ -259,8 +259,8 @@ class Ledger:
         return time.monotonic() - self.started
 
     def time_is_up(self, first: Batch | None, outputs: int) -> bool:
-        """Whether the time is over after this number of outputs of the bound whose first batch is ``first``; of runs if
-        that is None. In a replay, whether the time was over in the recorded run.
+        """Whether time has run out after this many outputs of the bound whose first batch is ``first``; after this many
+        runs if it is None. In a replay, whether the time was over in the recorded run.
         """
         return self._is_over("time" if first is None else f"time of {first.name}", outputs)
 

@@ -117,7 +117,7 @@ _OF_FRAMES = (
 
 
 def _looks_for_columns(failure: BaseException) -> bool:
-    """Whether an exception is that of code for data frames which was given an array."""
+    """Whether an exception is typical of data-frame code that was given an array."""
     text = message_of(failure)
     if isinstance(failure, AttributeError):
         return any(f"no attribute '{name}'" in text for name in _OF_FRAMES)

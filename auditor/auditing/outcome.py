@@ -144,7 +144,7 @@ class Audit:
 
 
 def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """Add up the stages of one name. ``caught`` is the smallest violation that one of them would have caught."""
+    """Add up the stages that share a name. ``caught`` is the smallest violation that one of them would have caught."""
     sums: dict[str, Stage] = {}
     for stage in stages:
         before = sums.get(stage.name, Stage(stage.name, 0, 0, math.inf))
@@ -156,9 +156,9 @@ def _by_name(stages: Sequence[Stage]) -> tuple[Stage, ...]:
 def settle(audits: Sequence[Audit], alpha: float, sharing: int) -> list[AuditResult]:
     """Judge the audits of a file at the levels of Holm's step-down, under one error budget.
 
-    The chance that any sound mechanism among them is said to violate its claim is at most ``alpha``. ``sharing`` counts
-    all audits that share the budget, also audits that were not run or ended without an answer. Audits of deterministic
-    queries spend no error.
+    Some sound mechanism among them is reported as a violation with probability at most ``alpha``. ``sharing`` counts
+    all audits that share the budget, including audits that were not run or ended without an answer. Audits of
+    deterministic queries spend no error.
 
     An audit without a claim gets the level of a p-value of 1. Its bound errs only if a test of the unknown true loss
     would reject at that level. So all bounds hold together with probability at least 1 − ``alpha``.

@@ -5,7 +5,7 @@ pairs. So the search for a small loss spends most outputs on data sets k moves a
 privacy, or on few pairs if the domain has no such paths. The claim says how large a loss to look for. If the claim is
 small, or so large that it says nothing, a first search on neighbours shows how much the mechanism loses.
 
-A stage looks at pairs: it draws outputs on each, and a method computes what the pair promises. This is the chance that
+A stage looks at pairs: it draws outputs on each, from which a method computes the pair's utility: the probability that
 the bound will refute the claim, plus a little for the expected bound (:mod:`auditor.bounds.utility`).
 """
 
@@ -114,12 +114,12 @@ class Looks:
         )
 
     def promised(self, drawn_on: Sequence[Pair], outputs_each: int, method: AnyMethod) -> list[float]:
-        """Return what each pair of data sets promises. The pairs need not be neighbours: they may be ends of a path."""
+        """Return the utility of each pair of data sets. The pairs need not be neighbours: they may be ends of a path."""
         seen = self.on(drawn_on, outputs_each, functools.partial(shown_by, method))
         return Outlook.of([method.prospects(one) for one in seen], method.claim.value).utilities()
 
     def enter(self, name: str, pairs: int, outputs_each: int, claim: PrivacyClaim) -> None:
-        """Note for the report how many pairs a stage looked at, and with how many outputs."""
+        """Record for the report how many pairs a stage looked at, and with how many outputs."""
         caught = self.plan.method(outputs_each, claim).foreseen(1.0, CHANCE)
         self.ledger.stages.append(Stage(name, pairs, pairs * outputs_each, caught))
 
@@ -397,7 +397,7 @@ def orders(looks: Looks, most: int) -> list[Sequence[Pair]]:
 
 
 def likeliest_step(along: Sequence[Pair], score: Callable[[Sequence[Sequence[Pair]]], Sequence[float]]) -> Pair:
-    """Find the step that makes most of the difference between the ends of a path, by keeping the half with the higher score."""
+    """Find the step that contributes most to the difference between the ends of a path, bisecting towards the higher score."""
     while len(along) > 1:
         halves = along[: len(along) // 2], along[len(along) // 2 :]
         one, other = score(halves)
@@ -556,13 +556,13 @@ FROM_THE_BEST = ON_NEIGHBOURS[-2:]
 
 # The most pairs in the first round of a search for a small loss. Without paths, outputs must suffice for a quarter.
 MOST_PAIRS = 96
-# A claim of a larger total variation than FAR does not say how large a loss to look for. The search then looks for
+# A claim whose total variation exceeds FAR does not say how large a loss to look for. The search then looks for
 # LEAST_LOSS (ε or μ) or more. MOST_STEPS is the most moves between the ends of a path.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 MOST_STEPS = 101
 # A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
 LIKELY = 0.5
-# The worth of a bound once the claim is refuted; the certainty to refute is worth 1.
+# The worth of a bound once the claim is refuted, where a certain refutation is worth 1.
 WORTH_IF_REFUTED = 10.0
 
 
@@ -605,7 +605,7 @@ def find_pair(plan: Plan, now: Round, ledger: Ledger, seen: Mapping[str, Look], 
 
 
 def _what_is_lost(looks: Looks, known: Known, stage: SearchStage, outputs: float) -> Known:
-    """Search neighbours for the loss of the mechanism, which is the size to look for afterwards."""
+    """Search neighbours for the mechanism's loss, which sets the size to look for afterwards."""
     seen = on_neighbours(looks, known, stage, outputs)
     # Nothing was drawn if the domain has one pair or outputs are too few.
     if not looks.spent or seen.found is None:
@@ -638,8 +638,7 @@ def _is_far(claim: PrivacyClaim) -> bool:
 
 
 def _shown(claim: PrivacyClaim, score: float) -> PrivacyClaim:
-    """Return the claim of the size to look for: the loss seen, but at least the claim, or LEAST_LOSS for a far
-    claim."""
+    """Return the claim to search for: as large as the loss seen, but at least the claim, or LEAST_LOSS for a far claim."""
     exponent = claim.group_exponent or 1
     least = LEAST_LOSS**exponent / exponent if _is_far(claim) else claim.value
     return claim.with_value(max(least, score))
@@ -696,7 +695,7 @@ def _small_loss(looks: Looks, known: Known, stage: SearchStage, outputs: float) 
 
 
 def _at_distance(looks: Looks, claim: PrivacyClaim, pairs: Sequence[Pair], outputs_each: int) -> list[float]:
-    """Return for each pair what a step of a path through it promises, by outputs on the ends of the path."""
+    """Return for each pair the utility of a step of a path through it, estimated from outputs on the ends of the path."""
     steps, exponent = steps_apart(claim), claim.group_exponent or 1
     method, paths = looks.method(claim, steps), [path(looks.plan.domain, pair, steps) for pair in pairs]
     looks.ledger.pairs.update(pair.key() for pair in pairs)

@@ -1,6 +1,6 @@
-"""Faults that are planted after a pass in outputs that exist, to see which faults the search would have found.
+"""After a pass, faults are planted in existing outputs, to see which of them the search would have found.
 
-A fault shows on data sets with some fact (:mod:`auditor.neighbours.facts`), and on no others. The search is replayed
+A fault shows only on data sets of which some fact is true (:mod:`auditor.neighbours.facts`). The search is replayed
 without drawing: each pair on which the fault shows gets as many outputs as the search drew on the pair. These outputs
 are taken from the pair with which the audit ended, and the fault is planted in them.
 """
@@ -48,7 +48,8 @@ PICKING = 98
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
 # A fault is planted on this many of the pairs on which it shows: the pairs with most outputs of the search.
 CLOSEST = 4
-# A fault counts as found at once if a look promises this much, since further looks would lose the fault only by chance.
+# A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
+# chance.
 CERTAIN = 0.99
 # If too few faults are found, the replay is done again with this many times the outputs.
 WITH_MORE = 4

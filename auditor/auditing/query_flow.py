@@ -1,6 +1,6 @@
-"""The flow for claims about deterministic queries: hunt for the two data sets with the largest difference.
+"""The flow for claims about deterministic queries: search for the two data sets with the largest difference.
 
-A query is not random. So one counterexample refutes the claim, and finding none proves nothing. A smaller
+A query is not random, so one counterexample refutes the claim, and finding none proves nothing. A smaller
 counterexample is a proof as well.
 """
 

@@ -60,7 +60,7 @@ def not_recounted(ledger: Ledger, why: str) -> Audit:
 
 
 def require_as_many_outputs(audit: Audit) -> Audit:
-    """Return the audit; no pass, if an earlier violation was sought again in fewer outputs than showed it."""
+    """Return the audit; it cannot pass if it looked for an earlier violation in fewer outputs than showed it."""
     plan, ledger = audit.plan, audit.ledger
     is_query = plan.kind == "query"
     drawn = len(ledger.pairs) if is_query else ledger.spent.bound
@@ -109,7 +109,7 @@ def _recounted(ledger: Ledger, earlier: Earlier) -> Recount:
         return Recount(words)
     few = tally.outputs < planned <= MOST
     more = f", in {tally.outputs:,} of the {round(planned):,} outputs that this needs" if few else ""
-    # With all of these, only more can tell.
+    # If all planned outputs were drawn, only more of them can settle it.
     advice = _more(ledger, planned if few else GROWTH * settings.samples)
     return Recount(words, f"{NAMED} {state}{more}; {advice}")
 
@@ -123,7 +123,7 @@ def _more(ledger: Ledger, outputs: float) -> str:
 
 
 def _raised(plan: Plan, outputs: float, seconds: float | None) -> str:
-    """Say to what `samples` is to be raised for so many outputs, or under a limit of time `seconds`."""
+    """Say how far to raise `samples`, or `seconds` under a time limit, for so many outputs."""
     if seconds is None or plan.settings.seconds is None:
         return f"raise `samples` to {min(MOST, round_error_up(outputs)):,.12g}"
     return f"raise `seconds` to {round_error_up(max(seconds, 2 * plan.settings.seconds)):,.12g}"

@@ -1,4 +1,4 @@
-"""What the event of an earlier report counts in new outputs, such as those of the next release."""
+"""Count the event of an earlier report in new outputs, such as those of the next release."""
 
 from dataclasses import replace
 
@@ -18,8 +18,8 @@ from auditor.results.result import AuditResult
 def remeasured(plan: Plan, earlier: AuditResult, outputs: int) -> AuditResult:
     """Return what the rule of an earlier result counts on its pair, in this many outputs of the plan's mechanism.
 
-    The streams have a digest of the earlier pair and counts in their address. So even with the seed of the earlier run, no
-    output is one from which the rule was learned or chosen.
+    The address of the streams includes a digest of the earlier pair and counts. So even with the earlier run's seed,
+    the rule was not learned or chosen from any of these outputs.
 
     The result is inconclusive if the mechanism gives no answer there. Raises InvalidInputError if the earlier result has no pair or
     no rule that can be counted again, or if its rule does not fit the outputs: anybody may have written the report.

@@ -26,8 +26,8 @@ WORTH_MORE, WORTH_ENDING = 1.5, 0.75
 LEAST_IN_TIME = 40
 # With fewer outputs to learn from, there is no answer in time.
 LEAST_OF_ALL = 4
-# About the most outputs of a bound that may end their process or pass the time limit, since each costs time. If all are
-# on one side and none on the other, they refute ε = 2.6 at 99.9 %.
+# Roughly the most outputs of a bound that may end their process or exceed the time limit, since each costs time. If all
+# are on one side and none on the other, they refute ε = 2.6 at 99.9 %.
 MOST_FAILURES = 100
 # An output is taken to cost at least this share of its mean in the last round: the fixed cost may be overestimated.
 LEAST_OF_MEAN = 0.3

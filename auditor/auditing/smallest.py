@@ -1,4 +1,4 @@
-"""After a violation: the smallest pair that still breaks, and a simpler event on it.
+"""After a violation: the smallest pair that still breaks the claim, and a simpler event on it.
 
 The smallest pair is found by a greedy descent (``shrink_pair``). Each candidate pair gets fresh outputs, from which a
 test is learned. If the test's forecast stays clear of the claim, the candidate's own simpler pairs are tried next. The
@@ -9,8 +9,8 @@ its test is given. For queries, in which nothing is random, the descent is enoug
 Error rates: the verdict, its bound and its p-value rest on outputs drawn before shrinking begins. So shrinking cannot
 turn a verdict: the chance of a false alarm stays alpha. The smallest pair has a bound of its own. Pair, event and
 number of trials are fixed by earlier outputs, the outputs of the confirmation are fresh, and there is only one
-confirmation. So given all that went before, also the round in which the audit ended, this bound exceeds the truth with
-probability at most alpha.
+confirmation. So given all that went before, including the round in which the audit ended, this bound exceeds the truth
+with probability at most alpha.
 
 A sound mechanism is shrunk only after a false alarm, so both errors together have probability at most alpha. For a
 mechanism that does break its claim, at least one of the two bounds is too large with probability at most 2 alpha. The
@@ -129,7 +129,7 @@ def _strategy(plan: Plan, sample: Sample, outputs: int) -> _Strategy | None:
     for share in CONFIRMING:
         confirming = max(1, int(share * outputs))
         method = plan.method(confirming)
-        # The forecast is raised by one standard error, since a vain try costs only outputs, and a missed try a violation.
+        # The forecast is raised by one standard error, since a failed attempt costs only outputs, but a missed one a violation.
         excess = claim.excess(_forecast(method.with_margin(1.0), sample))
         if excess > 0:
             return _Strategy(method, KEPT_BY_PAIR * excess, confirming)

@@ -120,7 +120,8 @@ def uneven(right_and_wrong: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def nothing_differs(plan: Plan, pair: Pair | None, sample: Sample | None) -> list[str]:
-    """Warn if, with the same randomness, no pair of data sets has different outputs; to be asked if no loss showed.
+    """Warn if, with the same randomness, no pair of data sets has different outputs. This is for audits that showed no
+    loss.
 
     However strong the noise is, outputs with the same noise differ if the data do. They are used for nothing else.
     """
@@ -196,7 +197,7 @@ def looks_gaussian(sample: Sample) -> bool:
 
 def _is_normal(column: OutputColumn) -> bool:
     x = column.numbers
-    # With fewer outputs or values, nothing can be said of a shape.
+    # With fewer outputs or values, nothing can be said about the shape.
     if column.codes is not None or len(x) < 500 or not np.all(np.isfinite(x)) or len(np.unique(x[:500])) < 20:
         return False
     x = x / np.abs(x).max()  # the mean of the largest floats would overflow

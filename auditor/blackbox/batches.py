@@ -1,9 +1,10 @@
 """The task of a worker: draw batches from the streams at their addresses, and observe them.
 
-The address of a batch is a name (the audit's, or that of a recount, see ``Draw.on_streams``), its phase and its number.
+The address of a batch is a name (the audit's or a recount's, see ``Ledger.on_streams``), its phase and its number.
 ``stream`` makes a stream for the sides of outputs, and one for the mechanism. So outputs depend on the root seed and
-the address alone, unless the mechanism has randomness or a memory of its own. Exceptions: health checks have no name in
-the address, queries get ``default_rng(0)``, and after a failure ``Hosted.each`` derives another stream.
+the address alone, unless the mechanism has randomness or a memory of its own. There are three exceptions: the address
+of a health check has no name, queries get ``default_rng(0)``, and ``Hosted.each`` derives another stream after a
+failure.
 """
 
 import functools
@@ -41,7 +42,8 @@ class Phase(IntEnum):
 
 BOUNDS = Phase.BOUND, Phase.CONFIRM  # the outputs of other phases prove nothing
 
-# The least number of calls on each side for a bound. A state of each call might tell the sides of few calls by chance.
+# The least number of calls on each side for a bound. With few calls, state that each call keeps could tell the sides
+# apart by chance.
 CALLS_OF_BOUND = 128
 
 

@@ -3,8 +3,8 @@
 The row of an output depends on that output alone. If it depended on other outputs of the batch, an honest mechanism
 could appear to violate its claim.
 
-``flatten`` says what an output of each kind holds. This module takes outputs of one type and form apart together, place by
-place, which is several times as fast as one output after the other.
+``flatten`` says what an output of each kind holds. This module flattens outputs of the same type and form together,
+place by place, which is several times as fast as one output after the other.
 """
 
 import itertools
@@ -38,7 +38,7 @@ _Values = Sequence[Any]
 
 # The most levels of nesting. Each level adds a bracket or a point to the place.
 DEEPEST = 500
-# NUMBERS are types whose values an array of NumPy holds exactly. OF_NUMPY are its scalars without an equal in Python.
+# NUMBERS are types whose values an array of NumPy holds exactly. OF_NUMPY are its scalars without a Python equivalent.
 NUMBERS = frozenset((int, float, bool, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
 OF_NUMPY = np.longdouble | np.clongdouble | np.datetime64 | np.timedelta64
 
@@ -108,7 +108,7 @@ def _table(size: int, columns: Columns) -> Outputs:
 
 
 def _columns(place: str, values: _Values) -> Columns:
-    """Return the columns of the values at a place. Values of one type are taken apart together."""
+    """Return the columns of the values at a place. Values of the same type are flattened together."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
         return _of_one_type(place, values, kinds.pop())
@@ -116,7 +116,7 @@ def _columns(place: str, values: _Values) -> Columns:
 
 
 def _by_group(values: _Values, keys: Sequence[Hashable], columns_of: Callable[[Any, _Values], Columns]) -> Columns:
-    """Return the columns of values. Values with one key are taken apart together, by ``columns_of``."""
+    """Return the columns of values. Values with the same key are flattened together, by ``columns_of``."""
     if keys.count(keys[0]) == len(keys):
         return columns_of(keys[0], values)
     groups: dict[Hashable, list[int]] = {}
@@ -271,7 +271,7 @@ def _of_distinct(place: str, values: _Values, kind: type) -> Columns:
 
 
 def _of_texts(place: str, texts: Sequence[str]) -> Columns:
-    """Return the columns of distinct texts. Plain numbers are taken apart together, and so are words."""
+    """Return the columns of distinct texts. Plain numbers are flattened together, and so are words."""
     plain = dict(zip(texts, map(plain_number, texts), strict=True))
 
     def columns_of(form: str, group: Sequence[str]) -> Columns:

@@ -136,7 +136,7 @@ def find(name: str, search_path: tuple[str, ...]) -> Any:
 
 def _load_module(place: str, search_path: tuple[str, ...]) -> Any:
     module = importlib.import_module(place)
-    # Another module of that name may have been imported before, and would be audited by mistake.
+    # A module of the same name may have been imported before, and would be audited by mistake.
     top = place.partition(".")[0]
     wanted = importlib.machinery.PathFinder.find_spec(top, list(search_path))
     found = sys.modules[top].__spec__

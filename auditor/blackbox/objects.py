@@ -26,7 +26,7 @@ from auditor.blackbox.known_types import (
     type_name,
 )
 from auditor.blackbox.number_text import Leaves
-from auditor.blackbox.spelling import spell, without_address
+from auditor.blackbox.spelling import hide_addresses, spell, without_address
 from auditor.foreign_code import result_or_error
 
 # How many levels of objects in objects are read, where the attributes of an object are.
@@ -101,7 +101,9 @@ def as_plain(value: Any, depth: int) -> Any:
 
 def _message(error: BaseException) -> str:
     text = result_or_error(str, error)
-    return text if isinstance(text, str) else f"{type(error).__name__} that raises {type(text).__name__}"
+    return (
+        hide_addresses(text) if isinstance(text, str) else f"{type(error).__name__} that raises {type(text).__name__}"
+    )
 
 
 def _key_text(key: Any) -> str:

@@ -29,7 +29,8 @@ PIECE = 4_096
 # several calls, since outputs of one call may share a state and depend on each other.
 CALLS, FOR_A_CALL = 4, 64
 SIDES: tuple[Side, Side] = ("left", "right")
-# The outputs of a trial, which draws twice from one stream. Independent fair coins would agree with probability 2⁻³².
+# The number of outputs of a trial, which draws twice from one stream. Independent fair coins would agree with
+# probability 2⁻³².
 TRIAL = 32
 ALWAYS = 3  # so many failures on each side, and no other output, count as a mechanism that always fails
 # The largest distance, in units of the noise; also that of a number and an atom, and of unequal numbers without noise.
@@ -151,7 +152,7 @@ class Drawer(Protocol):
         side, if it has enough outputs. Outputs drawn one by one end early when ``patience`` is over.
 
         A failure is an output. If a batch fails, all its outputs are that failure, since nobody knows which output
-        failed. The batch is not drawn again, since failures would become rarer, by different factors on the two sides.
+        failed. The batch is not redrawn, since that would make failures rarer, by different factors on the two sides.
         """
         if self.batched and not one_by_one:
             drawn = self.batch(pair, labels, rng, least)

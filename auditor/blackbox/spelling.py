@@ -24,7 +24,7 @@ def spell(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(spelling, str):  # an object that cannot be spelled is an output too
         return f"{type(value).__name__} that raises {type(spelling).__name__}"
     if text is str:
-        spelling = _ADDRESS.sub(" at 0x…", spelling)
+        spelling = hide_addresses(spelling)
         digest = hashlib.sha256(spelling.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         cut = f"{spelling[:LETTERS]}… ({len(spelling):,} letters, digest {digest})"
         return repr(spelling if len(spelling) <= LETTERS else cut)
@@ -32,6 +32,15 @@ def spell(value: Any, text: Callable[[Any], str] = repr) -> str:
     if not isinstance(value, str | bytes) and _LAST_ADDRESS.search(spelling):
         raise MechanismError(f"an output is {spelling}, which does not show what it holds; {_suggest_output(value)}")
     return spelling
+
+
+def hide_addresses(text: str) -> str:
+    """Return the text of an exception with a mark in place of each address.
+
+    >>> hide_addresses("no room in <memory at 0x7f799a9e8a00>")
+    'no room in <memory at 0x…>'
+    """
+    return _ADDRESS.sub(" at 0x…", text)
 
 
 def _suggest_output(value: Any) -> str:

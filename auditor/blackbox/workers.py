@@ -191,7 +191,7 @@ class Processes(Threads):
                         ) from None
                 executor = self._executor
             try:
-                with deaf_to_interrupts():  # it may start workers, now or later by a thread that begins here
+                with deaf_to_interrupts():  # this may start workers, now or later in a thread that it begins
                     drawn: Future[Any] = executor.submit(_work, list(sys.path), task)
             except self.lost:  # a worker ended, or all were stopped meanwhile
                 with self._changing:

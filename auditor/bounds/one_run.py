@@ -63,7 +63,7 @@ class GuessTally:
 
 
 def refutes_any_mechanism(curve: TradeoffCurve, tally: GuessTally, alpha: float) -> bool:
-    """Whether so many right guesses have probability at most ``alpha`` under every mechanism below the curve."""
+    """Whether this many right guesses have probability at most ``alpha`` under every mechanism whose curve lies below this one."""
     if len(curve.wrong) > 2:
         return _refutes_curve(curve, tally, alpha)
     delta = float(curve.right[0])

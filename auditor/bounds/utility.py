@@ -3,9 +3,10 @@
 A search draws a pilot sample on each of many pairs. Its aim is to refute, so it compares pairs by this probability. It
 is α for a pair that just keeps the claim, and one half for a pair that with probability 1/2 breaks the claim by far.
 
-The best of many pilot samples is partly luck, for which a prior of the pairs' losses corrects. The prior has three
-parts: most pairs have about the same loss, which is fitted to all pilot samples; many have exactly the claimed loss,
-since mechanisms are calibrated to the claim; and some pairs, on which the mechanism breaks, may have any loss.
+The best of many pilot samples is partly luck, for which a prior of the pairs' losses corrects. The prior is a mixture
+of three components: most pairs have about the same loss, which is fitted to all pilot samples; many have exactly the
+claimed loss, since mechanisms are calibrated to the claim; and some pairs, on which the mechanism breaks, may have any
+loss.
 """
 
 import math
@@ -30,7 +31,8 @@ UNLIKE_OTHERS, UNLIKE_IF_SIMPLE, UNLIKE_IF_RARE, UNLIKE_SPREAD = 0.05, 0.2, 0.25
 WORTH_OF_BOUND = 0.05
 # The worth of such a bound while further outputs go to pairs that may change the decision.
 WORTH_TO_EXPLORE = 0.01
-# The assumed shares of the prior's parts weigh as much as SHARES_WEIGHT pilot samples. EM_STEPS fit the shares.
+# The assumed shares of the mixture's components count as much as SHARES_WEIGHT pilot samples. EM_STEPS steps fit the
+# shares.
 SHARES_WEIGHT, EM_STEPS = 100, 10
 # The prior's spread is at least this, or the least error of a pilot sample if that is smaller. With 0, none would count.
 LEAST_PRIOR_SPREAD = 0.02
@@ -147,8 +149,8 @@ class HeldOutWins(NamedTuple):
     def pool_if_alike(self, other: "HeldOutWins") -> "HeldOutWins":
         """Return the wins after another pilot sample, in which another distinguisher may have been learned.
 
-        If both guess at similar rates, their wins are added. Otherwise, a sample larger than all before replaces these.
-        A smaller one adds its outputs but no guesses; or nothing, if luck explains that it has no guesses.
+        If both guess at similar rates, their wins are added. Otherwise, a sample larger than all earlier ones replaces
+        them. A smaller one adds its outputs but no guesses, or nothing if chance explains why it has no guesses.
         """
         alike = self.is_as_frequent(other)
         if alike and other.guesses:
@@ -226,8 +228,8 @@ class Outlook:
 def judge_prospects(prospects: Sequence[Prospect], prior: Prior, claimed: float) -> tuple[Floats, Floats]:
     """Return each prospect's probability of a refutation, and its expected bound (0 without a bound).
 
-    The shares of the prior's parts are fitted to all prospects by EM, as if SHARES_WEIGHT pilot samples with the assumed
-    shares came before.
+    The shares of the mixture's components are fitted to all prospects by EM, as if SHARES_WEIGHT pilot samples with the
+    assumed shares had been seen before.
     """
     loss, error, short, noise, unlike, *of_rule = np.array(prospects, np.float64).reshape(-1, len(Prospect._fields)).T
     is_finite = np.isfinite(error) & np.isfinite(loss)

@@ -48,7 +48,7 @@ def command() -> NoReturn:
     os.environ.update({**ONE_THREAD, **os.environ})
     keep_memory()
     vars(os).update(exits_refused())
-    raise SystemExit(main())  # not sys.exit, which code of others may have replaced
+    raise SystemExit(main())  # not sys.exit, which foreign code may have replaced
 
 
 def main(arguments: Sequence[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
@@ -73,7 +73,7 @@ def _ended(arguments: Sequence[str] | None, parser: argparse.ArgumentParser | No
         try:
             return _run(_parsed(arguments, parser))
         finally:
-            with contextlib.suppress(AttributeError, ValueError):  # stdout is None, or code of others closed it
+            with contextlib.suppress(AttributeError, ValueError):  # stdout is None, or foreign code closed it
                 sys.stdout.flush()
     except OSError as error:
         # Otherwise Python would write the rest of the buffer at exit, and fail again.

@@ -107,7 +107,7 @@ def selected(configurations: list[Configuration], only: list[str] | None) -> lis
 
 @contextlib.contextmanager
 def naming(configuration: Configuration, plan: Plan) -> Iterator[None]:
-    """Let errors of a mechanism, and of other code of the user, name the file, the line and the audit."""
+    """Let errors of a mechanism, and of other user code, name the file, the line and the audit."""
     try:
         with contextlib.chdir("."), ForeignCode("a first look"):
             try:

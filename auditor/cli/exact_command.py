@@ -1,4 +1,4 @@
-"""`auditor exact`: an interval that holds the exact number of a process that is described by options, or by a file."""
+"""`auditor exact`: an interval that contains the exact number of a process, which options or a file describe."""
 
 import argparse
 import json

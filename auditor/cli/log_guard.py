@@ -1,4 +1,4 @@
-"""What GitHub reads of the log: only the lines that this program writes as workflow commands.
+"""GitHub must obey only those lines of the log that this program writes as workflow commands.
 
 GitHub obeys a line of the log that begins with two colons, and one that holds "##[". Text of mechanisms and files gets to the
 start of a line if a long line is wrapped. So on GitHub everything is printed through a guard.

@@ -30,7 +30,8 @@ class Recount:
 
 
 def check_report(file: Path, folder: Path, *, runs_code: bool) -> int:
-    """Compare a report with the one that recorded outputs give. Print a result for each audit, and return the exit status.
+    """Compare a report with the report that recorded outputs give. Print a result for each audit, and return the exit
+    status.
 
     Raises InvalidInputError if there is no such report or recording, if another version wrote the report, or if code
     makes the data sets and ``runs_code`` is False.

@@ -118,10 +118,10 @@ def _load_libraries() -> None:
 
 
 def _enter(report: Path, name: str, journal: Store) -> None:
-    """Enter the report in the folder of a configuration with the runs that ended, if it shows a violation.
+    """Record the report in a configuration's folder as that of a run that ended, if it shows a violation.
 
-    It is usually that of the last run. Otherwise it was brought here, or its run was killed at the end. A report without a
-    violation settles nothing, and is not entered.
+    Usually it is the last run's report. Otherwise it was copied here, or its run was killed at the end. A report
+    without a violation settles nothing, and is not entered.
     """
     try:
         run = read_report(report) if report.exists() else None
@@ -141,8 +141,9 @@ def _enter(report: Path, name: str, journal: Store) -> None:
 def _violations(configuration: Configuration, journal: Store) -> dict[str, str]:
     """Return the unexpected violations of earlier runs, each as text, by the name of the audit.
 
-    Each audit counts as it last ended with an answer to its claim. So no run without an answer, of other audits by --only, or
-    of another claim lets a violation be forgotten. If a violation cannot be counted again, those before it are looked at.
+    For each audit, the last run that answered its claim counts. So no violation is forgotten because of a run without
+    an answer, of other audits (--only), or of another claim. If a violation cannot be counted again, earlier ones are
+    considered.
     """
     open_plans = {plan.name: plan for plan in configuration.plans}
     red, unfit, notes = dict[str, AuditResult](), dict[str, AuditResult](), dict[str, None]()
@@ -263,7 +264,7 @@ def _audit(
 
 
 def _with_reports(result: RunResult, folder: Path) -> RunResult:
-    """Write the reports of a run. Return it with the files that are missing, which the others name, and its end counts."""
+    """Write the reports of a run. Return it with the files that could not be written, which the others name and its end counts."""
     for _ in FORMATS:
         missing = tuple(dict.fromkeys([*result.missing, *write_reports(result, folder)[1]]))
         if missing == result.missing:

@@ -65,11 +65,11 @@ def load_configuration(
 ) -> Configuration:
     """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
-    Without ``runs_code``, as for a file of somebody else, nothing that the file names is imported. ``claims``, by the
-    names of audits, replace claims from code.
+    Without ``runs_code``, as for a third-party file, nothing that the file names is imported. ``claims``, by the names
+    of audits, replace claims from code.
 
-    Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also if
-    code makes data sets or claims: the message names its files with their digests.
+    Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also
+    raises it if code makes data sets or claims: the message names its files with their digests.
     """
     if file.suffix == ".py" or ".py:" in file.name:
         raise InvalidInputError(
@@ -425,7 +425,8 @@ def _what_it_must_be(problem: Any, path: tuple[str | int, ...], given: Any) -> s
         needed_first = sorted(keys, key=lambda key: not keys[key].is_required())
         is_range = {"low", "high"} <= keys.keys() and isinstance(given, list) and len(given) == 2
         instead = f"; write {{low: {given[0]}, high: {given[1]}}}" if is_range else ""
-        return f"it must be a mapping with some of the keys {', '.join(needed_first)}{instead}"
+        some = "the" if all(key.is_required() for key in keys.values()) else "some of the"
+        return f"it must be a mapping with {some} keys {', '.join(needed_first)}{instead}"
     if kind == "too_short":
         return f"it needs {context['min_length']} or more"
     if kind == "int_type" and isinstance(given, float) and given.is_integer():

@@ -1,7 +1,7 @@
 """Recordings: folders with the outputs of a run and a copy of its configuration.
 
 A replay needs nothing else, if the configuration lists the data sets. Otherwise it also needs the code that makes them,
-as for a generator, or for canaries of DP-SGD, whose training is too dear to be repeated.
+as for a generator, or for canaries of DP-SGD, whose training is too expensive to repeat.
 """
 
 import hashlib

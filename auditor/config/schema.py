@@ -33,6 +33,7 @@ from auditor.errors import InvalidInputError
 from auditor.foreign_code import ForeignCode
 from auditor.interfaces import Domain
 from auditor.neighbours.canaries import Canaries
+from auditor.neighbours.columns import ColumnType
 from auditor.neighbours.domains import Pairs, Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.numbers import Number
@@ -328,7 +329,7 @@ class CanariesByCoins(NeighbourForm):
 class ColumnOfFrame(Strict):
     """The possible values of one column of a frame."""
 
-    type: Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
+    type: ColumnType
     """The type of its values."""
     low: Number | str | None = None
     """The least number or date; by default the least of the dtype."""

@@ -205,7 +205,8 @@ def _mirrored(left: list[Floats], right: list[Floats], trials: int, forecast: Ru
 
 
 def merge_cells(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[list[int], Floats]:
-    """Merge neighbouring cells with similar shares of left outputs. Return the last cell and log-ratio of each run.
+    """Merge neighbouring cells with similar shares of left-side outputs. Return the last cell and log-ratio of each
+    run.
 
     The segmentation maximises the log-likelihood, less a price for each run (by dynamic programming). The price keeps
     only differences that the counts support.

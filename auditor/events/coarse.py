@@ -144,7 +144,7 @@ def _rare_atoms(counts: Ints, owner: NDArray[np.intp], is_atom: NDArray[Any], co
     return np.bincount(owner, weights=np.where(alone, left + right, 0), minlength=columns).astype(np.int64)
 
 
-# --- Evidence of many places, each of which may show little: places are pooled ---
+# --- Evidence from many places, each of which may show little: places are pooled ---
 
 # One place may show too little to estimate its log-likelihood ratio. But the places of an output are often alike: as a
 # function of the value's rank, the log-ratio has few shapes and few sizes. Both are learned from all weak places

@@ -1,4 +1,4 @@
-"""Features: columns in which the sides may differ. A feature is a place of the output (output[0]), or combines some."""
+"""Features: columns in which the sides may differ. A feature is a place of the output (output[0]), or combines several."""
 
 import functools
 import itertools
@@ -72,7 +72,7 @@ def looks_at_types(feature: Feature) -> bool:
 
 
 def plainness(feature: Feature) -> int:
-    """Return a rank by which equally good features are chosen: the output itself, a place of it, what is said of either
+    """Return a rank by which equally good features are chosen: the output itself, a place of it, what describes either
     (a length, a shape, the message of an exception), then a type, then what is computed from several places.
     """
     if looks_at_types(feature):
@@ -102,7 +102,7 @@ def _categories(column: OutputColumn) -> tuple[NDArray[np.int64], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class LowestBit:
-    """The exponent of the lowest set bit of a number, at which its binary representation ends.
+    """The exponent of the lowest set bit of a number, where its binary representation ends.
 
     A number that was rounded at a larger magnitude has a larger exponent. Such an event concerns the implementation,
     not the real-valued mechanism (Mironov 2012). Zero, which has no set bit, gets 1100, above all exponents of doubles.
@@ -155,7 +155,7 @@ class Decimals:
         return OutputColumn(self.name, digits, column.codes, column.atoms)
 
     def varies(self, outputs: Outputs) -> bool:
-        """Whether some numbers look rounded: of a part of the outputs, at least ten distinct values need few decimals.
+        """Whether some numbers look rounded: in part of the outputs, at least ten distinct values need few decimals.
 
         The numbers of decimals must differ, too. One double in ten thousand needs few decimals by chance.
         """

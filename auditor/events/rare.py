@@ -53,7 +53,8 @@ def _one_sided(table: BlockTable, forecaster: Forecaster) -> Iterator[RareChoice
     """Yield the rule that guesses a side at each rare value that occurred twice or more on this side only.
 
     The first output with a value suggests the guess, and each other one is a win. A value of both sides that occurred
-    once on one of them is a loss. A rule with losses only is yielded too: it makes wins on other pairs likelier luck.
+    once on one of them is a loss. A rule with only losses is yielded too: it makes it likelier that wins on other pairs
+    are luck.
     """
     wins, losses, guess = {LEFT: 0, RIGHT: 0}, {LEFT: 0, RIGHT: 0}, dict[float | str, float]()
     for value, (on_left, on_right) in [*_repeated(table), *_rare_atoms(table)]:

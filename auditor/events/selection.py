@@ -1,4 +1,4 @@
-"""Learn the event that shows a difference of the sides best: one half of the outputs suggests events, the other judges.
+"""Learn the event that best tells the sides apart: one half of the outputs suggests events, the other judges them.
 
 Every feature is cut into cells, which are put into two orders. The order along the number line suits a shift. The
 order by log-likelihood ratio suits any other difference; it is learned on the first half, after neighbouring cells that

@@ -319,7 +319,7 @@ def features_of_texts(outputs: Outputs, places: Sequence[str]) -> Iterator[Featu
 
 
 def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
-    """Return the moduli for the whole numbers in a column, of which there may be other numbers and atoms, too."""
+    """Return the moduli for the whole numbers in a column, which may hold other numbers and atoms, too."""
     numbers = column.numbers[:FIRST_NUMBERS][column.is_finite[:FIRST_NUMBERS]]
     # A float above 2⁶⁴ is whole by its size alone.
     different = np.unique(numbers[(numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**64)])
@@ -380,7 +380,7 @@ READ = 8
 # has two. CODES is a share of outputs.
 _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
-# Of atoms that READ outputs have on average, only few outputs have one that occurs so rarely.
+# If each atom occurs in READ outputs on average, few outputs have an atom that occurs so rarely.
 SEEN_RARELY = 2
 
 
@@ -393,7 +393,7 @@ def unread(outputs: Outputs) -> list[str]:
 
     Such a part is a text that nearly every output has to itself, and that is more than a fixed text with numbers; a
     number that is written as a code; places, such as the keys of a dict, that hardly two outputs share; or what is known by
-    a digest only. What cannot be read at all is named though nobody knows if it differs.
+    a digest only. What cannot be read at all is named too, since nobody knows whether it differs.
     """
     named, lonely = dict[str, None](), Counter[str]()
     for column in outputs.columns:
@@ -452,6 +452,6 @@ def _is_read(column: OutputColumn) -> bool:
 
 
 def _are_categories(times: NDArray[np.int_], size: int) -> bool:
-    """Whether rules can tell things apart that occur so often in ``size`` outputs: hardly any output has one to itself."""
+    """Whether things that occur this often in ``size`` outputs can be categories: hardly any output has one to itself."""
     rare = times[times <= SEEN_RARELY].sum()
     return bool(READ * len(times) <= times.sum() and rare <= CODES * size)

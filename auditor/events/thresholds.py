@@ -1,7 +1,8 @@
 """Thresholds of a rule on a chosen feature, placed so that luck has little influence.
 
-The best of many thresholds by their counts is partly the luckiest, above all if evidence is scarce. On a plateau of a
-fitted curve no cell is luckier. Without evidence for a curve, rules that guess both sides equally often are preferred.
+Chosen by counts, the best of many thresholds is partly the luckiest, above all if evidence is scarce. On a plateau of a
+fitted curve, no cell looks better by luck. Without evidence for a curve, rules that guess both sides equally often are
+preferred.
 """
 
 import math

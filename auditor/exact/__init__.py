@@ -1,4 +1,5 @@
-"""Exact numbers for what is known of a process: intervals that hold δ(ε), ε(δ), Rényi divergences and μ, without any output.
+"""Exact numbers for known processes: intervals that contain δ(ε), ε(δ), Rényi divergences and μ, without drawing an
+output.
 
 >>> from auditor.exact import Gaussian, Poisson, Process, epsilon_interval
 >>> interval = epsilon_interval(Process(Gaussian(1.0), sampling=Poisson(0.01), steps=100), 1e-5)

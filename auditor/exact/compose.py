@@ -439,7 +439,7 @@ def convolve(parts: Sequence[tuple[GridLaw, int]], h: float, window: Window) -> 
     for of_product, summed in zip((of_spectra, of_excess), sums, strict=True):
         before = of_product * math.exp(min(1.0, of_spectra))
         errors.append(before + (unit + 4 * count * UNIT) * (math.sqrt(float(summed @ summed)) + before))
-    # By Chernoff's bound. Of the excess, one step has the losses of M, which are higher.
+    # By Chernoff's bound. In the excess, one step has the losses of M, which are higher.
     wrapped = [0.0, 0.0]
     for side, (further, end) in enumerate(ends.items()):
         log_moment = sum(step.count * step.log_moments[side] for step in steps) - further * end + 1e-6

@@ -40,7 +40,8 @@ CLOSED, ONE_STEP, ADDED_UP = (
 
 
 def delta_interval(process: Process | Composition, epsilon: float, *, precision: float = PRECISION) -> Interval:
-    """Return an interval that holds the least δ for which the process is (``epsilon``, δ)-private; ε is in nats.
+    """Return an interval that holds the least δ for which the process is (``epsilon``, δ)-differentially private; ε is
+    in nats.
 
     The grid is made finer until the interval's relative width is at most ``precision``, or until it would take more than
     MOST_CELLS numbers. Raises InvalidInputError unless epsilon ≥ 0 is finite, and 0 < precision < 1.

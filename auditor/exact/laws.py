@@ -17,7 +17,7 @@ from auditor.bounds.intervals import Floats
 from auditor.errors import InvalidInputError
 
 UNIT = 2.0**-53  # the largest relative error of one rounding
-# The mass that may be dropped where integer noise is cut: no δ that anybody states is so small.
+# The mass that may be dropped where integer noise is cut: far below any δ used in practice.
 MOST_DROPPED = 1e-150
 
 

@@ -1,7 +1,8 @@
 """Dominating pairs of a process: pairs of output distributions that are attained, and one that no pair exceeds.
 
-An attained pair gives a lower end. One whose curve lies above those of all pairs gives an upper end, also if each step
-is chosen by the earlier outputs (Zhu, Dong & Wang 2022, Theorem 10). If both are the same, the number is exact.
+An attained pair gives a lower end. One whose curve lies above those of all pairs gives an upper end, even if each step
+is chosen adaptively, by the earlier outputs (Zhu, Dong & Wang 2022, Theorem 10). If both are the same, the number is
+exact.
 
 Why the pairs on a line are the worst: let outputs without the record have centre 0, and those with it centres x (P) and x'
 (Q). For γ ≥ 1, a test of P against a mixture γ(q N_x' + (1 − q) N₀) is one of N_x against a mixture of N_x' and N₀, since a part

@@ -49,7 +49,7 @@ class Laplace:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian:
-    """Integer noise with probability proportional to e^(−k²/(2 scale²)), on one integer. The sensitivity is an integer."""
+    """Integer noise with probability proportional to e^(−k²/(2 scale²)), added to one integer. The sensitivity is an integer."""
 
     scale: float
 
@@ -59,7 +59,7 @@ class DiscreteGaussian:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
-    """Integer noise with probability proportional to e^(−\\|k\\|/scale), on one integer. The sensitivity is an integer."""
+    """Integer noise with probability proportional to e^(−\\|k\\|/scale), added to one integer. The sensitivity is an integer."""
 
     scale: float
 
@@ -248,7 +248,7 @@ class Composition:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """[``low``, ``high``] holds the exact number, and ``how`` says by which way the ends were computed."""
+    """[``low``, ``high``] holds the exact number, and ``how`` says how the ends were computed."""
 
     low: float
     high: float

@@ -71,7 +71,7 @@ def _claim_of_event(event: Any, relation: str | None) -> Claim:
 
 
 def _finite_profile(accountant: Any, what: str) -> Claim:
-    """Return a claim of the finite values of ε at PROFILE_DELTAS. ``what`` names the accountant or event in errors."""
+    """Return the profile of the finite values of ε at PROFILE_DELTAS. ``what`` names the accountant or event in errors."""
     points = [(float(accountant.get_epsilon(delta)), delta) for delta in PROFILE_DELTAS]
     finite = [(epsilon, delta) for epsilon, delta in points if math.isfinite(epsilon)]
     if not finite:

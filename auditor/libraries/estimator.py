@@ -1,6 +1,7 @@
 """scikit-learn-style estimators: ``fit`` learns from records, and a dict of the results is the output.
 
-The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or some of it.
+The dict holds the fitted attributes (their names end in an underscore) and predictions for a few points, or a selection
+of these.
 """
 
 import copy

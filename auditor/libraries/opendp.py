@@ -145,7 +145,7 @@ class Answer(OpenDPCall):
         in_rows = _name(self.wrapped.output_metric) in (*BY_RECORDS, *BY_CHANGES, *KEYED, BY_FRAMES)
         if not in_rows:
             return answer
-        if isinstance(answer, dict):  # of counts by key, there are as many rows of a key as it is counted
+        if isinstance(answer, dict):  # counts by key become that many rows of each key
             rows = [{"record": key} for key, count in answer.items() for _ in range(count)]
         else:
             rows = [record if isinstance(record, dict) else {"record": record} for record in answer]

@@ -177,7 +177,7 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
         return divergence_bound(test.wager, counts, self.alpha) / self.claim.scale(order)
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
-        """See Method. The points hold at level alpha of their own, since the bound uses all of alpha."""
+        """See Method. The points hold at their own level alpha, since the bound uses all of alpha."""
         # Each event is a share of the cells at either end of the score.
         events = [count_score_event(counts, share) for share in (0.5, 0.25, 0.125, 0.0625)]
         # The points reach as far as for the Gaussian mechanism that just keeps the claim.

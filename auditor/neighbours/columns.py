@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from auditor.neighbours.numbers import Range, spelling
 WRITTEN_COLUMN = 'it must be a mapping, such as {"type": "integer", "low": 0, "high": 99}'
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float64", "float32")
+ColumnType = Literal["number", "integer", "categorical", "boolean", "date", "datetime", "text"]
 # TYPES are the dtypes of each type of column, the default first.
-TYPES: dict[str, tuple[str, ...]] = {
+TYPES: dict[ColumnType, tuple[str, ...]] = {
     "number": FLOATS,
     "integer": ("int64", *(name for name in INTEGERS if name != "int64")),
     "categorical": ("plain", "category"),
@@ -57,7 +58,7 @@ class Column(Values):
     Raises InvalidInputError if the arguments contradict each other.
     """
 
-    type: str
+    type: ColumnType
     low: Any = None
     high: Any = None
     choices: tuple[Any, ...] | None = None
@@ -138,9 +139,11 @@ class Column(Values):
                 return int(np.iinfo(name).min), int(np.iinfo(name).max)
             case "date", _:
                 return _days("0001-01-01"), _days("9999-12-31")
-            case _, "ns":
+            case "datetime", "ns":
                 return _microseconds("1677-09-21T00:12:43.145225"), _microseconds("2262-04-11T23:47:16.854775")
-        return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
+            case "datetime", _:
+                return _microseconds("0001-01-01T00:00:00"), _microseconds("9999-12-31T23:59:59.999999")
+        raise AssertionError(f"a column of type {self.type} has no limits")
 
     def _must_be_value(self, name: str, end: Any) -> None:
         try:
@@ -170,9 +173,11 @@ class Column(Values):
                 raise ValueError
             case "integer":
                 return int(value)
-        if isinstance(value, bool) or not math.isfinite(value):
-            raise ValueError
-        return float(value)
+            case "number" if isinstance(value, bool) or not math.isfinite(value):
+                raise ValueError
+            case "number":
+                return float(value)
+        raise AssertionError(f"values of a column of type {self.type} are not encoded as numbers")
 
     def _value(self, number: Any) -> Any:
         """Return the value that a number encodes."""
@@ -186,7 +191,9 @@ class Column(Values):
                 return str(time if at % 10**6 else time.astype("datetime64[s]"))
             case "integer":
                 return int(number)
-        return float(np.float32(number)) if self.stored_as == "float32" else float(number)
+            case "number":
+                return float(np.float32(number)) if self.stored_as == "float32" else float(number)
+        raise AssertionError(f"values of a column of type {self.type} are not encoded as numbers")
 
     def first(self) -> list[Any]:
         """See Values. The plainest value comes first: 0, the day 2000-01-01 or the nearest one, or the first choice.

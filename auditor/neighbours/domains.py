@@ -176,8 +176,8 @@ class Pairs(Domain):
 
 
 class DataSets(Domain):
-    """The data sets of another domain's pairs, for claims about single data sets. Each is the left side of a pair
-    without a right side.
+    """The data sets of another domain's pairs, for claims about single data sets. Each is held as a pair that has a
+    left side only.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -242,6 +242,17 @@ class Valid(Domain):
 
     def simplest(self) -> list[Pair]:
         return [*filter(self._accepts, self.domain.simplest())] or self.corners()[:1]
+
+    def each_value(self) -> Iterator[Pair]:
+        return filter(self._accepts, self.domain.each_value())
+
+    def crowds(self) -> Iterator[Pair]:
+        return filter(self._accepts, self.domain.crowds())
+
+    def closely(self, best: Sequence[Pair], most: int) -> list[Pair]:
+        # The domain may choose simple pairs that are not valid; the next simple pairs then take their places.
+        chosen = self.domain.closely(best, most)
+        return distinct([*filter(self._accepts, chosen), *self.simplest()])[: len(chosen)]
 
     def rearranged(self, rng: np.random.Generator) -> Sequence[Pair]:
         path = self.domain.rearranged(rng)

@@ -74,7 +74,7 @@ def _kind_of(column: Column) -> str:
         types = {type(choice).__name__ for choice in column.choices or ()}
         only = types.pop() if len(types) == 1 else "object"
         return {"int": "int64", "float": "float64"}.get(only, only)
-    return {"date": "datetime64[D]", "text": "str"}.get(column.type, f"datetime64[{column.stored_as}]")
+    return {"date": "datetime64[D]", "datetime": f"datetime64[{column.stored_as}]", "text": "str"}[column.type]
 
 
 def _array_of(column: Column, values: Sequence[Any]) -> Any:

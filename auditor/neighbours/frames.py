@@ -29,7 +29,7 @@ AT_END, AT_START = (1.0, None), (0.0, None)  # places at the end and at the begi
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The rows of a person who comes, and of one who goes under substitute. With ``swaps``, some come and others go."""
+    """The rows of an added person and, under substitution, of a removed one. With ``swaps``, some are added and others removed."""
 
     comes: Rows
     goes: Rows
@@ -93,7 +93,7 @@ class Frame(Table):
         self._each = size_range("rows_per_person", self.rows_per_person or (1, 1), "rows", 1)
         most = int(self._each.high)
         require_memory("rows_per_person", f"goes to {most:,}", most * (1 + len(self._columns)))
-        # The number of rows that both sides have. Under substitute, each side has ``own`` rows besides.
+        # The number of rows that both sides share. Under substitution, each side also has ``own`` rows of its own.
         own = self.distance * (int(self._each.low) if self._by_person else 1) * (self._relation is Relation.SUBSTITUTE)
         self._shared = Range(max(0, int(self._size.low) - own), max(0, int(self._size.high) - own), True)
         id_column = {self.id: Column("integer")} if self.id else {}
@@ -187,13 +187,13 @@ class Frame(Table):
         return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
 
     def _among_equals(self, n: int) -> list[Pair | None]:
-        """Return pairs of n usual rows to which a person comes with a usual row, or with a row of another group."""
+        """Return pairs of n usual rows to which a person with a usual row, or with a row of another group, is added."""
         other = self._groups[min(1, len(self._groups) - 1)]
         changes = [replace(self._changes(row)[0], at=at) for row, at in ((self._usual, AT_END), (other, AT_START))]
         return [self._applied([self._usual] * n, change) for change in changes]
 
     def _among(self, n: int) -> Iterator[Pair | None]:
-        """Yield pairs in which a person with the most rows comes to a crowd of n rows.
+        """Yield pairs in which a person with the most rows is added to a crowd of n rows.
 
         All rows of the person are one row: usual, at an end, the crowd's first, or with one unusual value. The crowd's
         rows are one row (usual, at an end, or with all values odd or large), a mix of all groups, or a mix of both ends.
@@ -231,7 +231,7 @@ class Frame(Table):
                         yield self._applied(base, replace(change, at=at))
                     for other in TURNED if turned and n > 1 else ():
                         yield self._applied(base, change, other)
-            # A row comes to equal rows, which makes ties.
+            # A row is added to equal rows, which makes ties.
             yield self._applied([row] * n, self._changes(row)[0])
 
     def _changes(self, row: Row) -> list[_Change]:

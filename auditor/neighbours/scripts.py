@@ -1,4 +1,4 @@
-"""Scripts: the questions that an analyst asks a session, in order. A question may depend on the last answer.
+"""Scripts: the questions that an analyst asks a session, in order; a question may depend on the last answer.
 
 Scripts are data. In a report and in a configuration, a step is a mapping:
 
@@ -181,7 +181,7 @@ class Meter:
     The spending is the session's own ``spent``. With ``of``, it is the sum of this part (such as "epsilon") of all
     questions asked. An odometer promises that at any time the loss of the transcript is at most the stated spending. So
     for each ``at`` fixed in advance, the transcript up to the last answer with a spending of at most ``at`` has a loss
-    of at most ``at``: it is what an analyst sees who stops there (after Rogers, Roth, Ullman & Vadhan 2016). This holds
+    of at most ``at``: it is what an analyst who stops there sees (after Rogers, Roth, Ullman & Vadhan 2016). This holds
     if the cost of a question is known before its answer, like a stated cost. Otherwise, the end itself would reveal
     something about the answer that is left out.
     """

@@ -17,8 +17,9 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 # The limits of the number of rounds. More rounds give the last pairs more outputs, but each corner fewer outputs.
 LEAST_ROUNDS, MOST_ROUNDS = 4, 7
 SURVIVORS = 1 / 4  # the share of pairs that survive a round
-# The outputs of a first look at one of many pairs. So few show a gross violation, the commonest kind of output, and an
-# order of records that matters. With 16, an overflow of 32-bit floats was found with all of 20 seeds; with 32, with 6.
+# The outputs of a first look at one of many pairs. Even so few show a gross violation, the commonest kind of output,
+# and whether the order of records matters. With 16, an overflow of 32-bit floats was found with all of 20 seeds; with
+# 32, with 6.
 FIRST_LOOK = 16
 # Below LEAST_LOOK outputs, a score that ranks pairs is mostly noise. A pair in a round has LEAST_OUTPUTS or more.
 LEAST_LOOK = 2 * FIRST_LOOK
@@ -30,7 +31,7 @@ Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 DIGITS = 6
 
 MOST_EDGES = 4
-# So many halvings bisect a range of a million.
+# Enough halvings to bisect a range of a million.
 MOST_HALVINGS = 20
 
 

@@ -434,7 +434,7 @@ class Table(Domain):
                 yield simple
 
     def _fewer(self, slots: Sequence[Slot]) -> Iterator[Sequence[Slot]]:
-        """Yield fewer common rows, or usual ones instead; then leave out a person, or a row of one who differs."""
+        """Yield fewer common rows, or usual ones instead; then leave out a person, or a row of a person who differs."""
         common = [i for i, slot in enumerate(slots) if slot.common]
         usual = [values.usual() for values in self._values]
         for block in blocks([repr(slots[i].left) for i in common]):

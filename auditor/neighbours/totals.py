@@ -534,7 +534,7 @@ class OneNumber(VectorWithinReach):
         return self._from(self.values.near(pair.left, rng), rng)
 
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
-        """Return a number and a neighbour at the full distance, in one of four cases nearer; at most at an end."""
+        """Return a number and a neighbour at the full distance, or, in one case of four, nearer; no further than an end."""
         share = 1.0 if rng.random() < 0.75 else rng.random()
         step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):

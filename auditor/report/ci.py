@@ -19,7 +19,8 @@ NOTHING = "no audit was run"
 
 
 def to_junit(*results: RunResult) -> str:
-    """Return one document with a suite for each run. An unexpected audit is a failure, and without an answer an error.
+    """Return one document with a suite for each run. An audit that did not end as expected is a failure; one without an
+    answer is an error.
 
     Each change since the baseline that fails the run is one more failed case, and each missing file one more error. No two cases
     of a suite have one name.

@@ -1,14 +1,15 @@
-"""Two reports of the same audits: what got worse, what got better, and what may be chance.
+"""Two reports of the same audits: what got worse, what got better, and what may be due to chance.
 
-**Beyond chance.** Two searches end on different pairs and events, and one event shows more than another. So losses are compared on
-one event only: the earlier one, exactly as it was, on its own pair. `auditor run --baseline` draws fresh outputs of today's
-mechanism on that pair and counts the event in them (``Remeasure``). Two reports alone can be compared in this way only if pair
-and rule are identical, as they are after a run with the same seed on a mechanism that did not change.
+**Significance.** Two searches end on different pairs and events, and one event shows more than another. So losses are
+compared on one event only: the earlier one, exactly as it was, on its own pair. `auditor run --baseline` draws fresh
+outputs of today's mechanism on that pair and counts the event in them (``Remeasure``). Two reports alone can be
+compared in this way only if pair and rule are identical, as they are after a run with the same seed on a mechanism that
+did not change.
 
-The rule was fixed before either run counted it. So the counts of each run give limits of the true loss on this event. A
-rise is beyond chance if the later interval lies above the earlier one. All such limits of a file hold together with
-probability at least 1 − FALSE_RISE, which is divided over the audits and the two limits of each (Bonferroni). It does
-not matter whether the two runs share random numbers.
+The rule was fixed before either run counted it. So each run's counts give confidence limits on the true loss that this
+event shows. A rise is significant if the later interval lies above the earlier one. All such limits of a file hold
+together with probability at least 1 − FALSE_RISE, which is divided over the audits and the two limits of each
+(Bonferroni). It does not matter whether the two runs share random numbers.
 
 Canaries have no rule that was fixed before all outputs were drawn, so their losses are not compared, and a line says
 so.
@@ -34,7 +35,7 @@ from auditor.results.files import to_json
 from auditor.results.result import AuditResult, Change, ChangeKind, Comparison, RunResult
 from auditor.verdict import Verdict, refuting_side
 
-# The largest chance, over a whole file, that a rise is reported although no event shows more than before.
+# The largest probability, over a whole file, that a rise is reported although no event shows a larger loss than before.
 FALSE_RISE = 0.001
 # Power fell if the excess over the claim that is detected with 95 % probability grew by this factor. The excess is
 # proportional to 1/√outputs. So power falls with less than 44 % of the outputs.
@@ -322,7 +323,7 @@ def _power(old: AuditResult, new: AuditResult) -> _Found:
 
 
 def shown(audit: AuditResult, error: float) -> Limits | None:
-    """Return limits of the true loss on the event. Each is wrong with probability at most ``error / 2``.
+    """Return confidence limits on the true loss that the event shows. Each errs with probability at most ``error / 2``.
 
     The event is the best of all rounds, so its limits use only the round's share of the error. They are in units of the
     claim's quantity. Larger is always worse: for claims with `at_least`, the sign is reversed. Return None if no event

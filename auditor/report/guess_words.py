@@ -1,4 +1,4 @@
-"""A privacy loss in words without ε: how often a guess at the data set of an output is right, and may be right."""
+"""A privacy loss in words without ε: how often a guess at which data set gave an output is right, and how often it may be."""
 
 import math
 
@@ -11,7 +11,7 @@ from auditor.verdict import Verdict
 
 
 def guess_words(audit: AuditResult) -> str:
-    """Say how often a guess at the data set of an output is right, and how often the claim allows.
+    """Say how often a guess at which data set gave an output is right, and how often the claim allows it to be.
 
     After a violation, or without a claim, the rate is the one that the audit's bound proves, at the same confidence.
     After a pass, the observed rate comes first. The share of outputs on which the event fires is observed and not

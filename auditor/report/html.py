@@ -45,7 +45,7 @@ from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_pl
 from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
-# From this number of audits on, a list of all audits stands next to the cards if there is room.
+# From this number of audits on, a list of all audits appears beside the cards if there is room.
 MANY = 6
 
 

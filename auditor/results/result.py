@@ -70,7 +70,7 @@ class ExactValue:
 class ProofFound:
     """How an attempt at a proof ended.
 
-    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for those that were listed, or
+    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, or
     "not_proved". ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope``
     says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the number of pairs
     listed. ``reason`` says why the claim is not proved.
@@ -175,8 +175,9 @@ class Illustration:
     """The data of the plots. The verdict does not rest on it.
 
     ``histograms`` show the outputs from which the event was learned. ``growth`` lists (outputs, bound) for each round;
-    all these bounds are true at once with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound at that ε;
-    all δ are true at once with the confidence of the audit's bound. ``dialogue`` is the dialogue of a pair with a script.
+    all these bounds hold simultaneously with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound
+    at that ε; all δ hold simultaneously with the confidence of the audit's bound. ``dialogue`` is the dialogue of a
+    pair with a script.
     """
 
     histograms: Sequence[Histogram] = ()
@@ -191,9 +192,9 @@ class Judgement:
 
     ``stop_reason`` says why no more outputs were drawn. ``bound`` is the proved bound. ``event`` is the event that was
     counted; its fields have the names of report.json. ``power`` holds the smallest violations that the audit detects
-    with probability "80%" and "95%". ``p_value`` is the smallest chance of a false alarm at which these outputs refute
-    the claim, and ``alpha`` the chance that was allowed. Both are None if nothing is random. ``round`` is the number,
-    from 0 on, of the round that gave the bound. The bound has a ``share`` of ``alpha``.
+    with probability "80%" and "95%". ``p_value`` is the smallest level at which these outputs refute the claim, and
+    ``alpha`` the level that was allowed. Both are None if nothing is random. ``round`` is the number, from 0 on, of the
+    round that gave the bound. The bound has a ``share`` of ``alpha``.
     """
 
     verdict: Verdict
@@ -297,8 +298,8 @@ class AuditResult:
 
     @property
     def weak(self) -> bool:
-        """Whether this is a pass that may have missed twice the claim, many planted faults or any loss, or is so
-        warned.
+        """Whether this is a pass that may have missed twice the claim, many planted faults or any loss, or that a
+        warning calls weak.
 
         A pass whose claim is proved for the whole domain is not weak.
         """
@@ -315,7 +316,7 @@ class AuditResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the audit ended as expected. If it is ``strict``, a weak pass did not."""
+        """Whether the audit ended as expected. Under ``strict``, a weak pass does not."""
         return self.end is End.AS_EXPECTED
 
     def __bool__(self) -> NoReturn:

@@ -161,9 +161,10 @@ class Dialogues(Domain):
         ask: what may be asked: a list of questions; {"range": [low, high]} for numbers; {"parts": {"column": [...], "above":
             {"range": [0, 10]}}} for mappings; or {"script": [...]} for one script, with steps as auditor.neighbours.scripts has.
         rounds: the most questions that a script asks.
-        sessions: how many sessions on the same data a script may open. The claim is on all of them together.
-        meter: {"at": e} ends a dialogue before the answer at which a session's ``spent`` exceeds e. {"at": e, "of": p}
-            ends it before the question at which the parts p of questions sum to over e. The claim covers it until then.
+        sessions: how many sessions on the same data a script may open. The claim covers all of them together.
+        meter: {"at": e} ends a dialogue before the answer that brings a session's ``spent`` above e. {"at": e, "of": p}
+            ends it before the question that brings the sum of the questions' parts p above e. The claim covers it
+            until then.
 
     Raises InvalidInputError for questions, rounds, sessions and meters that are not possible.
     """

@@ -1,1 +1,1 @@
-"""Published bugs of libraries, each audited in a release that has it and in one that has not: ``make corpus``."""
+"""Published bugs of libraries, each audited in a release that has it and in one that does not: ``make corpus``."""

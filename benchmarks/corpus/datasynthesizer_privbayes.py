@@ -1,6 +1,6 @@
 """PrivBayes of DataSynthesizer, on binary columns; the claim is the ε that it is given.
 
-The library takes the values of a column from the data. So public rows that hold both values of each come first.
+The library takes the values of a column from the data, so public rows with both values of each column come first.
 """
 
 import sys

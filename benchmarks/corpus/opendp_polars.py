@@ -1,4 +1,4 @@
-"""OpenDP on frames of Polars. The claim is the library's own, for one row more or less."""
+"""OpenDP on frames of Polars. The claim is the library's own, for one row added or removed."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Queries of OpenDP on frames of Polars, each with a fault that is open, or `sound`: asked in a way that the fault does not touch.
+"""Queries of OpenDP on frames of Polars, each with an open fault, or `sound`: asked in a way that avoids the fault.
 
 The claim is the library's own, for neighbours that differ in one row, or in one person.
 """
@@ -35,7 +35,7 @@ def modulo_count(size: int, sound: bool) -> Made:
 
 
 def narrow_sum(size: int, sound: bool) -> Made:
-    """Return the sum of floats of 32 bits, or of 64."""
+    """Return the sum of 32-bit or of 64-bit floats."""
     values = VALUE if sound else VALUE.cast(pl.Float32).fill_nan(0.0)
     return _sum(size, values.clip(-LARGEST, LARGEST).sum().dp.noise(scale=LARGEST))
 

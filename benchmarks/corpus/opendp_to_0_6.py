@@ -43,13 +43,13 @@ def resized_sum(size: int, lower: int, upper: int, epsilon: float) -> Made:
 
 
 def sized_sum(size: int, lower: int, upper: int, epsilon: float) -> Made:
-    """Return the sum of a known number of records, one of which may be another: two records apart."""
+    """Return the sum of a known number of records, one of which is substituted, which counts as two records apart."""
     measurement = trans.make_sized_bounded_sum(size, (lower, upper)) >> meas.make_base_geometric(1.0)
     return _pure(measurement, 2, epsilon), measurement
 
 
 def small_sum(lower: int, upper: int, epsilon: float) -> Made:
-    """Return the sum of integers of 8 bits, for rows in any order."""
+    """Return the sum of 8-bit integers, for rows in any order."""
     sums = trans.make_clamp((lower, upper), TA="i8") >> trans.make_bounded_sum((lower, upper), T="i8")
     # In 0.5.0 the older of the two has a fault of its own at −128.
     noise = getattr(meas, "make_base_discrete_laplace", meas.make_base_geometric)
@@ -69,7 +69,7 @@ def lipschitz_product(constant: float, lower: float, upper: float) -> Made:
 
 
 def stability_histogram(size: int, scale: float, threshold: float, epsilon: float, delta: float) -> Made:
-    """Return counts of records by their text, those below the threshold left out; one record may be another."""
+    """Return counts of records by their text, without those below the threshold; one record is substituted."""
     if hasattr(meas, "make_base_stability"):
         counts = trans.make_count_by(size, MO="L1Distance<f64>", TIA="String")
         measurement = counts >> meas.make_base_stability(size, scale, threshold, MI="L1Distance<f64>", TIK="String")

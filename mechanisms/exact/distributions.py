@@ -1,7 +1,8 @@
-"""What a mechanism's output is, when it is known exactly: a mass function, a density with atoms, or a product of them.
+"""The exact distribution of a mechanism's output: a mass function, a density with atoms, or a product of them.
 
 Masses and densities are kept as natural logarithms, so that what underflows as a number does not vanish as a ratio.
-Two distributions that compare equal are the same one and cancel; ready ones (``known_*.py``) compare by parameters.
+Distributions that compare equal are taken as the same one, and cancel; predefined ones (``known_*.py``) compare by their
+parameters.
 """
 
 import itertools
@@ -98,7 +99,7 @@ class MassFunction:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """A distribution over the real line, and over atoms beside it.
+    """A distribution over the real line and over atoms.
 
     ``log_density`` maps an array of outputs to log densities of the same shape: finite, +inf at a pole, −inf only
     where the density is truly 0. ``breakpoints`` lists where it has a kink, a jump, a pole or a peak. Between them

@@ -2,7 +2,7 @@
 
 What the errors mean. Where every output is listed (:class:`~mechanisms.exact.distributions.MassFunction`) they are
 *proved*, up to the rounding of the given log masses, which they allow for. Where a density takes part they are
-*estimates*: the difference of two quadrature rules, or of two steps of a search. :attr:`Exact.proved` tells which.
+*estimates*: the difference of two quadrature rules, or of two steps of a search. :attr:`Exact.proved` says which.
 """
 
 import math
@@ -27,9 +27,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A number computed, not sampled: the true one lies within ``error`` of ``value``.
+    """A number that is computed, not sampled: the true one lies within ``error`` of ``value``.
 
-    ``proved`` tells whether that is a bound, or else an estimate. Where ``value`` is infinite ``error`` is 0.
+    ``proved`` says whether that error is a bound, or only an estimate. If ``value`` is infinite, ``error`` is 0.
     """
 
     value: float
@@ -233,7 +233,7 @@ def _epsilon_at(pair: _Pair, delta: float) -> tuple[float, float]:
 def renyi_divergence(left: Distribution, right: Distribution, order: float) -> Exact:
     """Return D_α(left ‖ right) = ln(E_right[(left/right)^α])/(α − 1) in nats, for α = ``order`` > 1.
 
-    One direction; infinite where it diverges. A product's is the sum over its coordinates (Mironov 2017).
+    This is one direction; it is infinite where it diverges. A product's is the sum over its coordinates (Mironov 2017).
 
     Raises InvalidInputError for an order that is not a finite number above 1, for sides that do not fit, and for
     densities that do not integrate to their mass.

@@ -9,7 +9,7 @@ from auditor.bounds.conversions import gaussian_delta
 from auditor.errors import require_number
 from mechanisms.exact.distributions import Density, Reals
 
-# Beside the location, breakpoints at these multiples of the scale tell a mesh how wide the peak is.
+# Besides the location, breakpoints at these multiples of the scale show a mesh how wide the peak is.
 WIDTHS = (-8.0, -1.0, 0.0, 1.0, 8.0)
 
 

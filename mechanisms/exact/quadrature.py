@@ -48,8 +48,8 @@ KRONROD = np.array([*_HALF_KRONROD, 0.209482141084727828012999174891714, *_HALF_
 GAUSS = np.array([*_HALF_GAUSS, 0.417959183673469387755102040816327, *_HALF_GAUSS[::-1]])
 
 # Panels grow by GROWTH from GROWTH^−FINEST to GROWTH^COARSEST times the spacing of the breakpoints. A growth of 4
-# keeps 15 nodes enough for any power law; 4^20 is a million million. Below 4^−6, 1/4096, the edge of a peak a thousand
-# times narrower can still be seen, and is halved down to.
+# keeps 15 nodes enough for any power law; 4^20 is a million million. At 4^−6 = 1/4096 and below, the edge of a peak a
+# thousand times narrower is still visible, and halving reaches it.
 GROWTH, FINEST, COARSEST = 4.0, 6, 20
 
 # Halving a panel 60 times exhausts a double; more panels than this would take seconds.

@@ -1,4 +1,4 @@
-"""The distribution of the transcript of randomised responses, by enumeration of all dialogues that a script can become."""
+"""The distribution of a transcript of randomised responses, by enumeration of all dialogues that a script can produce."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Ready distributions over outputs that can be listed: randomised response, RAPPOR, discrete Laplace."""
+"""Predefined distributions over outputs that can be listed: randomised response, RAPPOR, discrete Laplace."""
 
 import math
 from collections.abc import Sequence
@@ -45,8 +45,8 @@ def basic_rappor(value: int, k: int, epsilon: float) -> Product:
 def discrete_laplace(location: int, rate: float, window: tuple[int, int]) -> MassFunction:
     """Return ``location`` plus discrete Laplace noise, P[X = x] = tanh(a/2) e^(−a|x|) with a = ``rate``.
 
-    The ends of ``window`` = (low, high) stand for all outputs at or beyond them. Nothing is lost by that when both
-    sides of a pair have the same window and locations inside it: beyond both locations the ratio is constant.
+    The ends of ``window`` = (low, high) stand for all outputs at or beyond them. This loses nothing if both sides of a
+    pair have the same window and locations inside it: beyond both locations the ratio is constant.
 
     Raises InvalidInputError unless low ≤ location ≤ high, low < high and rate > 0.
 

@@ -66,8 +66,8 @@ class _Largest:
 def noisy_max_value(totals: Sequence[float], noise: Laplace | Exponential) -> Density:
     """Return the largest of the noisy totals (Ding et al. 2018, Algorithms 7 and 8).
 
-    Its density is Σ_i f(y − a_i) ∏_{j≠i} F(y − a_j). With exponential noise it begins at the largest total, so that any
-    two sides whose largest totals differ are told apart by some outputs with certainty.
+    Its density is Σ_i f(y − a_i) ∏_{j≠i} F(y − a_j). With exponential noise it begins at the largest total, so if the
+    largest totals of two sides differ, some outputs distinguish them with certainty.
     """
     numbers = tuple(float(total) for total in totals)
     points = {a + step * noise.scale for a in (min(numbers), max(numbers)) for step in (-8.0, -1.0, 1.0, 8.0)}

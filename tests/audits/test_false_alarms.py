@@ -44,7 +44,7 @@ def test_the_rate_of_every_case_is_measured() -> None:
 
 @pytest.mark.parametrize("name", RATES)
 def test_no_measured_rate_of_false_alarms_is_above_its_nominal_one(name: str) -> None:
-    """What `python -m benchmarks false_alarms` found, and that its twins are found: a case that cannot alarm shows nothing."""
+    """The results of `python -m benchmarks false_alarms`; its faulty twins are refuted, or a case would show nothing."""
     row = RATES[name]
     assert (row["runs"], row["nominal"]) == (MEASURED[name].runs, MEASURED[name].nominal)
     assert row["twins found"] > 0.1

@@ -13,7 +13,7 @@ PURE = auditor.PureDP(1.0)
 
 
 def too_large(value: float, size: int, rng: np.random.Generator) -> Any:
-    """ε = 4, but only batches up to 500 can be had."""
+    """ε = 4, but it refuses batches of more than 500."""
     if size > 500:
         raise MemoryError("too large a batch")
     return rng.laplace(value, 0.25, size)
@@ -37,7 +37,7 @@ def rarely_a_text(value: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_one_rare_output_does_not_give_away_its_batch() -> None:
-    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when batches were given away, 4 to 16 did."""
+    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when an output revealed its batch, 4 to 16 did."""
     verdicts = [
         str(
             auditor.audit(
@@ -50,7 +50,7 @@ def test_one_rare_output_does_not_give_away_its_batch() -> None:
 
 
 def test_batches_of_changing_form_are_an_error_with_a_name() -> None:
-    """Of 60 seeds 31 raised, so that of 40 none does with probability 1e-9; either form may come first."""
+    """31 of 60 seeds raised, so none of 40 does with probability 1e-9; either form may come first."""
     forms = r"an array of (numbers|str) .* for one batch and an array of (numbers|str)"
     with pytest.raises(MechanismError, match=forms) as raised:
         for seed in range(40):
@@ -109,7 +109,7 @@ def test_drift_is_a_warning_and_no_false_alarm(after: int, warnings: int) -> Non
 
 
 class Session:
-    """Answers nothing, and raises what it is made for; it may say what of its budget is left."""
+    """Answers nothing, and raises the given exception; it may say how much of its budget is left."""
 
     def __init__(self, text: Any) -> None:
         self.text = text

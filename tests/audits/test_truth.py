@@ -26,7 +26,7 @@ def exact(plan: Plan, pair: Pair) -> tuple[float, float]:
 
 
 def test_every_row_with_a_truth_is_here() -> None:
-    """Rows 6, 7, 41, 45, 46 and 47 have no distribution that is computed here; all others but the open problem are looked at."""
+    """Rows 6, 7, 41, 45, 46 and 47 have no distribution that is computed here; all others except the open problem are checked."""
     rows = {
         statement.row
         for name, statement in list_specimens()

@@ -22,6 +22,6 @@ def one_run(claim: auditor.GaussianDP | auditor.ApproximateDP, mechanism: Any = 
     settings = {key: options.pop(key) for key in ("parameters", "sharpen") if key in options} | {
         "seed": options.pop("seed", 7)
     }
+    settings |= {"name": "once", "workers": 1, "isolate": options.pop("isolate", False)}
     domain = auditor.Canaries(list(range(NUMBER)), options.pop("score", own_place), **options)
-    settings |= {"name": "once", "workers": 1, "isolate": False}
     return auditor.audit(mechanism, claim, domain, method="one-run", confidence=0.99, **settings)

@@ -646,7 +646,7 @@ def with_attribute(value: Any, side: int) -> Any:
 
 
 class Once:
-    """An object whose class no longer knows its slots: an iterator named them."""
+    """An object whose class no longer lists its slots, since an iterator named them."""
 
     __slots__ = iter(("secret",))
 
@@ -717,7 +717,7 @@ class AlwaysOne(float):
 
 
 class NoBytes(bytes):
-    """Bytes that say that they are others."""
+    """Bytes that report other content."""
 
     def __bytes__(self) -> bytes:
         return b""

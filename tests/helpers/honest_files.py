@@ -52,7 +52,7 @@ def in_time(seconds: int = 30) -> Iterator[None]:
     def late(*_: object) -> None:
         raise Stopped
 
-    # Others may use the machine, so the clock alone says little.
+    # Other programs may use the machine, so the clock alone says little.
     before = [signal.signal(number, late) for number in (signal.SIGALRM, signal.SIGPROF)]
     signal.alarm(10 * seconds)
     signal.setitimer(signal.ITIMER_PROF, seconds)

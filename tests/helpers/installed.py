@@ -10,7 +10,7 @@ import pytest
 ENVIRONMENTS = Path(__file__).parents[2] / ".libraries"
 
 
-# A short audit, which cries wolf once in 10⁹ runs.
+# A short audit, which raises a false alarm once in 10⁹ runs.
 QUICK: dict[str, Any] = {
     "samples": 6000,
     "search": 3000,

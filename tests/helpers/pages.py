@@ -227,7 +227,7 @@ def _run_here(arguments: list[str]) -> tuple[int, str]:
 
 
 def alike(shown: str, printed: str, *, numbers_vary: bool = False) -> bool:
-    """Whether what is shown is what was printed, but for times, line breaks and what … stands for.
+    """Whether the shown output is the printed one, except for times, line breaks and what … replaces.
 
     >>> alike("ε ≥ 0.87 … 3 s", "ε ≥ 0.87, in 4 s"), alike("ε ≥ 0.9, 3 s", "ε ≥ 0.87, 3 s")
     (True, False)

@@ -1,4 +1,4 @@
-"""A configuration of a session that tells whether there are records."""
+"""A configuration of a session that reveals whether there are records."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The notebooks of `examples/` run from the top, and come to what their text says."""
+"""The notebooks of `examples/` run from the top, with the results that their text states."""
 
 import runpy
 from pathlib import Path

@@ -32,7 +32,7 @@ TEXT = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Run the page, and stay where it ends: with all that it registers. Afterwards nothing of it is left."""
+    """Run the page, and keep what it registers while the tests run. Afterwards everything is removed."""
     kinds, known, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
     here = tmp_path_factory.mktemp("contributing")
     with pytest.MonkeyPatch.context() as monkeypatch, session(here, monkeypatch):

@@ -82,7 +82,7 @@ def test_the_readme_counts_the_published_bugs_that_are_proved() -> None:
     assert "violation" not in [repair[7] for repair in repairs]
     proved = [bug[1] for bug in bugs if bug[7] == "violation"]
     readme = PAGES["README"].read_text(encoding="utf-8")
-    assert f"Of {len(bugs)} published bugs of libraries, the auditor proves {len(proved)} " in " ".join(readme.split())
+    assert f"the auditor proves {len(proved)} of {len(bugs)} published library bugs, " in " ".join(readme.split())
     table = {
         tuple(row[1].split(", ")): (int(row[2]), int(row[3]))
         for row in re.finditer(r"^\| ([\w, -]+) \| (\d+) \| (\d+) \|$", readme, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The pytest plugin: failures that tell what was found, and an error budget that no way of running tests can overspend.
+"""The pytest plugin: failures that say what was found, and an error budget that no way of running tests can overspend.
 
 Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
 """
@@ -94,7 +94,7 @@ def test_child(dp_audit):
 
 
 def test_a_status_that_fails_may_end_the_session(pytester: pytest.Pytester) -> None:
-    """A limit of time of another plugin ends a session that hangs in this way."""
+    """This is how another plugin's time limit ends a session that hangs."""
     source = "\ndef test_ends(dp_audit):\n    import os\n    os._exit(7)\n"
     pytester.makepyfile(test_it=TESTS + source)
     assert pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider").ret == 7
@@ -609,7 +609,7 @@ def test_the_ini_file_sets_the_confidence_and_the_option_goes_before_it(pytester
     result.stderr.fnmatch_lines(["ERROR: dp_confidence is '99.9'; it must be a number strictly between 0 and 1"])
 
 
-# --- Costs nothing, comes once ---
+# --- It costs nothing, and is loaded once ---
 
 
 def test_nothing_is_imported_and_nothing_is_said_when_no_test_audits(pytester: pytest.Pytester) -> None:

@@ -431,7 +431,7 @@ def tells_above(limit, told, name=None):
 
 
 def raises_above(limit, told, name=None):
-    """Return a mechanism that tells a noisy count, unless ``told`` raises where it is above a limit."""
+    """Return a mechanism that releases a noisy count, unless ``told`` raises because the count is above a limit."""
 
     def mechanism(x, rng):
         y = x[0] + rng.laplace(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The mirror of the code counts a tree whose figures are known by hand."""
+"""The house report counts a tree whose figures were counted by hand."""
 
 from pathlib import Path
 

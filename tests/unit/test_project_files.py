@@ -1,10 +1,15 @@
 """The project's files agree with its code."""
 
+import ast
+import io
+import pydoc
 import re
 import runpy
+import tokenize
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 import auditor
@@ -29,6 +34,73 @@ def test_links_between_the_files_lead_somewhere() -> None:
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
         links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not link.startswith("https://")]
         assert [link for link in links if not (PROJECT / link).exists()] == []
+
+
+# The pages on the code as it is. Reports, findings and the changelog name the code of their day.
+PAGES = sorted(
+    page
+    for folder in ("", "tests", "dp_prover", "docs", "configs", "mechanisms", "benchmarks", "examples")
+    for page in (PROJECT / folder).glob("**/*.md" if folder else "*.md")
+    if page.name != "CHANGELOG.md"
+)
+CODE = {
+    str(file.relative_to(PROJECT)): file.read_text(encoding="utf-8")
+    for folder in ("auditor", "dp_prover", "mechanisms", "benchmarks", "studies", "configs", "docs", "tests")
+    for file in sorted((PROJECT / folder).rglob("*.py"))
+}
+WORDS = {word for source in CODE.values() for word in re.findall(r"\w+", source)}
+PATH = re.compile(r"(?<![\w/.-])(?:[\w-]+/)*\w+\.py\b")
+DOTTED = re.compile(r"(?<![\w/.])(?:auditor|dp_prover|mechanisms|benchmarks|studies)(?:\.[A-Za-z_]\w*)+(?!/)")
+# A page may name files of its readers without showing them.
+FILES_OF_READERS = {"file.py", "path/to/file.py", "my_count.py", "mylibrary.py"}
+WORDS_OF_OTHER_TOOLS = {"additional_dependencies", "max_grad_norm"}
+
+
+def lost_files(text: str, beside: Path) -> list[str]:
+    """Return the paths in a text to modules that are not there. A path may leave out its first folders."""
+    named = set(PATH.findall(text)) - FILES_OF_READERS
+    return sorted(
+        path
+        for path in named
+        if not (beside / path).is_file() and not any(f"/{at}".endswith(f"/{path}") for at in CODE)
+    )
+
+
+def lost_names(text: str) -> list[str]:
+    """Return the dotted names in a text that are no module, and no attribute of a module; entry points have groups."""
+    metadata = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = metadata["project"]["entry-points"]
+    named = {name for name in DOTTED.findall(text) if not name.endswith((".py", ".md", ".yaml", ".json"))}
+    return sorted(name for name in named if name not in groups and pydoc.locate(name) is None)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_the_modules_and_names_that_a_page_gives_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    # A page may show files, and name those that a change would add.
+    shown = {*re.findall(r'title="([^"]+)"', text), *re.findall(r"`([\w/]+\.py)` \(new\)", text)}
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert [path for path in lost_files(prose, page.parent) if path not in shown] == []
+    assert lost_names(prose) == []
+    # A span such as `COLUMNS` or `find_pair`, wherever a page has it, is a word of the code.
+    spans = set(re.findall(r"`(\w*(?:_|[A-Z]{3})\w*)`", prose))
+    assert [span for span in sorted(spans) if span not in WORDS | WORDS_OF_OTHER_TOOLS and not span[0].isdigit()] == []
+    for names, path in re.findall(r"((?:`\w+`(?:, | and | or )?)+)(?: in | of | \()`((?:\w+/)*\w+\.py)`", prose):
+        code = "\n".join(source for at, source in CODE.items() if f"/{at}".endswith(f"/{path}"))
+        assert [name for name in re.findall(r"\w+", names) if not re.search(rf"\b{name}\b", code)] == [], path
+
+
+def comments_and_docstrings(source: str) -> str:
+    comments = (t.string for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type == tokenize.COMMENT)
+    statements = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
+    texts = (value.value for value in statements if isinstance(value, ast.Constant) and isinstance(value.value, str))
+    return "\n".join((*comments, *texts))
+
+
+def test_the_modules_and_names_that_comments_and_docstrings_give_are_there() -> None:
+    said = {at: comments_and_docstrings(source) for at, source in CODE.items()}
+    assert [(at, path) for at, text in said.items() for path in lost_files(text, (PROJECT / at).parent)] == []
+    assert [(at, name) for at, text in said.items() for name in lost_names(text)] == []
 
 
 def test_the_commands_and_targets_they_name_are_there() -> None:

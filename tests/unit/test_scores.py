@@ -58,7 +58,7 @@ def test_equal_scores_do_not_show_the_side() -> None:
 
 
 def test_equal_scores_seldom_alarm_however_many_there_are() -> None:
-    """For any number of canaries, here 185, the chance over the coins is what counts: of the sizes that 185 coins give."""
+    """For any number of canaries, here 185, the probability is over the coins, and so over the group sizes that 185 coins give."""
     alarms = sum(
         float(binom.pmf(inside, 185, 0.5))
         for inside in range(70, 116)
@@ -70,7 +70,7 @@ def test_equal_scores_seldom_alarm_however_many_there_are() -> None:
 @pytest.mark.parametrize("scores", [[0] * 9, [0] * 4 + [1] * 5, [0, 0, 1, 1, 1, 2, 2, 2, 2], [0] * 7 + [1, math.inf]])
 @pytest.mark.parametrize("guesses", [1, 4, 5, 9])
 def test_right_guesses_among_equal_scores_are_rarely_more_than_chance_has(scores: list[float], guesses: int) -> None:
-    """By enumeration of all coins: of scores that say nothing, each number of right guesses is a binomial one."""
+    """By enumeration of all coins: if scores say nothing, each number of right guesses is binomial."""
     wins = []
     for coins in itertools.product([False, True], repeat=9):
         inside, given = np.array(coins), np.array(scores, float)

@@ -104,7 +104,7 @@ def test_the_chance_of_any_false_alarm_in_a_file_stays_at_alpha(true_claims: int
 
 
 def test_one_shared_p_value_is_no_false_alarm_more() -> None:
-    """Holm holds under any dependence: here all sound claims have the same p-value."""
+    """Holm's method holds under any dependence; here all sound claims have the same p-value."""
     alpha, grid = 0.2, (np.arange(1000) + 1) / 1000
     alarms = sum(any(p <= level for level in holm_levels([p] * 4, alpha)) for p in grid.tolist())
     assert alarms / 1000 <= alpha
@@ -176,7 +176,7 @@ def test_settling_gives_every_audit_the_level_that_holm_gives(p_values: list[flo
 
 
 def test_audits_that_gave_no_answer_keep_their_share() -> None:
-    """Were they left out of the count, whoever fails most would test the others most gladly."""
+    """If they were not counted, the audits that fail would leave the others a larger level."""
     [settled] = settle([ended("a", 0.03)], 0.1, 4)
     assert settled.alpha == pytest.approx(0.025)
     assert settled.verdict is Verdict.NO_VIOLATION_FOUND

@@ -143,7 +143,7 @@ IN_THIS_PROCESS = Execution(workers=1, batch=300, isolate=False)
 
 
 def test_no_output_serves_two_phases() -> None:
-    """The first random number of every call is another one: nothing that was drawn is drawn again."""
+    """The first random number of every call is different, so no stream is drawn twice."""
     seen: list[float] = []
 
     def recording(bit: int, size: int, rng: np.random.Generator) -> Any:
@@ -155,13 +155,13 @@ def test_no_output_serves_two_phases() -> None:
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
-    # First it was asked how long it takes; then on both sides, twice, whether one stream gives the same outputs.
+    # The first calls measure the time; the next draw twice from one stream on both sides, to see whether the outputs repeat.
     assert seen[2:4] == seen[4:6]
     assert len(set(seen)) == len(seen) - 3
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mechanism that leaks while the first round learns, but not afterwards, is not blamed."""
+    """A mechanism that leaks only while the first round learns is not refuted."""
     monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw, too
     drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
 
@@ -207,11 +207,11 @@ def test_a_mechanism_that_only_ever_fails_is_inconclusive_with_its_own_words() -
     assert not result.passed
 
 
-# --- Nothing that tells the sides apart is overlooked, and nothing else is seen ---
+# --- Everything that distinguishes the sides is found, and nothing else ---
 
 
 def count_of_a_list(records: Any, rng: np.random.Generator) -> float:
-    """Keep ε = 1, of lists: the truth of an array of none, or of several, raises."""
+    """Keep ε = 1 on lists; the truth value of an empty array, or of one with several entries, raises."""
     return (len(records) if records else 0) + rng.laplace()
 
 
@@ -272,7 +272,7 @@ def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def weak(bit: int, size: int, rng: np.random.Generator) -> Any:
-    """Answer by one threshold or another: from one stream the answers differ once in 2,000 times."""
+    """Answer by one of two thresholds: with the same stream, the answers of the two sides differ once in 2,000 times."""
     return rng.random(size) < 0.5 + 0.0005 * bit
 
 
@@ -315,7 +315,7 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
 ) -> None:
     """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
 
-    The only warning is that twice so small a claim would not have been caught.
+    The only warning is that a violation of twice so small a claim might be missed.
     """
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
@@ -452,7 +452,7 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
 
 
 def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
-    """The mechanism is sound at each call, and adds 10 at every second one: outputs of a call are of one side. Seeded."""
+    """Each call is sound by itself, and every second call adds 10; the outputs of one call are all from one side. Seeded."""
     calls, verdicts = itertools.count(), []
 
     def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:

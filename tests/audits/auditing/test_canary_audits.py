@@ -36,7 +36,7 @@ def test_a_broken_claim_is_refuted_and_a_sound_one_is_not() -> None:
 
 
 def test_of_several_runs_a_refuted_claim_has_no_more() -> None:
-    """The levels of all looks add up to the whole; what is shown holds at the share of its look."""
+    """The levels of all looks sum to the whole level; the bound shown holds at its look's share."""
     broken = {"parameters": {"sigma": 0.4}, "apart": True, "runs": 6}
     early = one_run(auditor.GaussianDP(1.0), **broken)
     assert early.verdict == "violation" and early.outputs.bound == early.event.runs == 1
@@ -61,7 +61,7 @@ def test_batch_mechanisms_and_those_with_entropy_of_their_own_run_once_too() -> 
 
 
 def test_coins_are_fair_and_independent_of_place_and_run() -> None:
-    """Of 20 runs of 400 coins; each of the rates is off by 5.5 standard errors with probability below 1e-7."""
+    """Over 20 runs of 400 coins, each rate deviates by 5.5 standard errors with probability below 1e-7."""
     seen: list[Any] = []
 
     def noted(dataset: Any, rng: np.random.Generator) -> Any:
@@ -103,7 +103,7 @@ def test_a_delta_above_the_error_cannot_be_refuted_where_canaries_may_affect_eac
 
 @pytest.mark.parametrize("file", ["opacus.yaml", "adaptive_clipping.yaml"])
 def test_the_example_of_a_library_is_complete(file: str) -> None:
-    """What it finds needs the library; here it is loaded, and its program is Python."""
+    """Its verdicts need the library; here the example is only loaded, and its program is checked to be Python."""
     folder = Path(__file__).parents[3] / "examples" / "opacus"
     plans = load_configuration(folder / file).plans
     assert {str(plan.expect) for plan in plans} == {"violation", "no_violation_found"}

@@ -1,7 +1,7 @@
 """Outputs over the whole range of floats: no sum, difference or power of ten that an audit forms may overflow.
 
-Warnings are errors here. The outputs of the first test do not depend on the data. So a violation would be a false one, and of 21
-audits at error 10⁻⁸ any has one with a chance of at most 2.1·10⁻⁷.
+Warnings are errors here. The outputs of the first test do not depend on the data. So a violation would be a false
+alarm, and any of 21 audits at level 10⁻⁸ raises one with probability at most 2.1·10⁻⁷.
 """
 
 from typing import Any

@@ -17,7 +17,7 @@ from auditor.neighbours.records import Records
 from auditor.neighbours.totals import Totals, groups
 from auditor.verdict import Verdict
 
-# (5, 1) and (0, 3) tell by their step which kind of person it was.
+# The steps (5, 1) and (0, 3) reveal which kind of person it was.
 KINDS = [[5, 1], [0, 3], [-2, 0]]
 
 

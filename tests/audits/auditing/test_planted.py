@@ -120,7 +120,7 @@ def test_nothing_is_planted_after_a_violation_or_if_there_is_one_pair() -> None:
 
 
 def test_a_pass_that_proves_no_loss_is_weak() -> None:
-    """A coin that reads no data passes any claim, as a mechanism does whose data sets have a form that it does not read."""
+    """A coin that reads no data passes any claim, and so does a mechanism that cannot read the form of its data sets."""
     result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), PEOPLE, **OPTIONS)
     assert result.bound is not None
     assert result.bound.value == 0
@@ -154,7 +154,7 @@ def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
 
 
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 750 outputs of a search most of what is planted is not seen."""
+    """A search of 750 outputs misses most planted faults."""
     domain = auditor.Records((0, 9), integer=True, size=(0, 10))
     few = OPTIONS | {"samples": 2_000, "planted": 40}
     result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), domain, **few)
@@ -176,7 +176,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
 
 
 def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
-    """Whatever so few outputs might have missed."""
+    """This holds however much so few outputs might have missed."""
     file = Path(__file__).parents[3] / "configs" / "quickstart.yaml"
     [plan, *_] = load_configuration(file, samples=100, workers=1).plans
     execution = Execution(workers=1, isolate=False)

@@ -88,7 +88,7 @@ def test_the_worst_data_set_may_be_the_smaller_or_the_larger_of_its_pair() -> No
 
 
 def test_what_was_searched_does_not_count() -> None:
-    """A mechanism that shows the event in the search, and not afterwards, is not blamed."""
+    """A mechanism that shows the event only during the search is not refuted."""
     drawn = 0
 
     def at_first(value: int, size: int) -> Any:

@@ -321,7 +321,7 @@ def test_a_frame_at_a_distance_moves_further() -> None:
 
 
 def test_an_edge_off_the_corners_is_found() -> None:
-    """Records of size 13 only, which is no corner, and a record between its ends."""
+    """The fault shows only on data sets of size 13, which is no corner."""
 
     def query(records: Any) -> float:
         return 9.0 if len(records) == 13 else 0.0
@@ -330,7 +330,7 @@ def test_an_edge_off_the_corners_is_found() -> None:
 
 
 def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
-    """As OpenDP 0.4.0 added integers. High and low ones in turn cancel; all high ones first do not."""
+    """This is how OpenDP 0.4.0 added integers. Alternating high and low values cancel; with all high values first, they do not."""
     column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
     kept, shuffled = (
         audit(

@@ -52,7 +52,7 @@ def rounds_of(plan: Plan) -> Rounds:
 
 
 def bound_of(plan: Plan, outputs: int, share: float, wins: int, guesses: int, level: float) -> float:
-    """Return the bound of a round of so many outputs, of which a rule guessed some, and was right in ``wins`` of them."""
+    """Return the bound of a round with this many outputs, on some of which a rule guessed; ``wins`` guesses were right."""
     method = replace(plan, alpha=level).method(outputs, share=share)
     counts = GuessCounts(Counts(wins, guesses, 0, 0), Counts(guesses - wins, guesses, 0, 0))
     any_test: Any = None  # a bound on a pure loss depends on the counts alone
@@ -69,7 +69,7 @@ def fewest_wins(plan: Plan, planned_round: Round, value: float, level: float) ->
 
 
 def test_the_bound_of_an_audit_is_that_of_its_counts_at_the_share_of_its_round() -> None:
-    """So what is enumerated below is what an audit reports."""
+    """This makes the enumerations below apply to what an audit reports."""
     plan = plan_of(samples=6_400, seed=3)
     result = carry_out(plan).result()
     rule = result.event
@@ -108,7 +108,7 @@ def error(plan: Plan, truth: float, level: float) -> float:
 def test_a_bound_of_some_round_exceeds_the_truth_as_seldom_as_is_said(
     samples: int, alpha: float, claimed: float, truth: float
 ) -> None:
-    """Exactly, with no number of right guesses left out: whether the claim holds, falls early, or falls late, at any level."""
+    """This is exact, over all numbers of right guesses, whether the claim is never refuted, or early, or late, at any level."""
     plan = plan_of(claim=auditor.PureDP(claimed), alpha=alpha, samples=samples)
     for level in (alpha, alpha / 7, 3 * alpha):
         assert 0.02 * level < error(plan, truth, level) <= level
@@ -132,7 +132,7 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
     rounds, took = rounds_of(plan), [0.0]
     monkeypatch.setattr(Ledger, "elapsed", lambda _: took[0])
     while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
-        if now.number == ended_at:  # as where most outputs fail
+        if now.number == ended_at:  # for example if most outputs fail
             now = rounds.ending_with(100)
         assert now == rounds.done[-1]
         assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
@@ -150,7 +150,7 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
 def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_counts_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Every output is another number, so its way can be followed: into `Method.learn`, and into the count of a frozen test."""
+    """Every output is a different number, so it can be traced into `Method.learn` and into the count of a frozen test."""
     plan = plan_of(samples=10_000, batch=500, seed=3, planted=0)
     method = type(plan.method(10_000))
     learn, counted = method.learn, ledger.count_in_parts
@@ -177,7 +177,7 @@ def test_a_round_learns_from_what_earlier_ones_counted_and_never_from_what_it_co
         assert not fresh & earlier.union(*(samples for samples, _ in rounds[: number + 1]))
 
 
-# --- What is told of the rounds ---
+# --- What is reported about the rounds ---
 
 CLAIMS: list[tuple[Any, str]] = [
     (auditor.PureDP(0.5), "fixed"),
@@ -257,7 +257,7 @@ def test_a_refuted_claim_ends_with_a_tenth_of_the_samples_or_goes_on_if_asked() 
 
 
 class Clock:
-    """Time passes only where a mechanism takes some, so that no test depends on the load of the machine."""
+    """A clock that only mechanisms advance, so that no test depends on the load of the machine."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -268,7 +268,7 @@ class Clock:
     perf_counter = monotonic
 
     def timed(self, mechanism: Callable[..., Any], seconds: Callable[[int], float] = lambda size: 1e-5 * size) -> Any:
-        """Let a call of a mechanism take a time."""
+        """Make each call of a mechanism take some time."""
 
         def after(dataset: Any, size: int, rng: Rng) -> Any:
             self.now += seconds(size)
@@ -344,7 +344,7 @@ def test_where_one_output_takes_a_second_the_audit_ends_in_time(clock: Clock) ->
 @pytest.mark.parametrize("seconds_each", [0.01, 0.1, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("limit", [5.0, 20.0])
 def test_slow_outputs_pass_the_limit_by_one_output_at_most(clock: Clock, seconds_each: float, limit: float) -> None:
-    """Each output has a call of its own. To look at the mechanism takes eight calls at most, before anything is drawn."""
+    """Each output has a call of its own. The first look at the mechanism takes at most eight calls, before anything is drawn."""
 
     def slow(records: Any, rng: Rng) -> float:
         clock.now += seconds_each

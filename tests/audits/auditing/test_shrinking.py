@@ -42,12 +42,12 @@ def leaks_large_values(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Tell for every pair of values, truthfully three times in four, which is odd: ε = ln 3 where one is, else 0."""
+    """Report for every pair of values which is odd, truthfully three times in four: ε = ln 3 if one is odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 
 def many(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Tell of an event that is likely where the records' sum is above 30, and else is not."""
+    """Report an event that is likely only if the sum of the records exceeds 30."""
     return rng.random(size) < (0.9 if sum(data) > 30 else 0.1)
 
 
@@ -203,7 +203,7 @@ def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest
 
 
 class Turncoat:
-    """Keeps the rules for so many calls, and then breaks them."""
+    """Keeps the rules for a number of calls, and then breaks them."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf

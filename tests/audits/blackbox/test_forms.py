@@ -17,7 +17,7 @@ from auditor.neighbours.domains import Pairs
 from auditor.verdict import Verdict
 
 REFUSED = {"masked array"}
-# A form that cannot hold the number: what it holds of it is too coarse, or cut.
+# Forms that cannot hold the number: they round it too coarsely, or truncate it.
 WRITTEN_COARSELY = {"date": 20.0}
 # These kinds are audited every time; tests/long audits all of them.
 EVERY_TIME = (
@@ -75,7 +75,7 @@ def test_a_leak_in_a_form_is_found_and_its_twin_passes(name: str) -> None:
     "name", sorted(forms.CONTAINERS.keys() - {"Counter", "frozenset"})
 )  # these hold no part as it is
 def test_a_leak_in_a_container_is_found(name: str, part: Callable[[float], Any]) -> None:
-    """The number is NumPy's, as that of most mechanisms."""
+    """The number is a NumPy number, as in most mechanisms."""
     make = forms.CONTAINERS[name]
     assert audited(lambda side, rng: [make(part(10.0 * side + rng.laplace()), 1)]).verdict is Verdict.VIOLATION
 

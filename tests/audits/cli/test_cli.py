@@ -170,7 +170,7 @@ def test_a_command_line_that_cannot_be_read_is_status_2(arguments: list[str]) ->
 def test_bad_input_writes_nothing_over_an_existing_report(
     folder: Folder, arguments: Callable[[Folder], list[str]], why: str
 ) -> None:
-    """Not even over those of good configurations on the same command line."""
+    """This includes the reports of valid configurations on the same command line."""
     old = [folder.path / "reports" / name / file for name in ("a", "good") for file in ("report.json", "summary.md")]
     for file in old:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +182,7 @@ def test_bad_input_writes_nothing_over_an_existing_report(
 
 # --- report.json ---
 
-# The keys of the contract, and those beyond it: a new one is added here, so that none comes or goes unnoticed.
+# The keys of the contract, and those beyond it: a new one is added here, so that none appears or vanishes unnoticed.
 TOP = {"version", "auditor", "passed", "verdict", "audits"}
 TOP_BEYOND = {"name", "confidence", "budget"}
 ENTRY = {"name", "verdict", "expected", "passed", "claim", "bound", "pair", "event", "outputs", "power", "seed"}
@@ -227,7 +227,7 @@ def test_report_json_has_exactly_the_keys_of_the_contract(folder: Folder) -> Non
 
 
 def guess_counts(event: dict[str, Any]) -> GuessCounts:
-    """Put the counts of a report back together, from what stands in it and nothing else."""
+    """Reassemble the counts of a report from its content alone."""
     told = [event, event["opposite"]] if event["opposite"] else [event]
     by_side = {part["guess"]: Counts(*part["counts"]["left"], *part["counts"]["right"]) for part in told}
     trials = (event["counts"]["left"][1], event["counts"]["right"][1])
@@ -419,7 +419,7 @@ def test_show_writes_the_page_and_the_summary_that_run_wrote(
     folder.run(config(*ALL))
     beside = folder.path / "reports" / "some"
     assert main(["show", str(beside / "report.json"), "--html", "page.html", "--markdown", "summary.md"]) == 0
-    # Seconds are rounded in the file, and told rounded to whole ones.
+    # Seconds are rounded in the file, and printed as whole numbers.
     assert Path("page.html").read_text(encoding="utf-8") == (beside / "report.html").read_text(encoding="utf-8")
     assert Path("summary.md").read_text(encoding="utf-8") == (beside / "summary.md").read_text(encoding="utf-8")
     capsys.readouterr()

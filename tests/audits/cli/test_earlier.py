@@ -113,7 +113,7 @@ def nearly(run: Callable[..., Any], scale: float) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("strong", [False, True], ids=["alone", "beside a refuted claim"])
 def test_a_run_repeated_ends_as_it_did(run: Callable[..., Any], strong: bool) -> None:
-    """The level of a violation is between 80 % and all of what was allowed; beside a refuted claim, only by Holm's step."""
+    """The level of a violation is between 80 % and 100 % of the allowed one; beside a refuted claim, only by Holm's step."""
     if strong:
         [audit] = CONFIGURATION.split("audits:\n")[1:]
         beside = audit.replace("name: count", "name: strong").replace("noisy_count", "strong")
@@ -213,7 +213,7 @@ def test_a_rule_that_raises_is_no_pass_and_no_alarm(run: Callable[..., Any], mon
 
 
 def test_a_pair_on_which_nothing_is_wrong_raises_no_alarm(run: Callable[..., Any]) -> None:
-    """Another pair of the domain than the one that was found: the event is counted, and that is all."""
+    """The event is counted on a different pair of the domain from the one found, and raises no alarm there."""
     run(0.3, status=1)
     spoil(lambda entry: entry["pair"].update(left=[1.0], right=[1.0, 2.0]))
     found = run(1.5, status=0)
@@ -238,14 +238,14 @@ def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_a
 def test_what_was_red_and_was_not_counted_again_is_no_pass(
     fits: int, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Too few outputs fit into the time: the violation was not tried, or in so few outputs that they say nothing."""
+    """Too few outputs fit into the time: the violation was not counted again, or in too few outputs to settle it."""
     run(0.8, "--samples", "20000", status=1)
     with monkeypatch.context() as limited:
         limited.setattr(recount, "outputs_at_first", lambda *_: float(fits))
         # The audit itself has few outputs, and finds nothing either.
         limited.setattr(rounds, "outputs_at_first", lambda *_: 100.0)
         limited.setattr(rounds.Rounds, "_cost", lambda _: (10.0, 1.0))
-        for _ in range(2):  # the second run remembers what was red, although the report between has no answer
+        for _ in range(2):  # the second run remembers the violation, although the report in between has no answer
             audit = run(0.8, "--seconds", "1", "--samples", "20000", status=3)
             assert audit["verdict"] == "inconclusive"
             assert not audit["passed"]

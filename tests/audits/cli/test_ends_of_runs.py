@@ -31,7 +31,7 @@ REPORT = Path("reports/audit/report.json")
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Run an audit of so many samples and this scale; return the exit status."""
+    """Run an audit with this number of samples and this scale; return the exit status."""
     monkeypatch.chdir(tmp_path)
     Path("theirs.py").write_text(MECHANISM, encoding="utf-8")
 
@@ -68,7 +68,7 @@ def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
     [suite] = ElementTree.parse("junit.xml").getroot()
     assert [case.attrib["name"] for case in suite if case.find("failure") is not None] == ["noisy"]
     assert "Not as expected: “noisy”" in Path("reports/audit/report.html").read_text(encoding="utf-8")
-    # How a run is ended is no change, and no output says it.
+    # How a run ended is not a change between runs, and shows in no output.
     Path("strict.json").write_bytes(REPORT.read_bytes())
     assert main(["replay", "kept", "--check", str(REPORT)]) == 0
     assert run(samples=100) == 0

@@ -143,7 +143,7 @@ def other(value: Any) -> Any:
         case int():
             return value + 1
         case float():
-            # The number below 0 has no other as near as that.
+            # A number near 0 has no other value at this relative distance.
             return value * (1 + 1e-9) if abs(value) > 1e-300 else value + 1e-9
         case str():
             return value + "x"
@@ -174,7 +174,7 @@ def test_every_value_of_every_audit_is_compared(recording: Path) -> None:
 def test_every_value_of_the_run_is_compared(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # What a replay gives is known from the test above; it is carried out once.
+    # The result of a replay is known from the test above, so the replay is carried out once.
     known, carry_out = dict[str, Any](), flow.carry_out
 
     def once(plan: Any, **options: Any) -> Any:
@@ -194,7 +194,7 @@ def test_every_value_of_the_run_is_compared(
         refused = way[0] in ("version", "auditor", "name")  # they say what to compare with
         assert status == (2 if refused else 1), way
         assert refused or [line.split(":")[0] for line in lines] == ["the run"]
-    # A verdict that is turned round, with all that follows from it.
+    # A verdict that is reversed, with everything that follows from it.
     status, lines = told(lambda run, by: by["epsilon"].update(verdict="no_violation_found", passed=True))
     assert (status, len(lines)) == (1, 2)
     status, lines = told(lambda run, by: run.update(audits=run["audits"][1:]))

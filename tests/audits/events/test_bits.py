@@ -105,7 +105,7 @@ def test_bits_are_looked_at_only_where_events_say_so() -> None:
 def test_integers_and_a_coarse_grid_say_nothing_through_their_bits(mechanism: Any, seed: int) -> None:
     result = audit(mechanism, "values", "bits", seed=seed, confidence=1 - 1e-8)
     assert result.verdict is Verdict.NO_VIOLATION_FOUND
-    assert result.bound.value > 0.5  # values still show what they show
+    assert result.bound.value > 0.5  # events on values still work
 
 
 def test_the_second_place_of_an_output_may_be_the_leaky_one() -> None:

@@ -9,13 +9,13 @@ import auditor
 
 
 def in_the_difference(side: Any, size: int, rng: np.random.Generator) -> Any:
-    """Both places spread over thousands; they lie ε = 3 apart by side only in their difference."""
+    """Both places vary by thousands; only their difference separates the sides, with ε = 3."""
     base = rng.normal(0, 10_000, size)
     return np.stack([base, base + rng.laplace(3 * side, 1.0, size), rng.normal(size=size)], axis=1)
 
 
 def in_the_order(side: Any, size: int, rng: np.random.Generator) -> Any:
-    """Twenty places, shuffled: one is out of the way on the left."""
+    """Twenty places, shuffled: on the left, one is an outlier."""
     outputs = rng.normal(0, 1, (size, 20))
     outputs[:, 0] += 4 * side
     return rng.permuted(outputs, axis=1)

@@ -47,7 +47,7 @@ def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(nam
     """The noise of the first release makes up for the difference of the data sets. So both releases are 15."""
     sound, faulty, questions = TWINS[name]
     for factory, is_faulty in ((sound, False), (faulty, True)):
-        # A cache by length shows a data set of that length, and a text of the size another size.
+        # A cache keyed by length reveals a data set of the same length; a text that states the size, one of another size.
         others = [10.0, 4.0] if name == "text" else [4.0]
         one, other = (answers(factory, questions, data, 15.0 - sum(data)) for data in ([10.0], others))
         assert one[0] == other[0] == "15.0"
@@ -58,7 +58,7 @@ def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(nam
 def test_a_search_finds_the_other_data_set_to_ask(factory: Any) -> None:
     """The bound of the faulty twin is above the claim by more than six standard errors; a false alarm has 0.1 %.
 
-    Of six seeds the search finds it with all; from 20,000 outputs with five.
+    The search finds it with all of six seeds; from 20,000 outputs, with five.
     """
     people = auditor.Records((0, 10), size=(0, 2))
     asked = auditor.Dialogues(people, ["own", [], [0.0], [10.0]], rounds=4)

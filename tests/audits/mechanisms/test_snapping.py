@@ -13,7 +13,7 @@ DOMAIN = auditor.Totals(cells=1, values=(-10, 10), contribution={"l1": 1}, integ
 
 @pytest.mark.parametrize(("value", "scale", "bound"), [(0.3, 1.0, 8.0), (-2.0, 1.5, 4.0), (50.0, 1.0, 8.0)])
 def test_outputs_follow_rounded_laplace_noise(value: float, scale: float, bound: float) -> None:
-    """Chi-square at a false-failure rate of 1e-8."""
+    """A chi-square test with a false-failure rate of 1e-8."""
     outputs = snapping(np.array([value]), 200_000, np.random.default_rng(1), scale=scale, bound=bound)
     grid = 2.0 ** np.ceil(np.log2(scale))
     points = np.arange(-bound, bound + grid / 2, grid)

@@ -9,7 +9,9 @@ import pytest
 import auditor
 from auditor.cli import main
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
 from auditor.neighbours.domains import Valid
+from auditor.neighbours.pair import Pair
 
 RECORDS = auditor.Records((0, 10), size=(0, 4), relation="add_remove", integer=True)
 ONES = {"workers": 1, "isolate": False, "planted": 0, "samples": 20_000, "seed": 1}
@@ -23,18 +25,43 @@ def test_no_pair_with_another_data_set_comes_out() -> None:
     domain, rng = Valid(RECORDS, no_three), np.random.default_rng(1)
     pair = domain.random(rng)
     pairs = [*domain.corners(), *domain.simplest(), *domain.simpler(pair)]
+    pairs += [*domain.each_value(), *domain.crowds(), *domain.closely(pairs, 20)]
     for _ in range(300):
         pairs += [pair := domain.mutate(pair, rng), domain.random(rng), *domain.rearranged(rng)]
         pairs += [one for one in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if one]
     assert all(no_three(pair.left) and no_three(pair.right) for pair in pairs)
-    # The same without the function has all of them, or this would show nothing.
+    # Without the function the domain has all pairs; otherwise this test would show nothing.
     others = [RECORDS.random(rng) for _ in range(300)]
     assert sum(not (no_three(one.left) and no_three(one.right)) for one in others) > 30
     assert len({pair.key() for pair in pairs}) > 200
 
 
+def test_a_function_that_accepts_all_leaves_the_domain_as_it_is() -> None:
+    """Otherwise the search would try fewer kinds of pairs, and say nothing of it."""
+    columns = {"day": {"type": "date", "low": "2024-01-01", "high": "2024-03-01"}, "sum": {"type": "integer"}}
+    for domain in (
+        RECORDS,
+        auditor.Frame(columns),
+        auditor.Value(range=(0, 9)),
+        auditor.Dialogues([(0, 1)], ["a", "b"]),
+    ):
+        valid, most = Valid(domain, lambda data: True), 40
+        given = [domain.random(np.random.default_rng(3)) for _ in range(5)]
+        for name, arguments in (
+            ("corners", ()),
+            ("simplest", ()),
+            ("each_value", ()),
+            ("crowds", ()),
+            ("closely", (given, most)),
+        ):
+            of_valid, of_domain = ([*map(Pair.key, getattr(each, name)(*arguments))] for each in (valid, domain))
+            assert of_valid == of_domain, (name, domain)
+    methods = {name for name, value in vars(Domain).items() if callable(value) and not name.startswith("_")}
+    assert methods - vars(Valid).keys() == set()
+
+
 def test_a_violation_where_nothing_is_promised_hides_no_other_one() -> None:
-    """Empty data raise, which is found first; two equal records lose more than is claimed, and are found without it."""
+    """An exception on empty data is found first; once these are excluded, two equal records are found to exceed the claim."""
 
     def mean(records: Any, rng: np.random.Generator) -> float:
         if len(records) == 0:
@@ -80,8 +107,10 @@ audits:
 }
 
 
-def test_valid_is_a_key_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without it the exception is found. A recount does not run the function, and says that it did not check the search."""
+def test_valid_is_a_key_of_an_audit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it the exception is found. A recount refuses to run the function, unless it is told to."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     file, out = tmp_path / "audits.yaml", ["--out", str(tmp_path / "out"), "--quiet"]
@@ -89,9 +118,13 @@ def test_valid_is_a_key_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixtur
     report = auditor.read_report(tmp_path / "out" / "audits" / "report.json")
     assert "some accepts them" in (tmp_path / "out" / "audits" / "report.html").read_text()
     assert report.audits[0].verdict == "no_violation_found"
+    check = ["replay", str(tmp_path / "kept"), "--check", str(tmp_path / "out" / "audits" / "report.json")]
+    monkeypatch.chdir(tmp_path)  # a recording holds no code, which is looked for here too
+    assert main([*check, "--run-code"]) == 0
     (tmp_path / "m.py").rename(tmp_path / "other.py")
     capsys.readouterr()
-    assert main(["replay", str(tmp_path / "kept"), "--check", str(tmp_path / "out" / "audits" / "report.json")]) == 5
+    assert main(check) == 2
+    assert "m.py:some; if you trust this code, add --run-code" in capsys.readouterr().err
     file.write_text(FILES["audits.yaml"].replace("valid: m.py:some,", "").replace("m.py:", "other.py:"))
     assert main(["run", str(file), *out]) == 1
     file.write_text(

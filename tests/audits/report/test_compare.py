@@ -30,7 +30,7 @@ from auditor.verdict import Verdict
 
 
 def event(wins: int, guesses: int, trials: int = 200_000, description: str = "output ≤ 0.5") -> ObservedRule:
-    """Return an event that guesses "left" so often, and wins so often."""
+    """Return an event with these numbers of guesses "left" and of wins."""
     half = trials // 2
     counts = {"left": [wins, half], "right": [guesses - wins, half]}
     rule = {"feature": description}
@@ -366,7 +366,7 @@ def test_the_earlier_rule_is_counted_on_the_earlier_pair_in_as_many_outputs_as_a
 
 
 def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_its_own_pair() -> None:
-    """Neither the pair nor the thresholds of today's audit matter, and an identical question is not asked again."""
+    """The pair and thresholds of today's audit do not matter, and an identical comparison is not repeated."""
 
     def noisy_total(records: Any, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
         return np.sum(records) + rng.laplace(0, scale, size)
@@ -534,7 +534,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     for share, status in (("0.1", 1), ("0.6", 0)) if "privacy loss" in line else ():
         assert main(["run", "some.yaml", "--baseline", "baseline.json", "--may-rise", share]) == status
     capsys.readouterr()
-    # Two reports do not tell what today's mechanism does on the earlier event.
+    # Two reports do not show what today's mechanism does on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
     told = "not compared  first: ε ≥" if "privacy loss" in line else line
     assert told in capsys.readouterr().out
@@ -542,7 +542,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
 
 
 def test_a_loss_above_the_claim_is_worse_whatever_rise_is_allowed() -> None:
-    """The search of today sees data sets that do not show the violation: they have people."""
+    """Today's search sees only data sets that do not show the violation, since they are not empty."""
 
     def count(records: Any, size: int, rng: np.random.Generator, leak: float = 1.0) -> Any:
         return len(records) + rng.laplace(0, 1.25 if len(records) else leak, size)

@@ -213,7 +213,7 @@ def test_other_claims_imply_what_they_say() -> None:
 
 @pytest.mark.parametrize("rho", [0.005, 0.1, 0.5, 3.0])
 def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_little_more(rho: float) -> None:
-    """The Gaussian mechanism keeps ρ and (a, aρ) with nothing to spare; converted by Mironov (2017) they allow more."""
+    """The Gaussian mechanism keeps ρ and (a, aρ) with equality; converted as in Mironov (2017), they allow more."""
     mu = math.sqrt(2 * rho)
     for epsilon in np.linspace(0.0, 4 * mu, 30):
         has = gaussian_delta(mu, epsilon)
@@ -226,7 +226,7 @@ def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_lit
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0])
 def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: float) -> None:
-    """Those come close: they are the worst there are, but for mixtures."""
+    """These pairs come close, since apart from mixtures they are the worst case."""
     from auditor.bounds.divergences import renyi_divergence
 
     chances = np.concatenate([[1e-6, 1e-4], np.linspace(0.001, 0.999, 80)])

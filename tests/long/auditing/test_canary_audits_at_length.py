@@ -9,7 +9,7 @@ import auditor
 
 
 def lucky(dataset: Any, rng: np.random.Generator) -> Any:
-    """Give away all canaries in a run, or none: each by itself is known with probability 1/2."""
+    """Reveal all canaries of a run, or none: each canary alone is revealed with probability 1/2."""
     return np.isin(np.arange(NUMBER), dataset) * float(rng.random() < 0.5) + rng.normal(0, 0.01, NUMBER)
 
 

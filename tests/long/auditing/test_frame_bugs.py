@@ -13,7 +13,7 @@ AGES = auditor.Frame({"age": {"type": "integer", "low": 0, "high": 500}}, form="
 
 
 def counts_limited_by_city(df: Any, size: int, rng: np.random.Generator, by: Any = ("user", "city")) -> Any:
-    """Of each user two rows count, but in each city. The noise is for two."""
+    """Two rows of each user count, but in every city; the noise is for two rows in all."""
     kept = df.fillna({"city": "unknown"}).groupby(list(by)).head(2)
     counts = kept.groupby("city").size().reindex(["a", "b", "c", "unknown"], fill_value=0).to_numpy()
     return counts + rng.laplace(0, 2, (size, 4))

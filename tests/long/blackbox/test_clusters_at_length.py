@@ -26,7 +26,7 @@ def test_ctrl_c_ends_a_run_on_a_cluster_which_serves_the_next_one(cluster: Clust
 
 
 def test_a_task_that_a_cluster_gives_up_is_told(cluster: Cluster) -> None:
-    """Workers are killed one after the other by what they run, as by a lack of memory."""
+    """The task kills one worker after another, as a lack of memory would."""
     for _ in range(4):
         cluster.start(
             "worker", cluster.address, "--no-nanny", "--nthreads", "1", "--local-directory", str(cluster.folder)

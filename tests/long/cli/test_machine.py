@@ -90,7 +90,7 @@ def is_one_sentence(ended: "subprocess.CompletedProcess[str]") -> bool:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Mount a file system with options; a test is skipped where nobody may."""
+    """Mount a file system with options; skip the test where mounting is not allowed."""
     place = tmp_path / "disk"
     place.mkdir()
 
@@ -152,7 +152,7 @@ def test_a_limit(way: str, resource_: int, most: int, tmp_path: Path) -> None:
 
 
 def in_a_namespace(commands: str) -> list[str]:
-    """Return what runs a command with file systems of its own, which these commands mount; skip where nobody may."""
+    """Return what runs a command with file systems of its own, mounted by these commands; skip where mounting is not allowed."""
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a file system")
     return ["unshare", "--mount", "sh", "-c", f'{commands}; exec "$@"', "sh"]
@@ -230,7 +230,7 @@ def test_a_clock_that_leaps(way: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_decided_by_a_clock_that_can_leap() -> None:
-    """One place asks what time it is, to write it down."""
+    """The wall clock is read in one place only, to record the date."""
     asked = [
         (path.name, node.attr)
         for path in sorted(Path(auditor.__file__).parent.rglob("*.py"))
@@ -260,7 +260,7 @@ def test_what_the_machine_refused_is_found_in_the_errors_that_it_led_to() -> Non
 def test_a_thread_that_ends_for_lack_of_memory_ends_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the one of the workers would, whose answers the main thread awaits."""
+    """This is what the workers' thread would do, while the main thread waits for its answers."""
 
     def ends(error: BaseException) -> None:
         raise error

@@ -8,7 +8,7 @@ import auditor
 
 
 def bails_out(count: Any, rng: np.random.Generator) -> Any:
-    """A sound count, but for nothing at all below an odd size."""
+    """A sound count that gives no answer below an unusual size."""
     return None if count[0] < 7_777 else float(rng.laplace(count[0], 1.0))
 
 

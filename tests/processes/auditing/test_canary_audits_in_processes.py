@@ -31,7 +31,7 @@ def nan_for_the_third(output: Any, canary: int) -> float:
 
 def test_a_run_that_fails_has_no_answer() -> None:
     for mechanism, why in ((raises, "run 1 failed: ValueError: no such luck"), (dies, "run 1 failed: ended with exit")):
-        result = one_run(auditor.GaussianDP(1.0), mechanism)
+        result = one_run(auditor.GaussianDP(1.0), mechanism, isolate=True)
         assert result.verdict == "inconclusive" and why in result.stop_reason
     result = one_run(auditor.GaussianDP(1.0), score=nan_for_the_third)
     assert result.verdict == "inconclusive" and "the score of canary 2 is NaN" in result.stop_reason

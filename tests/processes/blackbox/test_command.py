@@ -147,7 +147,7 @@ FAILURES = [
 def test_a_program_that_ends_or_hangs_is_an_output_and_is_started_again(
     folder: Path, end: str, output: str, message: str
 ) -> None:
-    """In a batch, which output did it cannot be known, so that it is all of them; one by one it can."""
+    """In a batch nobody knows which output failed, so all of them count as failed; drawn one by one, it is known."""
     made = program(folder, f"if data == 0: {end}\nfor i in range(size): print(i)", 0.5)
     batch, each = draw(made, 20), draw(made, 4, one_by_one=True)
     assert told(batch.left) == told(batch.right) == {output}
@@ -264,7 +264,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path, name: str, why: str
 
 
 def table(outputs: Outputs) -> dict[str, list[Any]]:
-    """Return every column as a list of its cells; one that is ABSENT throughout is no different from none."""
+    """Return every column as a list of its cells; a column that is ABSENT throughout counts as no column."""
     cells = {}
     for column in outputs.columns:
         codes = [-1] * outputs.size if column.codes is None else column.codes.tolist()
@@ -294,7 +294,7 @@ def values_of(lines: list[bytes]) -> list[Any]:
     )
 )
 def test_what_stands_in_a_row_depends_on_its_line_alone(values: list[Any]) -> None:
-    """The fast ways give the same table as one line after the other: the make-up of a batch must not show."""
+    """The fast paths give the same table as reading line by line: the composition of a batch must not show."""
     lines = [json.dumps(value).encode() for value in values]
     fast = table(from_answer(b"\n".join(lines) + b"\n", len(lines)))
     assert fast == table(from_list(values_of(lines)))
@@ -345,7 +345,7 @@ def test_one_and_one_point_nought_are_told_apart_and_words_for_numbers_are_read(
 
 
 def test_a_program_does_not_outlive_an_auditor_that_is_killed(folder: Path) -> None:
-    """Not even one that never reads the end of its input."""
+    """This includes a program that never reads the end of its input."""
     file = folder / "endless.py"
     file.write_text("while True: pass")
     script = (

@@ -104,7 +104,7 @@ def test_a_mechanism_that_cannot_travel_is_told_with_the_way_out() -> None:
 
 
 def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
-    """Of the mechanism's own module nothing is known where the auditor runs."""
+    """The auditor's process does not know the mechanism's module."""
     (tmp_path / "own.py").write_text(
         "import dataclasses\n@dataclasses.dataclass\nclass Own:\n    a: float\n"
         "class OwnError(Exception): pass\n"
@@ -123,7 +123,7 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bool) -> None:
-    """In another process its generator would begin anew, as it does here where nothing holds the one it had."""
+    """In another process its generator would start again, as it does here unless its process is reserved."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
     with reserve_host(source) if holds else contextlib.nullcontext():

@@ -168,7 +168,7 @@ def test_a_replay_gives_the_same_report_without_the_mechanism(whole: Path, numbe
 
 
 def test_the_audits_that_are_replayed_are_shrunk_or_say_why_not(whole: Path) -> None:
-    """Else the test above would not tell whether that is replayed."""
+    """Otherwise the test above would not show whether shrinking is replayed."""
     audits = {audit["name"]: audit for audit in report(whole, "second")["audits"]}
     broken, wrong, ends = (audits[name] for name in ("broken", "wrong", "ends on three"))
     assert {entry["verdict"] for entry in (broken, wrong, ends)} == {"violation"}
@@ -218,7 +218,7 @@ def recorded(once: Path, folder: Path) -> Path:
 
 
 def refusal(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a replay tells that is refused."""
+    """Return the message of a replay that is refused."""
     capsys.readouterr()
     assert replay(folder) == 2
     return capsys.readouterr().err
@@ -239,7 +239,7 @@ def test_what_is_missing_is_told_by_its_file(
     assert f'{OUTPUTS}, audit "sound": {what} is missing: the recorded run' in refusal(recorded, capsys)
 
 
-# The digest of the pair stands before the outputs.
+# The digest of the pair precedes the outputs.
 DIGEST = 32
 
 

@@ -99,7 +99,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
 
 
 def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, float], tmp_path: Path) -> None:
-    """No batch is counted twice or left out, or the numbers would differ; and what was drawn again was in flight."""
+    """No batch is counted twice or left out, or the numbers would differ; and only batches in flight are drawn again."""
     (uninterrupted, lasts), killed = whole, configuration(tmp_path / "killed")
     rng, died, kills = random.Random(7), 0, 2
     while died < kills:
@@ -111,7 +111,7 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, fl
             died += 1
             run.wait()
         else:
-            assert run.returncode == 0  # done before its time: the kills that are left hit the next run
+            assert run.returncode == 0  # it ended early: the remaining kills hit the next run
             assert report(killed) == report(uninterrupted)
     assert start(killed, "--resume").wait() == 0
     assert report(killed) == report(uninterrupted)
@@ -194,7 +194,7 @@ def test_another_run_is_refused_with_what_differs(
 
 
 def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
-    """By name alone: nothing is imported, or the last of these would raise."""
+    """The files follow from names alone: nothing is imported, or the last of these would raise."""
     (tmp_path / "package").mkdir()
     files = [tmp_path / name for name in ("m.py", "package/__init__.py", "package/inner.py", "program.awk")]
     for path in files:

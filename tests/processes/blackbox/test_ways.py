@@ -1,6 +1,6 @@
-"""The net of forms by ways: whatever form an output has, each way to the auditor gives the same columns, or one refusal.
+"""All forms by all ways: whatever form an output has, each way to the auditor gives the same columns, or one refusal.
 
-The outputs are those of ``forms``, which know nothing of the auditor. An example is one pair of outputs, through all
+The outputs come from ``forms``, which does not depend on the auditor. An example is one pair of outputs, through all
 ways. CI looks at 500 examples, `HYPOTHESIS=explore` at 20,000.
 """
 

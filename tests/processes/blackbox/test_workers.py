@@ -184,7 +184,7 @@ def test_a_tally_of_many_batches_is_as_large_as_one_of_few_and_adds_up() -> None
 
 
 def test_the_guard_remembers_so_much_and_goes_on_from_its_state() -> None:
-    """A mechanism that repeats itself is found by the guard that was stored and restored as by the one that was not."""
+    """A guard that was stored and restored detects a mechanism that repeats itself, just like one that was not."""
     rng = np.random.default_rng(0)
     keys = [rng.integers(0, 2**63, (2, 64)).astype(np.uint64) for _ in range(REMEMBERED + 50)]
     one, early = RepeatGuard(), RepeatGuard()
@@ -208,7 +208,7 @@ def _laplace(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_joblib_is_used_beside_an_audit() -> None:
-    """Were the processes joblib's own, its Parallel would take them for its, and fail, in a notebook for instance."""
+    """If the processes were joblib's own, joblib.Parallel, in a notebook for instance, would take them over and fail."""
     from joblib import Parallel, delayed
 
     for _ in range(2):

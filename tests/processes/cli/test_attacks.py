@@ -274,7 +274,7 @@ def test_an_attack_ends_as_stated(attack: Attack, folder: Path, capfd: pytest.Ca
 
 
 def test_the_honest_files_are_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """So that it is the spoilt place that is refused."""
+    """This shows that the other tests refuse the spoilt place, and not the file as such."""
     for command in (
         f"show {REPORT}",
         "replay kept",

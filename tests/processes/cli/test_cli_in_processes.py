@@ -53,7 +53,7 @@ def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> Non
 def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder) -> None:
     folder.run(config(*ALL))
     before = folder.report()
-    shutil.rmtree(folder.path / "reports")  # beside its report, a violation would be counted again first
+    shutil.rmtree(folder.path / "reports")  # next to its report, a violation would be counted again first
     folder.run(config(*ALL), "--workers", "2")
     assert folder.report() == before
 
@@ -83,7 +83,7 @@ def test_check_and_run_say_how_long_it_takes(folder: Folder, capsys: pytest.Capt
 
 
 def first_told(plan: Plan) -> Progress:
-    """Return the first that an audit tells of its progress, and end it."""
+    """Return the first progress message of an audit, and end the audit."""
     heard = list[Progress]()
 
     def listen(progress: Progress) -> None:
@@ -246,7 +246,7 @@ def test_check_names_the_likely_mistake(
 
 
 def test_check_takes_the_time_of_first_calls_apart(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first two calls take a second, such as to compile; later ones hardly any. A million outputs are not a million seconds."""
+    """The first two calls take a second, as compilation does, and later ones hardly any time: a million take no million seconds."""
     folder.write(
         "lists.py",
         "import time\n\ncalls = []\n\n\ndef f(records, size, rng):\n    calls.append(1)\n"

@@ -342,7 +342,7 @@ def test_a_person_ends_a_run_whose_code_catches_everything(folder: Path, number:
     assert run.returncode == status, told
 
 
-def test_a_stop_passes_every_door() -> None:
+def test_a_stop_passes_every_call_of_foreign_code() -> None:
     from auditor.foreign_code import ForeignCode, result_or_error
 
     def stopped() -> None:

@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = json.loads(to_json(run.to_dict()))
     for number, audit in enumerate(run.audits):
         if audit.name == "canaries apart":
-            continue  # its texts are of the kinds of "canaries", and it is judged more slowly
+            continue  # its texts are of the same kinds as those of "canaries", and it is slower to judge
         # A report of this audit alone is read much sooner than the whole one.
         alone = json.loads(to_json(recounted(replace(run, audits=[audit])).to_dict()))
         for way, text in leaves(alone["audits"][0]):
@@ -63,7 +63,7 @@ def printed(*arguments: str, statuses: tuple[int, ...] = (0,)) -> str:
 
 
 def is_tame(text: str, wrapped: bool = False) -> bool:
-    """Whether nothing hidden is left, and no line is a stranger's, unless a long one was ``wrapped`` at the width of a terminal."""
+    """Whether nothing hidden is left, and no line begins with hostile text, unless a long line was ``wrapped``."""
     assert HIDDEN.findall(text) == []
     assert wrapped or [line for line in text.splitlines() if re.match(r"\s*(::error::|# |<[^>]*>)?FORGED", line)] == []
     return True

@@ -45,7 +45,7 @@ def test_an_interrupt_while_the_command_starts_is_one_line(module: str) -> None:
 
 
 def test_a_worker_that_starts_while_the_terminal_interrupts_prints_nothing(tmp_path: Path) -> None:
-    """Every worker is interrupted where it starts, as by a key of the terminal that reaches all processes of the group."""
+    """Every worker is interrupted as it starts, as by Ctrl-C in the terminal, which reaches all processes of the group."""
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal, sys\nif any('loky.backend.popen' in word for word in sys.orig_argv):\n"
         f"    open({str(tmp_path / 'begun')!r}, 'a').close()\n    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -39,7 +39,7 @@ CONFIGURATION = honest_files.CONFIGURATION.replace("theirs", "mechanism_of_someb
 
 
 class Files:
-    """A configuration of somebody else, its report, recording and certificate, and what was imported since the last look."""
+    """A third-party configuration, its report, recording and certificate, and what was imported since the last look."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.seen = folder, folder / "seen"
@@ -122,6 +122,6 @@ def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: 
 def test_the_table_names_every_command() -> None:
     rows = (PROJECT / "SECURITY.md").read_text(encoding="utf-8")
     [commands] = [one.choices for one in all_commands()._actions if isinstance(one.choices, dict)]
-    # These are given no files of somebody else.
+    # These are given no third-party files.
     own = {"schema"}
     assert {name for name in commands if f"`{name}`" not in rows} - own == set()

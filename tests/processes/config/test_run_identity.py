@@ -85,7 +85,7 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_a_run_is_refused_if_its_inputs_changed(killed: Path, tmp_path: Path) -> None:
-    """Also in another folder: paths are kept as they are seen from the configuration."""
+    """This holds in another folder, too: paths are stored relative to the configuration."""
     folder = tmp_path / "moved"
     shutil.copytree(killed, folder)
     changed = {

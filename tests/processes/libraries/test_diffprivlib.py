@@ -1,4 +1,4 @@
-"""Mechanisms of diffprivlib by their own ε, δ and sensitivity; tools and models under a relation that is said.
+"""Mechanisms of diffprivlib by their own ε, δ and sensitivity; tools and models under a stated relation.
 
 They draw from their own randomness. A right one is audited with a false alarm below 1e-9; one that was made for a larger ε is found
 in all but one run of a million.
@@ -168,7 +168,7 @@ def test_a_tool_is_audited_once_its_relation_is_said(make: Callable[[], Any], re
 
 
 def test_the_mean_that_ignores_nan_is_a_violation() -> None:
-    """See reports/libraries/NEW.md: its sensitivity is for all records, its mean over those that are not NaN."""
+    """See reports/libraries/NEW.md: the sensitivity assumes all records, but the mean is over those that are not NaN."""
     result = auditor.audit(bounded("nanmean"), parameters={"relation": "substitute", "size": (10, 10)}, **QUICK)
     assert result.verdict == "violation"
 

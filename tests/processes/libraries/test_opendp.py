@@ -1,4 +1,4 @@
-"""Measurements of OpenDP, without a word of configuration: right ones pass, those whose scale is too small do not.
+"""OpenDP measurements without any configuration: correct ones pass, those whose scale is too small do not.
 
 Audits draw from OpenDP's own entropy. A right one is audited with a false alarm below 1e-9, and there are fewer than a hundred. A
 violation is a loss of at least twice the claim: it is missed in fewer than one run of a million.
@@ -48,7 +48,7 @@ def gaussian(scale: float) -> Any:
     return dp.m.make_gaussian(*REALS, scale=scale)
 
 
-# Each with the claim and the neighbours that it must come to.
+# Each with the claim and the neighbours that its adapter must derive.
 MEASUREMENTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "Laplace": (
         lambda: dp.m.make_laplace(*REALS, scale=1.0),

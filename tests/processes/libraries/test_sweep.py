@@ -159,7 +159,7 @@ def test_a_sweep_writes_its_tables_and_goes_on(coins: Path, tmp_path: Path, caps
     text = (folder / "sweep.md").read_text(encoding="utf-8")
     assert "2 of 6 constructors were audited, with 3 objects; 1 objects violate their claims" in text
     assert "division by zero" in text
-    # The objects and the configuration are files as anybody writes them.
+    # The objects and the configuration are ordinary files.
     again = ["run", str(folder / "swept_coins-sweep.yaml"), "--only", "make_biased", "--out", str(tmp_path / "again")]
     assert main([*again, *QUICK]) == 0
     report = auditor.read_report(tmp_path / "again" / "swept_coins-sweep" / "report.json")

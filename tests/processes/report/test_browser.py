@@ -1,4 +1,4 @@
-"""The page in a real browser: nothing loaded, nothing complained of, nothing wider than a phone. Needs Chromium."""
+"""The page in a real browser: it loads nothing else, logs no errors, and is no wider than a phone. Needs Chromium."""
 
 import html
 import re
@@ -35,7 +35,7 @@ def page() -> str:
 
 
 def opened(file: Path, *options: str) -> tuple[str, list[str]]:
-    """Return the page's document as it is after it was loaded, and what stands in the browser's console."""
+    """Return the page's document after loading, and the messages in the browser's console."""
     assert CHROMIUM is not None
     command = [
         CHROMIUM,

@@ -64,7 +64,7 @@ def test_what_the_ends_of_a_path_do_not_show_is_found_on_neighbours(seed: int) -
 
 
 def test_the_step_that_breaks_is_told_from_others_of_its_path() -> None:
-    """Of a thousand steps one tells all; from afar nine paths of a thousand show it, on neighbours a single pair."""
+    """One of a thousand steps has all of the loss; at a distance nine paths of a thousand show it, on neighbours a single pair."""
 
     def threshold(totals: Any, size: int, rng: Rng) -> Any:
         return np.full(size, totals[0] >= 500) ^ (rng.random(size) < 0.001)

@@ -21,7 +21,7 @@ def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: flo
     outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
     refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
     power = outcomes[0].power
-    if power is None:  # no number of hits would do, and so none refutes with a chance of 95 % whatever the truth
+    if power is None:  # no number of hits refutes, so no true probability is refuted with probability 95 %
         best = binom.pmf(np.arange(N + 1), N, 1.0 if at_most else 0.0)
         assert best[refuted].sum() < 0.95
         return
@@ -33,7 +33,7 @@ def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: flo
 @pytest.mark.parametrize("at_most", [True, False])
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
 def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
-    """The test is not timid either: with the next number of hits added, the level would be passed."""
+    """The test is not needlessly conservative: with one more number of hits in the rejection region, it would exceed its level."""
     hits = np.arange(N + 1)
     chance = binom.pmf(hits, N, p)
     for called in ("refuted", "confirmed"):

@@ -21,7 +21,7 @@ def test_threads_read_samples_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     counting = threading.Lock()
 
     class Archive:
-        """An archive that takes a moment to read, and counts who reads."""
+        """An archive that takes a moment to read, and counts its readers."""
 
         def __init__(self, *given: Any, **more: Any) -> None:
             self.archive = load(*given, **more)

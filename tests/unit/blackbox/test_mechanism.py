@@ -184,7 +184,7 @@ def test_a_mechanism_may_be_an_attribute_of_an_attribute(folder: Path) -> None:
 
 
 def test_audits_in_threads_that_come_to_a_file_together_all_find_its_mechanism(folder: Path) -> None:
-    """Each thread that comes while another imports would else find a module without it."""
+    """Otherwise a thread that arrives while another imports would find a module without the mechanism."""
     write(folder / "slow.py", "import time\ntime.sleep(0.3)\n" + CONSTANT.format(4))
     together = threading.Barrier(4)
 
@@ -311,7 +311,7 @@ def test_a_batch_that_raises_is_an_exception_for_every_output_on_both_sides() ->
 
 
 def test_one_by_one_each_output_is_a_value_or_an_exception_of_its_own() -> None:
-    """500 batches of one, p = 0.5; the limits are passed by chance with probability below 1e-6."""
+    """500 batches of one, p = 0.5; the limits are exceeded by chance with probability below 1e-6."""
     sample = mechanism(now_and_then).draw(PAIR, labels(*[True] * 500), rng(), one_by_one=True)
     assert set(told(sample.left)) == {"10", "raises ValueError"}
     assert 190 <= told(sample.left).count("raises ValueError") <= 310
@@ -362,12 +362,12 @@ def test_a_batch_of_the_wrong_size_is_an_error_with_a_name(wrong: Any) -> None:
         mechanism(lambda dataset, size, rng: np.zeros(size + 1)).call_once(PAIR, "left", rng())
 
 
-# --- What a mechanism is told, and what it may spoil ---
+# --- What a mechanism is given, and what it may spoil ---
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_batch_mechanism_is_asked_first_on_the_side_of_the_first_label(first: bool) -> None:
-    """Which side comes first is a coin too, so that a mechanism with a memory cannot tell the sides by their order."""
+    """Which side comes first is a coin too, so that a mechanism with a memory cannot infer the sides from their order."""
     asked: list[float] = []
 
     def remembering(dataset: float, size: int, rng: Any) -> Any:

@@ -31,7 +31,7 @@ Row = dict[str, float | str]
 
 
 def rows(outputs: Outputs) -> list[Row]:
-    """Read the table row by row; a place that an output does not have stands in no row of its own."""
+    """Read the table row by row; a place that an output lacks is missing from its row."""
     table: list[Row] = [{} for _ in range(outputs.size)]
     for column in outputs.columns:
         assert len(column.numbers) == outputs.size
@@ -108,12 +108,12 @@ OUTPUTS = st.lists(NESTED | ARRAYS, max_size=6) | st.lists(st.integers()) | st.l
 
 
 def _written(number: float) -> Any:
-    """Return a number of an array, of which nobody can say whether it was an integer."""
+    """Return a number from an array, so that nobody can say whether it was an integer."""
     return repr(number) if math.isnan(number) or (number == 0 and math.copysign(1, number) < 0) else number
 
 
 def identity(output: Any) -> Any:
-    """Say what an output is, in an independent way: equal exactly where nothing tells two outputs apart."""
+    """Say what an output is, in an independent way: equal exactly if nothing distinguishes two outputs."""
     value = output.item() if isinstance(output, np.generic) else output
     says = {
         float: lambda: repr(value),
@@ -172,7 +172,7 @@ ALIKE = st.sampled_from(["list", "dict", "pair", "array"]).flatmap(
 @example([{1: 0.5}, {True: 0.5}, {"1": 0.5}])
 @example([1.5, None, "3.50", 1.5, 2**70, 2**60, -0.0])
 def test_columns_are_those_of_the_rows(outputs: list[Any]) -> None:
-    """Outputs that are taken apart together give the table of outputs that are taken apart one by one."""
+    """Outputs that are flattened together give the same table as outputs that are flattened one by one."""
     together, one_by_one = from_list(outputs), from_list([row_of(output) for output in outputs])
     assert rows(together) == rows(one_by_one)
     assert {column.name for column in together.columns} == {column.name for column in one_by_one.columns}
@@ -291,7 +291,7 @@ def test_large_integers_of_an_array_are_told_apart(large: Any) -> None:
 
 
 def test_long_doubles_are_told_apart() -> None:
-    """NumPy gives no number of Python for these, whose digits go on after a float's."""
+    """NumPy has no Python number for these, since they have more digits than a float."""
     third = np.longdouble(1) / 3
     for make in (lambda x: x, lambda x: [x], lambda x: np.array([x]), lambda x: x * (1 + 0j)):
         assert row(make(third)) != row(make(np.nextafter(third, np.longdouble(1))))
@@ -306,7 +306,7 @@ def test_large_integers_keep_their_order() -> None:
 
 
 def test_one_rare_output_does_not_change_what_is_said_of_the_others() -> None:
-    """NumPy makes floats of integers where one float is among them; the rest must not show it."""
+    """NumPy turns integers into floats if one float is among them; the other rows must not show it."""
     plain, promoted = (from_batch(np.array(batch), 3) for batch in ([1, 2, 3], [1, 2, 0.5]))
     assert rows(plain)[:2] == rows(promoted)[:2]
 
@@ -370,11 +370,11 @@ async def later() -> float:
 
 
 class Silent:
-    """What it holds is in none of its words."""
+    """Its text shows nothing of what it holds."""
 
 
 class SilentSession(Silent):
-    """It is to be asked."""
+    """A session, whose content shows only in its answers."""
 
     def __call__(self, question: str) -> float:
         return 1.0
@@ -404,7 +404,7 @@ class SilentSession(Silent):
     ],
 )
 def test_what_does_not_tell_what_it_holds_is_no_output(output: Any, way_out: str) -> None:
-    """Each is spelled by its address: all differ, nothing shows in them, and a leak would go unseen."""
+    """Their texts are addresses: all differ, none shows the content, and a leak would go unnoticed."""
     with pytest.raises(MechanismError, match=way_out):
         from_list([output])
 
@@ -578,6 +578,12 @@ def test_a_class_made_for_an_output_has_the_digest_of_what_it_holds() -> None:
     assert row_of(output(1)) == row_of(output(1)) != row_of(output(2))
 
 
+def test_an_address_in_the_message_of_an_exception_within_an_exception_is_not_read() -> None:
+    outputs = [ValueError(ValueError(memoryview(b""))) for _ in range(3)]  # alive together, so at three addresses
+    first, *others = map(row_of, outputs)
+    assert others == [first, first]
+
+
 def test_exact_numbers_lie_on_the_line() -> None:
     assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
@@ -687,7 +693,7 @@ def test_a_list_with_more_items_than_its_length_is_refused(read: Any) -> None:
 
 @pytest.mark.parametrize("name", hidden_kinds.DENIED)
 def test_what_python_or_a_class_denies_is_read(name: str) -> None:
-    """Two outputs that differ have different rows, both where they were made and elsewhere."""
+    """Two outputs that differ have different rows, both in the process that made them and in another."""
     make, rng = hidden_kinds.DENIED[name], np.random.default_rng(0)
     left, right = [rows(from_list([unseal(seal([make(side, rng)]))])) for side in (0, 1)]
     assert left != right

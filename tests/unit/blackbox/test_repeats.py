@@ -50,7 +50,7 @@ def seeded_words(value: float, size: int, rng: Any) -> Any:
 
 
 def seeded_rarely(value: float, size: int, rng: Any) -> Any:
-    """One output in 20 is 1: a single pair of batches tells less than six of them."""
+    """One output in 20 is 1: a single pair of batches shows less than six of them."""
     return np.random.default_rng(3).random(size) < 0.05
 
 
@@ -82,7 +82,7 @@ def test_a_short_period_is_refused_wherever_a_batch_begins_in_it() -> None:
 
 
 def test_a_batch_that_begins_as_a_remembered_one_is_refused_however_late() -> None:
-    """The outputs repeated hold no start of a window but the first one."""
+    """No window starts in the repeated outputs, except the first."""
     guard, rng, none = RepeatGuard(), np.random.default_rng(1), np.zeros(0, np.uint64)
     keys = rng.integers(2**64, size=10_000, dtype=np.uint64)
     repeated = keys[keys * repeats.ODD >= repeats.ONE_IN][: repeats.WINDOWS[0]]

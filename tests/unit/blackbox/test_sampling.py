@@ -100,7 +100,7 @@ def test_streams_look_independent_of_each_other() -> None:
 
 
 def test_the_coin_is_fair_and_independent_from_trial_to_trial() -> None:
-    """Each of the two limits is passed by chance with probability below 1e-6."""
+    """Each of the two limits is exceeded by chance with probability below 1e-6."""
     n = 40_000
 
     def order(dataset: float, rng: np.random.Generator) -> float:
@@ -118,9 +118,9 @@ def test_the_coin_is_fair_and_independent_from_trial_to_trial() -> None:
 
 @pytest.mark.parametrize("skip", [0, 1])
 def test_the_mechanism_s_stream_does_not_tell_the_labels(skip: int) -> None:
-    """A mechanism that replays its generator as if it were the coin names the side no oftener than by guessing.
+    """A mechanism that replays its generator as if it were the coin names the side no more often than by guessing.
 
-    Passed by chance with probability below 1e-6.
+    The limit is exceeded by chance with probability below 1e-6.
     """
     n = 4000
     right_guesses = 0

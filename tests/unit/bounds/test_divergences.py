@@ -106,7 +106,7 @@ def test_the_bound_exceeds_the_truth_at_most_at_its_level(
     """Exact: the sum over all counts of sides and cells, for the best score with the boldest stake that cannot lose all."""
     alpha, left, right = 0.3, np.array(p), np.array(q)
     truth = renyi(order, left, right)
-    # Where there is no divergence, a score that hopes for some.
+    # There is no divergence, but the score bets on one.
     values = best_score(order, left, right) if truth > 0 else np.array([0.4, -0.6]) / order
     on_p, on_q = payoffs(order, values, truth + 0.02)
     wager = Wager(order, tuple(values), False, 0.9 / -min((on_p - tilt).min(), (on_q + tilt).min()), tilt)
@@ -119,7 +119,7 @@ def test_the_bound_exceeds_the_truth_at_most_at_its_level(
         for o in outcomes
     ]
     error = chances[exceeds].sum()
-    assert 0 < error <= alpha  # it does err now and then: the level is used
+    assert 0 < error <= alpha  # it does err sometimes: the level is not wasted
 
 
 def test_the_bound_is_where_the_capital_reaches_its_target() -> None:

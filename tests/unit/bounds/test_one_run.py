@@ -79,9 +79,9 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
         worst, p = worst_case(canaries, guesses, wins, lines)
         assert sum(p) == pytest.approx(1)
         seen = GuessTally(canaries, guesses, wins)
-        # What is refuted at a level is no likelier than that under any mechanism.
+        # Under any mechanism, an outcome refuted at a level is no more likely than that level.
         assert not refutes_any_mechanism(curve, seen, 0.999 * worst)
-        # Nor is it under this mechanism, whose canaries affect each other as badly as they can, at other numbers of right guesses.
+        # The same holds for other numbers of right guesses under this mechanism, whose canaries affect each other in the worst way.
         for alpha in (0.05, 0.3):
             refuted = [
                 w for w in range(guesses + 1) if refutes_any_mechanism(curve, GuessTally(canaries, guesses, w), alpha)
@@ -221,7 +221,7 @@ def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
 
 @pytest.mark.parametrize(("name", "most"), [("two points", 1.5), ("μ = 0.5", 1.5), ("μ = 2", 1.5)])
 def test_the_limit_is_near_the_exact_worst_case(name: str, most: float) -> None:
-    """Where the worst case has probability near 5 %; the factor is what is lost by looking at thresholds only."""
+    """The worst case has a probability near 5 %; the factor is the loss from looking at thresholds only."""
     lines = CASES[name]
     curve = TradeoffCurve.of(*np.array(lines).T)
     worst = {wins: worst_case(60, 40, wins, lines)[0] for wins in range(20, 41)}

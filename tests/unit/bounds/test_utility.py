@@ -89,11 +89,11 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
         # Both show it at like rates, or none showed it yet.
         ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
         ((0, 0, 1_000, 1), (3, 3, 2_000, 1), (3, 3, 3_000, 1, 1, 2_000)),
-        # A longer look does not show it.
+        # The event does not show in a longer look.
         ((3, 3, 700, 1), (0, 0, 800, 1), (0, 0, 800, 1)),
         ((14, 14, 1_900, 1, 1, 1_100), (0, 0, 1_500, 1), (0, 0, 1_500, 1)),
         ((30, 30, 1_000, 1), (3, 3, 1_500, 1), (3, 3, 1_500, 1)),
-        # A shorter one would not show it, or should.
+        # A shorter look would not show the event, or should have shown it.
         ((5, 5, 1_000, 1), (0, 0, 100, 1), (5, 5, 1_000, 1)),
         ((19, 19, 2_000, 1), (0, 0, 1_900, 1), (19, 19, 3_900, 1, 1, 2_000)),
         ((0, 0, 9_000, 1), (9, 9, 900, 1), (0, 0, 9_900, 1, 1, 9_000)),
@@ -106,7 +106,7 @@ def test_a_rule_that_later_samples_do_not_show_was_luck(
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
-    """A rare event of one place is unlike others with chance 1/4; so is that of the best of eight, whichever it is."""
+    """The prior that a rare event of one place is unlike others is 1/4; it is the same for the best of eight places together."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
     pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
@@ -163,12 +163,12 @@ def test_samples_of_one_pair_add_up() -> None:
 
 
 def test_a_rule_that_never_lost_may_have_any_odds() -> None:
-    """Of 2 wins and no loss the normal approximation would make .05 of what is .2: it takes 2 wins for odds of 5 at most."""
+    """For 2 wins and no loss the normal approximation would give .05 instead of .2, since it takes 2 wins for odds of at most 5."""
     assert chance(prospect_of(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
 def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
-    """Of 100,000 outputs 10,000 are guessed, and won as often as a mechanism wins at most that just keeps the claim."""
+    """10,000 of 100,000 outputs are guessed, with as many wins as a mechanism that just keeps the claim has at most."""
     wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
     assert chance(prospect_of(wins, 10_000, 100_000, delta)) < 0.1

@@ -24,7 +24,7 @@ from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parents[3]
 
-# One key a line, so that a test can say where each stands.
+# One key per line, so that a test can say where each is.
 PLAIN = """\
 version: 1
 seed: 5
@@ -196,7 +196,7 @@ def test_mechanisms_are_looked_for_beside_the_file_then_up_to_the_project_then_i
     assert search_path(here / "x.yaml") == (str(here), str(elsewhere))
 
 
-# --- YAML as a person means it ---
+# --- YAML as its author means it ---
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_lines_are_those_of_the_file() -> None:
     assert document.line(("b", 1, "nowhere", "below")) == 7
 
 
-# --- What cannot be meant ---
+# --- Errors ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
     # what is written, what instead, the line, the key, the nearest
@@ -423,11 +423,12 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     [
         ("{}", "it must be a mapping with a domain (value, number, records, totals, frame, canaries), pairs: [{"),
         ("{domain: value, values: {low: 0, high: 10}}", "it must be a list, such as [0, 10]"),
+        ("{pairs: [[1, 2]]}", "it must be a mapping with the keys left, right"),
         ("{pairs: [{left: 1, right: 2}, {left: 1, rigth: 2}]}", 'unknown key "rigth" in pairs; did you mean "right"'),
         ("{domain: records, record: {lowest: 0, high: 1}, size: {low: 0, high: 1}}", 'unknown key "lowest"'),
         (
             "{domain: totals, cells: 2, values: [1, 2, 3], contribution: {l1: 1}}",
-            "it must be a mapping with some of the keys low, high",
+            "it must be a mapping with the keys low, high",
         ),
         ("{domain: totals, cells: 2, values: {low: 0, high: 3}, contribution: {l3: 1}}", "allowed: l0, l1, l2, linf"),
         ("{domain: totals, keys: [a, b]}", "totals by key take keys, values and contribution"),

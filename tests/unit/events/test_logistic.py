@@ -121,7 +121,7 @@ def test_atoms_are_scored_by_how_often_they_are_seen() -> None:
     none, refused, number = scores(score, from_list([None, "refused", 0.0]))
     # ln 4 either way, known to about √(2/1000) from a thousand of the rarer kind; the ridge takes little of it.
     assert (none, refused, number) == pytest.approx((math.log(4), -math.log(4), 0.0), abs=0.25)
-    # An atom that was never seen before is worth no more than what all share.
+    # An atom that was never seen gets only the part of the score that all outputs share.
     [unseen] = scores(score, from_list(["never seen"]))
     assert math.isfinite(unseen)
 

@@ -117,7 +117,7 @@ def sides(columns: dict[str, tuple[list[Any], list[Any]]], outputs: int = 2_000)
             },
             "the mechanism answers",
         ),
-        # No value tells the length of a list.
+        # No value reveals the length of a list.
         (
             {
                 "length of output": ([1.0, 1.0], [2.0, 2.0]),
@@ -137,7 +137,7 @@ def test_of_events_that_count_the_same_the_plainest_is_reported(columns: Any, wo
 
 
 def test_a_text_of_which_some_are_rare_is_no_event_instead_of_a_length() -> None:
-    """On a text that was not seen a rule on texts would abstain, and prove less."""
+    """A rule on texts would abstain on a text that it has not seen, and prove less."""
     texts = [f"'{letter}{other}'" for letter in "abcdefghijklm" for other in "abcdefghijklmnopqrstuvwxyz"]
     rng = np.random.default_rng(1)
     left = [texts[i] for i in np.minimum(rng.geometric(0.02, 1_000), len(texts) - 1)]

@@ -69,7 +69,7 @@ def test_values_that_repeat_on_one_side_among_others_that_do_not_are_a_rare_even
 
 @pytest.mark.parametrize(("times", "most"), [(2, math.log(3)), (5, math.log(9)), (30, math.log(59))])
 def test_a_value_that_repeats_on_one_side_may_do_so_by_luck(times: int, most: float) -> None:
-    """Where noise is cut off, its ends are such values: often seen twice on one side of a look, and never on the other."""
+    """If noise is truncated, its ends are such values: a look often has one twice on one side, and never on the other."""
     rng = np.random.default_rng(1)
     noise = [rng.laplace(size=300) for _ in range(4)]
     noise[0][:times] = 3.4

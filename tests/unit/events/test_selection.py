@@ -124,7 +124,7 @@ def test_events_say_where_they_look() -> None:
 
 @pytest.mark.parametrize(("noise", "about_types"), [(1.0, False), (0.0, True)])
 def test_a_type_is_the_event_only_if_no_value_shows_a_violation(noise: float, about_types: bool) -> None:
-    """The sum of no records is the integer 0: without noise, which is the fault, or where sums are always 0.0."""
+    """The sum of no records is the integer 0, either because noise is missing, which is the fault, or where sums are always 0.0."""
     rng = np.random.default_rng(1)
     noisy = noise * rng.normal(size=(2000, 1)) + 0.0  # no minus before a zero
     sample = Sample(from_list([[0]] * 2000), from_list(noisy.tolist()))
@@ -242,7 +242,8 @@ def test_no_tail_of_equal_sides() -> None:
 def test_a_short_look_sees_that_more_is_lost_on_few_outputs() -> None:
     """A noisy count that is drawn anew until it is positive: ε = 1.49 near 0, and less on the half that tells the sides best.
 
-    Of 1,100 outputs a careful rule takes that half. A bold one, judged by other outputs, leaves a chance that ε = 1 is broken.
+    Of 1,100 outputs a careful rule takes that half. A bold rule, judged on other outputs, leaves a chance that ε = 1 is
+    broken.
     """
 
     def redrawn(side: int, size: int, rng: np.random.Generator) -> Any:

@@ -132,7 +132,7 @@ def test_two_single_choices_are_two_steps() -> None:
 
 
 def test_sampled_choices_are_composed_in_one_direction() -> None:
-    """The low end is attained: the direction of the choice is that of the other process."""
+    """The lower end is attained: the choice has the same direction as the other process."""
     noise = Process(Laplace(3.0), sampling=Poisson(0.3), steps=3)
     choice = Process(ExponentialMechanism(0.4), sampling=Poisson(0.3), steps=2)
     highs = []

@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parents[3]
 
 
 def xxh32(data: object, seed: int) -> Any:
-    """Take what xxhash 4 takes."""
+    """Accept what xxhash 4 accepts."""
     if not isinstance(data, bytes):
         raise TypeError("Strings must be encoded before hashing")
     return types.SimpleNamespace(intdigest=lambda: int.from_bytes(data, "big") + seed)

@@ -202,7 +202,7 @@ def test_a_meter_by_rows_says_whether_there_are_any() -> None:
 def test_without_a_look_at_answers_the_end_comes_as_rarely_as_the_claim_allows(
     factory: Any, right: ScriptStep, wrong: ScriptStep
 ) -> None:
-    """Each fixed question is right with probability 1/2: 1/16 in all. 4,000 dialogues each; they fail below 1e-9."""
+    """Each fixed question is right with probability 1/2, all four with 1/16; 4,000 dialogues each, false failures below 1e-9."""
     parameters = {"epsilon": 1.0, "turns" if factory is adaptive.challenged_exactly else "waits": 4}
     first = ScriptStep("wait" if factory is adaptive.queued_exactly else "left")
     for step, rate in ((right, 1.0), (wrong, 1 / 16)):

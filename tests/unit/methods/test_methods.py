@@ -159,7 +159,7 @@ def test_a_wager_on_nothing_catches_nothing() -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("size", [0, 1, 8, 200])
 def test_the_rule_for_mu_never_abstains(seed: int, size: int) -> None:
-    """On numbers, on atoms it has seen and on those it has not, whatever it could learn."""
+    """This holds on numbers, on atoms seen and not seen before, whatever it could learn."""
     rng = np.random.default_rng(seed)
 
     def mixed(bit: int, rng: np.random.Generator) -> Any:
@@ -269,7 +269,7 @@ def test_a_profile_is_drawn_as_far_as_there_is_something_to_see(near: float, van
 
 
 def test_what_is_expected_of_a_rule_for_mu_may_be_rounded() -> None:
-    """A curve expects fractions of outputs, whose sum is that of the outputs but for rounding: no threshold may fall out by it."""
+    """A curve expects fractions of outputs, which sum to their number up to rounding: no threshold may be lost through it."""
     left = np.random.default_rng(0).uniform(5_000, 15_000, 1000)
     right = 20_000 - left
     seen = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
@@ -291,7 +291,7 @@ def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubt
     bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).with_margin(1.0)
     assert np.argmax(bold.forecast(seen)) == 0
     assert np.argmax(bold.with_prior().forecast(seen)) == 1
-    # What is seen often and always wins is doubted no more.
+    # A rule that guesses often and always wins is no longer doubted.
     certain = RuleCounts(np.array([5_000.0]), np.zeros(1), np.zeros(1), np.zeros(1), 100_000)
     assert bold.with_prior().forecast(certain)[0] > 2
 

@@ -40,7 +40,7 @@ def totals_of(crowd: Sequence[int], contributions: Sequence[Sequence[int]]) -> t
 def all_neighbours(
     contributions: list[list[int]], low: int, high: int, relation: str
 ) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Enumerate the definition: all crowds, and every person who could come, go or be another."""
+    """Enumerate the definition: all crowds, and every person who could be added, removed or substituted."""
     kinds = range(len(contributions))
     crowds = set(itertools.product(range(low, high + 1), repeat=len(contributions)))
     steps = []
@@ -434,7 +434,7 @@ def test_the_ladder_rises_from_one_end_to_the_other(ends: tuple[Number, Number])
 
 
 def test_a_domain_that_forgets_a_method_is_refused() -> None:
-    """Without `mutate` a search would stay at the corners, and without `random` it would see nothing else."""
+    """Without `mutate` a search would stay at the corners, and without `random` it would see nothing but the corners."""
 
     class Forgetful(Domain):
         def corners(self) -> list[Pair]:
@@ -444,7 +444,7 @@ def test_a_domain_that_forgets_a_method_is_refused() -> None:
         Forgetful()  # type: ignore[abstract]
 
     class Alike:
-        """What a domain has, as far as its author knew."""
+        """A domain that lacks a method, unknown to its author."""
 
         corners = Forgetful.corners
 

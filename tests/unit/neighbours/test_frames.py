@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from auditor.errors import InvalidInputError
-from auditor.neighbours.columns import Column
+from auditor.neighbours.columns import BOUNDED, TYPES, Column
 from auditor.neighbours.domains import MOST_SIMPLE, Pairs
 from auditor.neighbours.frame_forms import CONTAINERS, INSTEAD
 from auditor.neighbours.frames import Frame
@@ -47,7 +47,7 @@ def domains() -> list[Frame]:
     ):
         for rows in [(1, 1)] if unit == "no id" else [(1, 3), (2, 2), (2, 4)]:
             if unit == "row" and rows == (2, 2):
-                continue  # nobody can have a row more
+                continue  # no person can have another row
             persons = {} if unit == "no id" else {"id": "user", "rows_per_person": rows, "unit": unit}
             made.append(Frame(FEW, size=(0, 9), relation=relation, order=order, **persons))
     return made
@@ -165,7 +165,7 @@ def test_the_simplest_pairs_are_small_neighbours_and_each_stands_once(domain: Fr
         assert max(len(pair.left), len(pair.right)) <= most
 
 
-# What a fault needs to show, as a question about the rows of others and those of the person who comes.
+# What a fault needs in order to show, as a question about the other rows and those of the added person.
 NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] = {
     "alone, with the most rows": lambda cities, paid, his, pays: not cities and len(his) == 3 and len({*his}) == 1,
     "alone, in all groups": lambda cities, paid, his, pays: not cities and {*his} == {"a", "b", None},
@@ -191,7 +191,7 @@ NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] 
 
 @pytest.mark.parametrize("need", NEEDED)
 def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: str) -> None:
-    """Those are so many that an audit of 100,000 outputs looks at them."""
+    """There are few enough of them that an audit of 100,000 outputs looks at all."""
     columns = {"city": COLUMNS["city"], "paid": {"type": "number", "low": -1000, "high": 1000}}
     domain = Frame(columns, id="user", rows_per_person=(1, 3))
     found = False
@@ -223,7 +223,7 @@ def test_rows_come_into_another_order_step_by_step(domain: Frame) -> None:
 
 
 def rows_apart(pair: Pair, domain: Frame) -> int:
-    """How many rows, or persons, differ, by the bags of rows alone; under add_remove one that changes goes and comes."""
+    """How many rows, or persons, differ, by the multisets of rows; under add_remove a changed row is removed and added."""
 
     def owned(data: list[dict[str, Any]], user: int) -> list[str]:
         rows = [repr(row) for row in data if row["user"] == user]
@@ -295,6 +295,10 @@ def test_a_planted_fault_shrinks_to_the_rows_that_matter() -> None:
 # --- Columns ---
 
 
+def test_the_tests_of_columns_try_every_type() -> None:
+    assert {column["type"] for column in COLUMNS.values()} == set(TYPES)
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**32))
@@ -322,7 +326,7 @@ def is_of(column: Column, value: Any) -> bool:
     return checks[column.type]() is not False
 
 
-@pytest.mark.parametrize("type_", ["number", "integer", "date", "datetime"])
+@pytest.mark.parametrize("type_", BOUNDED)
 def test_values_stay_between_bounds(type_: str) -> None:
     ends = {"date": ("2020-01-01", "2020-01-31"), "datetime": ("2020-01-01T00:00:00", "2020-01-01T12:00:00")}
     low, high = ends.get(type_, (3, 8))

@@ -146,7 +146,7 @@ def test_texts_are_those_of_another_process_and_of_any_length() -> None:
 
 
 class Described(Pairs):
-    """A domain of somebody, which says nothing of its limits."""
+    """A user's domain, which does not state its limits."""
 
     limits = Domain.limits
 

@@ -119,7 +119,7 @@ def test_arrays_are_fresh_each_time_and_have_the_shape_of_their_records() -> Non
     [((), (1,)), ((1,), (1, 2.5)), (("a",), ("a", "long")), ((0,), (2**40,)), ((True,), (True, False))],
 )
 def test_the_type_of_an_array_does_not_tell_its_side(left: tuple[Any, ...], right: tuple[Any, ...]) -> None:
-    """NumPy makes an empty list one of floats, and strings as wide as their longest: a mechanism may pass that on."""
+    """NumPy gives an empty list the float dtype, and strings the width of the longest one, which a mechanism may reveal."""
     pair = Pair(left, right, Relation.ADD_REMOVE, Arrays())
     assert pair.dataset("left").dtype == pair.dataset("right").dtype
     assert pair.dataset("left").tolist() == list(left)

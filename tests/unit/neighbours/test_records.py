@@ -18,7 +18,7 @@ def distance(pair: Pair, relation: str) -> float:
     """Return how many steps of the relation lie between the two data sets."""
     left, right = pair.left, pair.right
     if relation == "add_remove":
-        # What both begin and end with costs nothing, and long data sets much time.
+        # Common beginnings and ends cost nothing, but long data sets would take much time.
         while left and right and left[-1] == right[-1]:
             left, right = left[:-1], right[:-1]
         start = next(
@@ -112,7 +112,7 @@ WORST: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
     "one record substituted": ({"relation": "substitute"}, [((0,), (10,))]),
     "all at one end, and one more": ({"size": (0, 21)}, [p for e in ENDS for r in (0, 10) for p in insertions(e, r)]),
     "as many as a round number": ({}, [((0,) * n, (0,) * (n + 1)) for n in (1, 4, 9, 19)]),
-    # A record may come before or after an equal one: the data sets are the same.
+    # Inserting a record before or after an equal one gives the same data set.
     "outliers, in turn, in blocks": (
         {},
         [p for base in TEN for p in (insertions(base, 0)[0], insertions(base, 10)[2])],
@@ -248,7 +248,7 @@ def test_a_record_of_a_sign_opposite_to_all_others(n: int) -> None:
 
 
 def test_where_floats_are_few_each_is_tried_as_the_value_of_all_records() -> None:
-    """Near 2⁵⁰ the floats between two integers are five; a fault of rounding shows on some of them only."""
+    """Near 2⁵⁰ there are five floats between two integers; a rounding fault shows on only some of them."""
     low = 2.0**50
     domain = Records((low, low + 1.0), size=(64, 64), relation="substitute")
     alike = {pair.left[0] - low for pair in domain.simplest() if len({*pair.left}) == 1}

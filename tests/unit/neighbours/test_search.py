@@ -122,7 +122,7 @@ def test_few_outputs_go_to_one_look_at_each_of_several_pairs(looks: int) -> None
 
 
 def test_mutation_comes_nearer_than_corners_and_random_members() -> None:
-    """A peak between two marks of the ladder, where a first round comes within 2 per cent in 8 of 60 runs."""
+    """A peak between two rungs of the ladder, to which a first round comes within 2 % in 8 of 60 runs."""
     peak, by_luck, found = 61_803, 0, 0
     for seed in range(60):
         toy = Toy(peak)

@@ -32,7 +32,7 @@ class Echo:
         return question
 
     def remaining(self) -> int:
-        """What is left; nothing is when it was asked twice."""
+        """The remaining budget: none after two questions."""
         if self.spent > 1:
             raise RuntimeError("empty")
         return 2 - self.spent
@@ -137,7 +137,7 @@ def test_a_script_as_it_stands_in_a_report_is_played_as_well() -> None:
 
 
 class Costly:
-    """Answers its question, and says what all cost: the question itself."""
+    """Answers its question, and states the total cost; the question is its own cost."""
 
     def __init__(self, keeps_count: bool = True) -> None:
         self.total, self.keeps_count = 0.0, keeps_count

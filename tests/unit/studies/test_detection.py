@@ -19,7 +19,7 @@ def test_smaller_faults_take_more_outputs() -> None:
         outputs = [row["outputs"] for row in rows]
         assert None not in outputs
         assert outputs == sorted(outputs, reverse=True)
-        # From 10 % to 5 % by about four; steps of √2 and what 6 of 8 runs can tell leave a factor of two on either size.
+        # From 10 % to 5 % by about four; with steps of √2 and only 8 runs, either size is known to a factor of two.
         assert 1 <= outputs[0] / outputs[1] <= 16
 
 

@@ -139,7 +139,8 @@ def test_a_largest_loss_beside_a_jump_is_reached() -> None:
 
 
 def test_a_stated_error_of_log_densities_is_carried_to_every_answer() -> None:
-    """Densities that waver by η = 1e-7 around the true ones, and say so: each error covers what that does.
+    """Densities that deviate by η = 1e-7 from the true ones, and state this error: every result's error covers the
+    effect.
 
     They waver antisymmetrically, so that their integrals do not tell.
     """
