@@ -16,14 +16,16 @@ xdist workers need no coordination, since all of them collect the same tests and
 
 **No audit is lost.** A call is a problem until it has ended as expected. If a problem is left when the test ends, the test
 fails, unless it has failed anyway. So a call in a thread, in a subtest, or under a suppressed exception is not missed.
-A call that begins after its test has ended audits nothing and fails the session. While a test with the fixture runs, no
-code can end the session with status 0.
+A call that begins after its test has ended audits nothing and fails the session, and one in a child process, whose result
+never comes back, fails its test. While a test with the fixture runs, no code can end the session with status 0, and
+``pytest.exit`` ends no session with such tests with status 0.
 
 Until a test asks for an audit, only pytest, the standard library and two small modules are imported.
 """
 
 import itertools
 import json
+import mmap
 import os
 import shlex
 import warnings
@@ -67,6 +69,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     text = "fail tests whose audits pass weakly: what they might have missed is large"
     group.addoption("--dp-strict", action="store_true", help=text)
     parser.addini("dp_strict", text, type="bool", default=False)
+
+
+CALLED_BY_CHILD = "dp_audit was called in a child process, whose result is lost; call it in the process of the test"
 
 
 class WeakPass(pytest.PytestWarning):
@@ -117,6 +122,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Let ``pytest.exit`` end a session with audits with a status that fails, since not all tests have run."""
+    try:
+        return (yield)
+    except pytest.exit.Exception as ended:
+        if ended.returncode == pytest.ExitCode.OK and any(_NODE in item.stash for item in session.items):
+            ended.returncode = pytest.ExitCode.TESTS_FAILED
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note whether a failure of the test was reported, even as an expected one (xfail)."""
     report = yield
@@ -150,6 +166,15 @@ class DPAudit:
         self._item = item
         self._problems = item.stash.setdefault(_PROBLEMS, {})
         self._numbers = item.stash.setdefault(_NUMBERS, itertools.count(1))
+        self._process = os.getpid()
+        # Children have copies of all else. This byte they share, so that the test sees what they write.
+        self._was_called_by_child = mmap.mmap(-1, 1)
+
+    def end(self) -> None:
+        """End the fixture with its test. A call in a child process is one more problem."""
+        self.has_ended = True
+        if self._was_called_by_child[0]:
+            self._problems[0] = CALLED_BY_CHILD
 
     def __call__(self, mechanism: Any, claim: Any = None, neighbours: Any = None, **options: Any) -> "AuditResult":
         """Audit, and fail the test unless the audit ends as expected; "no answer" fails too.
@@ -168,6 +193,9 @@ class DPAudit:
         if self.has_ended:
             self._item.config.stash[_LATE].append(self._item.nodeid)
             pytest.fail("dp_audit was called after its test had ended", pytrace=False)
+        if os.getpid() != self._process:
+            self._was_called_by_child[0] = 1
+            pytest.fail(CALLED_BY_CHILD, pytrace=False)
         k = next(self._numbers)
         self._problems[k] = "an audit had not ended when its test did"
         try:
@@ -243,7 +271,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Iterator[DPAudit]:
     vars(os).update(substitutes)
     yield audits
     vars(os).update(usual)
-    audits.has_ended = True
+    audits.end()
     # These include the problems of earlier runs of the test.
     if (problems := item.stash[_PROBLEMS]) and not item.stash[_IS_TOLD]:
         pytest.fail("\n".join(problems.values()), pytrace=False)

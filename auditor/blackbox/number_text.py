@@ -28,11 +28,11 @@ class JsonNumber(str):
 def json_number(text: str) -> float | JsonNumber:
     """Return the number that a JSON text spells, or the text as a JsonNumber if Python writes the number differently.
 
-    >>> json_number("1.5"), json_number("1.50"), json_number("-0")
-    (1.5, '1.50', '-0')
+    >>> json_number("1.5"), json_number("1.50"), json_number("-0"), json_number("1e400")
+    (1.5, '1.50', '-0', '1e400')
     """
     value = float(text)
-    return value if repr(value) == text or math.isinf(value) else JsonNumber(text)
+    return value if repr(value) == text else JsonNumber(text)
 
 
 def json_integer(text: str) -> int | JsonNumber:

@@ -2,8 +2,9 @@
 
 import functools
 import math
+import re
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from auditor.blackbox.digests import digest_of
 from auditor.blackbox.known_types import is_known_zone
 from auditor.blackbox.number_text import EXACT, MINUS_ZERO, SEPARATORS, JsonNumber, Leaves, number_leaves
 from auditor.blackbox.spelling import spell
+from auditor.foreign_code import result_or_error
 
 
 def leaves_of_number(place: str, number: Any) -> Leaves:
@@ -101,9 +103,12 @@ def time_leaves(place: str, value: Any) -> Leaves:
 
 
 def text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
-    """Return the leaves of a text: a number and how it is written, or each field of a line, or the text itself."""
+    """Return the leaves of a text: a number and how it is written, or each field of a line, or the text itself; and the
+    time that it spells, if it does.
+    """
     if isinstance(text, JsonNumber):
-        return number_leaves(place, text) or {place: float(text)}
+        # A number that is longer than LONGEST, or beyond the floats, is a code as well.
+        return number_leaves(place, text) or {place: float(text), f"text of {place}": repr(str(text))}
     if not isinstance(text, str):
         text = memoryview(text).tobytes()  # its type says if it was a bytearray
     elif type(text) is not str:
@@ -113,12 +118,27 @@ def text_leaves(place: str, text: str | bytes | bytearray) -> Leaves:
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is not a number, and no field of the text is a number."""
+    """Whether a text is neither a number nor a time, and no field of the text is a number."""
     return not (_parsed_once(text) if len(text) <= 64 else _parsed("", text))
 
 
 def _parsed(place: str, text: str) -> Leaves:
-    return number_leaves(place, text) or _field_leaves(place, text)
+    return number_leaves(place, text) or _field_leaves(place, text) or _moment_leaves(place, text)
+
+
+# A date, or a date and a time, as ISO 8601 and JSON write it.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+
+
+def _moment_leaves(place: str, text: str) -> Leaves:
+    """Return a text that spells a time, and the time in microseconds since 1970, so that times can be compared. Return no
+    leaves for any other text.
+    """
+    moment = result_or_error(datetime.fromisoformat, text) if _MOMENT.fullmatch(text) else None
+    if not isinstance(moment, datetime):  # such as the 30th of February
+        return {}
+    since = moment - datetime(1970, 1, 1, tzinfo=None if moment.tzinfo is None else UTC)
+    return {place: spell(text), f"time of {place}": float(since // timedelta(microseconds=1))}
 
 
 _parsed_once = functools.lru_cache(maxsize=1 << 16)(functools.partial(_parsed, ""))

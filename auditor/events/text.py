@@ -7,6 +7,7 @@ parts, and the numbers in it. Likewise a large integer has remainders. What thes
 import ast
 import functools
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +31,11 @@ LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_TEXTS = 200
 # Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
-NARROW, WIDE = 64, 200
+NARROW, WIDE = 32, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
 FEW_MODULI = (2, 3, 5, 7, 10, 16, 100)
+# Powers of two, whose remainders show every bit of an integer.
+BITS = tuple(2**bit for bit in range(11, 64))
 # A minute, an hour, a day and a week, in seconds and in the finer units in which times are counted.
 CLOCK = tuple(span * unit for unit in (1, 10**3, 10**6, 10**9) for span in (60, 3_600, 86_400, 604_800))
 # So many different whole numbers among the first ones show that there are many.
@@ -161,6 +164,30 @@ class NumberInText:
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         return _of_atoms(self.name, column, [_as_read(part) for part in _at(_numbers(column.atoms), self.at)])
+
+
+@dataclass(frozen=True, slots=True)
+class StepInText:
+    """A number that is written in a text, minus the number before it, such as the end of something minus its start."""
+
+    place: str
+    at: int
+
+    @property
+    def name(self) -> str:
+        return f"{_ordinal(self.at, 'number')} minus the one before in {self.place}"
+
+    def extract(self, outputs: Outputs) -> OutputColumn:
+        column = outputs.column(self.place)
+        numbers = _numbers(column.atoms)
+        parts = zip(_at(numbers, self.at), _at(numbers, self.at - 1), strict=True)
+        steps = [_step(_as_read(part), _as_read(before)) for part, before in parts]
+        return _of_atoms(self.name, column, steps)
+
+
+def _step(number: float | str, before: float | str) -> float | str:
+    is_known = isinstance(number, float) and isinstance(before, float)
+    return number - before if is_known and math.isfinite(number - before) else NONE  # type: ignore[operator]
 
 
 def _at(parts: Sequence[Sequence[str]], at: int) -> list[str | None]:
@@ -302,7 +329,7 @@ def _moduli(column: OutputColumn, few: bool) -> Sequence[int]:
     return (
         FEW_MODULI
         if few or reach < WIDE
-        else (*MODULI, *(span for span in CLOCK if 2 * span <= reach and span not in MODULI))
+        else (*MODULI, *(span for span in (*BITS, *CLOCK) if 2 * span <= reach and span not in MODULI))
     )
 
 
@@ -310,7 +337,9 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
     texts, words, numbers = _texts(atoms), _words(atoms), _numbers(atoms)
     if any(numbers):
         yield Template(place, _frequent(_templates(atoms)))
-        yield from (NumberInText(place, at) for at in _varied(numbers)[:NUMBERS_READ])
+        varied = _varied(numbers)[:NUMBERS_READ]
+        yield from (NumberInText(place, at) for at in varied)
+        yield from (StepInText(place, at) for at in varied if not few and at - 1 in varied)
     for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))
@@ -324,11 +353,15 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
 
 
 def _varied(numbers: Sequence[Sequence[str]]) -> list[int]:
-    """Return the positions of numbers that differ from text to text, counted from the end where texts have more or fewer."""
-    lengths = {*map(len, numbers)}
-    least = min(lengths)
+    """Return the positions of numbers that differ from text to text, counted from the end where texts have more or fewer.
+
+    Texts without a number, such as the atom of outputs that lack the place, have none at any position.
+    """
+    with_some = [*filter(None, numbers)]
+    lengths = {*map(len, with_some)}
+    least = min(lengths, default=0)
     ends = range(-1, -1 - least, -1) if len(lengths) > 1 else ()
-    return [at for at in (*range(least), *ends) if len({some[at] for some in numbers}) > 1]
+    return [at for at in (*range(least), *ends) if len({some[at] for some in with_some}) > 1]
 
 
 def _ends(parts: Sequence[Sequence[Any]], most: int) -> list[int]:
@@ -412,7 +445,7 @@ def _is_read(column: OutputColumn) -> bool:
     ):
         return False
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
-    if len({*map(len, numbers)}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
+    if len({*map(len, filter(None, numbers))}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
     templates = Counter(_templates(some))
     return len(templates) <= CATEGORIES or _are_categories(np.array([*templates.values()]), len(some))

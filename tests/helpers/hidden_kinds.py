@@ -954,7 +954,28 @@ def moment(step: int, first: int, width: int) -> Make:
     return make
 
 
+def start_and_end(side: int, rng: Rng) -> str:
+    start = whole(rng, 10**9, 2 * 10**9)
+    return f"start={start} end={start + 1 + side}"
+
+
+def times_in_texts(side: int, rng: Rng) -> dict[str, str]:
+    start = datetime(2026, 1, 1) + timedelta(seconds=whole(rng, 0, 10**8))
+    return {"start": start.isoformat(), "end": (start + timedelta(seconds=1 + side)).isoformat()}
+
+
+def dates_in_texts(side: int, rng: Rng) -> list[str]:
+    start = date(2026, 1, 1) + timedelta(days=whole(rng, 0, 3_000))
+    return [str(start), str(start + timedelta(days=1 + side))]
+
+
 SELDOM: dict[str, Make] = {
+    "difference of numbers in a text": start_and_end,
+    "difference of times in two texts": times_in_texts,
+    "difference of dates in two texts": dates_in_texts,
+    "parity of a small integer": lambda side, rng: 2 * whole(rng, 0, 30) + side,
+    "bit of an integer": lambda side, rng: whole(rng, 0, 2**11) << 21 | side << 20 | whole(rng, 0, 2**20),
+    "bit of a 60-bit integer": lambda side, rng: whole(rng, 0, 2**19) << 41 | side << 40 | whole(rng, 0, 2**40),
     "letter far inside a rare text": seldom(1 / 16, letter_far_inside, lambda side, rng: "none"),
     "letter far inside a text of another form": seldom(
         0.05, letter_far_inside, lambda side, rng: f"{whole(rng, 0, 1_000)} rows"

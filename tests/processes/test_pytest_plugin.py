@@ -100,6 +100,36 @@ def test_a_status_that_fails_may_end_the_session(pytester: pytest.Pytester) -> N
     assert pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider").ret == 7
 
 
+EXITS = {
+    "in the last of the tests": """
+def test_exits(dp_audit):
+    dp_audit(laplace, auditor.PureDP(1.0), PAIR, **OPTIONS)
+    pytest.exit("all done", 0)
+""",
+    "after a failure": BROKEN + """
+def test_exits():
+    pytest.exit("all done", 0)
+""",
+    "before a test that audits": """
+def test_exits():
+    pytest.exit("all done", 0)
+""" + BROKEN,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", EXITS)
+def test_exit_of_pytest_ends_no_session_with_audits_with_status_0(pytester: pytest.Pytester, where: str) -> None:
+    assert run(pytester, EXITS[where]).ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [("def test_exits():\n    pytest.exit('', 0)", 0), (EXITS["in the last of the tests"].replace("0)", "7)"), 7)],
+)
+def test_exit_of_pytest_keeps_its_status_otherwise(pytester: pytest.Pytester, source: str, status: int) -> None:
+    assert run(pytester, source).ret == status
+
+
 def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
     """Return what each test that passed or failed says of its audits in the session's XML report."""
     run(pytester, source, "--junit-xml=junit.xml", *arguments)
@@ -234,6 +264,16 @@ HIDDEN = {
     from concurrent.futures import ThreadPoolExecutor
     with ThreadPoolExecutor(1) as pool:
         pool.submit(broken, dp_audit)
+""",
+    "in a child process": """
+    import os
+    child = os.fork()
+    if not child:
+        try:
+            broken(dp_audit)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
 """,
     "under suppress": """
     with contextlib.suppress(BaseException):

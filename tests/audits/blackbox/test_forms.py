@@ -40,6 +40,12 @@ EVERY_TIME = (
     "parity of an integer near others",
     "hour of a moment",
     "last digit of a Decimal",
+    "difference of numbers in a text",
+    "difference of times in two texts",
+    "difference of dates in two texts",
+    "parity of a small integer",
+    "bit of an integer",
+    "bit of a 60-bit integer",
 )
 
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from auditor.blackbox.canonical import from_batch, from_list, row_of
+from auditor.blackbox.command import value_of
 from auditor.blackbox.outputs import ABSENT, Outputs, concatenate
 from auditor.blackbox.seal import seal, unseal
 from auditor.errors import MechanismError
@@ -603,6 +604,12 @@ def test_exact_numbers_lie_on_the_line() -> None:
         ("mean,2.5", {"output field 0": "'mean'", "output field 1": 2.5, "fields of output": 2.0}),
         ("Smith, John", {"output": "'Smith, John'"}),
         ("1" * 61, {"output": repr("1" * 61)}),
+        ("1970-01-03", {"output": "'1970-01-03'", "time of output": 2 * 86_400e6, "length of output": 10.0}),
+        ("1970-01-01 00:00:01.5", {"time of output": 1.5e6}),
+        ("1970-01-01T02:00Z", {"time of output": 7_200e6}),
+        ("1970-01-01T02:00:00+02:00", {"time of output": 0.0}),
+        ("1970-02-30", {"output": "'1970-02-30'", "time of output": None}),
+        ("on 1970-01-03", {"output": "'on 1970-01-03'", "time of output": None}),
         (date(1970, 1, 3), {"output": 2.0, "type": "date"}),
         (datetime(1970, 1, 1, 0, 0, 1), {"output": 1e6, "type": "datetime"}),
         (datetime(1970, 1, 1, tzinfo=UTC), {"time zone of output": "datetime.timezone.utc, 0:00:00"}),
@@ -615,6 +622,26 @@ def test_exact_numbers_lie_on_the_line() -> None:
 def test_how_an_output_is_written_stands_beside_its_value(output: Any, expected: Row) -> None:
     found = row(output)
     assert {name: found.get(name) for name in expected} == expected
+
+
+LONG = "0." + "123456789" * 10
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (f"{LONG}1", f"{LONG}2"),
+        (f"{LONG}E1", f"{LONG}e1"),
+        ("1e400", "2e400"),
+        ("-1e400", "-1E400"),
+        ("1e-400", "2e-400"),
+    ],
+)
+def test_numbers_of_a_program_that_no_float_shows_are_told_apart(first: str, second: str) -> None:
+    rows = [row_of(value_of(text.encode(), 1)) for text in (first, second)]
+    assert rows[0] != rows[1]
+    assert rows[0]["output"] == rows[1]["output"] == float(first)
+    assert row_of([value_of(first.encode(), 1)]) != row_of([value_of(second.encode(), 1)])
 
 
 @given(st.lists(st.datetimes(), min_size=2, max_size=2) | st.lists(st.timedeltas(), min_size=2, max_size=2))
