@@ -8,7 +8,7 @@ import xxhash
 
 
 def hashed(size, seed):
-    return lambda item: xxhash.xxh32(str(item), seed=seed).intdigest() % size
+    return lambda item: xxhash.xxh32(str(item).encode(), seed=seed).intdigest() % size
 
 
 HASHES = [hashed(16, seed) for seed in range(4)]
