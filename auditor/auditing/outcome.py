@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from auditor.auditing.evidence import Evidence
 from auditor.auditing.ledger import Ledger
-from auditor.auditing.pair_search import Look
 from auditor.auditing.plan import Plan
+from auditor.auditing.race import Look
 from auditor.auditing.warnings import Case, Caveat, select_caveats, weaknesses
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import round_floats

@@ -15,7 +15,8 @@ from auditor.auditing.evidence import CountedTest, CountEvidence, Finding, best_
 from auditor.auditing.ledger import Ledger, OutOfTimeError
 from auditor.auditing.no_answer import NoAnswerError, all_alike, always_fails, commonest, some_pairs
 from auditor.auditing.outcome import Audit
-from auditor.auditing.pair_search import FoundPair, Look, affordable_pairs, ends, find_pair, outputs_at_distance
+from auditor.auditing.pair_search import FoundPair, affordable_pairs, ends, find_pair, outputs_at_distance
+from auditor.auditing.race import Look
 from auditor.auditing.recount import recount
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import LEAST_SELECTION, learned_from

@@ -1,38 +1,42 @@
 """After a pass, faults are planted in existing outputs, to see which of them the search would have found.
 
-A fault shows only on data sets of which some fact is true (:mod:`auditor.neighbours.facts`). The search is replayed
-without drawing: each pair on which the fault shows gets as many outputs as the search drew on the pair. These outputs
-are taken from the pair with which the audit ended, and the fault is planted in them.
+A fault shows only on data sets of which some fact is true (:mod:`auditor.neighbours.facts`). The race of the search is run again
+with a game that draws nothing: outputs of the pair with which the audit ended stand for those of each pair on which the fault
+shows, and the fault is planted in them.
 """
 
+import functools
 import math
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
-from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known, Look, shown_by
+from auditor.auditing.pair_search import LEAST_OUTPUTS, LIKELY, PairGame, shown_by
 from auditor.auditing.plan import Plan
-from auditor.auditing.sizes import Round, rounds_for
+from auditor.auditing.race import Look, Race
+from auditor.auditing.sizes import rounds_for
+from auditor.auditing.sources import OF_NEIGHBOURS
+from auditor.auditing.tuning import TUNING
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
 from auditor.blackbox.outputs import ABSENT, NUMBER, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.utility import WORTH_OF_BOUND, WORTH_TO_EXPLORE, Outlook
+from auditor.bounds.utility import Outlook, Prior, fit_prior_to_pilots
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.events.features import LARGEST_FLOAT, varies
-from auditor.interfaces import AnyMethod, Domain
+from auditor.interfaces import Domain, ManyNumbers
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import LEAST_LOOK, spread
+from auditor.neighbours.search import spread
 from auditor.results.result import Probed
 from auditor.verdict import WEAK, found_too_few
 
@@ -46,13 +50,15 @@ PICKING = 98
 # than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
-# A fault is planted on this many of the pairs on which it shows: the pairs with most outputs of the search.
-CLOSEST = 4
+# A look at planted outputs takes them from one of TAKES places.
+TAKES = 6
 # A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
 # chance.
 CERTAIN = 0.99
 # If too few faults are found, the replay is done again with this many times the outputs.
 WITH_MORE = 4
+# A replay compares the candidates of the sources, without a climb, and no orders.
+OF_REPLAY = replace(TUNING, climbs=0, orders=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +171,16 @@ def plant_faults(audit: Audit) -> Audit:
     # Planted faults change values, not bits.
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, audit.looks, ledger)))
+    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay(plan, ledger, audit.looks, sample)))
     planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
     return replace(audit, planted=planted)
 
 
 def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
     """Return the faults found, the faults missed, and if too many are missed, WITH_MORE and how many that finds."""
-    plan, effects = replay.plan, effects_for(replay.known.claim)
+    plan, claim = replay.plan, replay.plan.claim
+    assert isinstance(claim, PrivacyClaim)
+    effects = effects_for(claim)
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
     faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
     found, missed = list[str](), list[str]()
@@ -216,83 +224,128 @@ def planted_faults(
     return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
 
 
+class _FoundError(Exception):
+    """A look promises CERTAIN: further looks would lose the fault only by chance."""
+
+
+@dataclass
+class PlantedGame(PairGame):
+    """The game of an audit's search with a fault planted in the outputs that exist: nothing is drawn.
+
+    On pairs on which the fault does not show, the ``recorded`` looks of the search count; a pair that it did not look at is not
+    worth anything. On others, outputs of the ``sample`` are taken, and the fault is planted in them. ``cache`` holds what such
+    outputs show: it depends on the effect and the sides, and not on the pair.
+    """
+
+    fault: PlantedFault = field(kw_only=True)
+    sample: Sample = field(kw_only=True)
+    recorded: Mapping[str, Look] = field(kw_only=True)
+    cache: dict[tuple[object, ...], ManyNumbers] = field(kw_only=True)
+    facts: dict[str, frozenset[Fact]] = field(kw_only=True)
+
+    def draw(self, name: str, looks: Sequence[Look], each: int) -> list[Look]:
+        """See Game. Raises _FoundError."""
+        return [self._look(look, each) for look in looks]
+
+    def _look(self, look: Look, each: int) -> Look:
+        sides = self.fault.touched(look.pair, self.facts)
+        if sides[0] == sides[1] or look.along:
+            return self.recorded.get(look.key, look)
+        # 20 outputs that a fault changes are enough. If it changes outputs on both sides, 80 over the square of the
+        # difference of the two shares are enough.
+        effect, half = self.fault.effect, self.sample.left.size // 2
+        most = 80 / (effect.share - effect.otherwise) ** 2 if effect.otherwise else 20 / effect.share
+        size = min(max(2, each // 2), math.ceil(most), half)
+        evidence = self._evidence(sides, size, zlib.crc32(f"{look.key} {look.outputs}".encode()) % TAKES)
+        joined = self.method().joined(look.evidence, evidence)
+        again = self.judged(replace(look, evidence=joined, outputs=look.outputs + 2 * size))
+        if Outlook.of([again.prospects], self.claim.value, self.prior).utilities()[0] >= CERTAIN:
+            raise _FoundError
+        return again
+
+    @functools.cached_property
+    def prior(self) -> Prior:
+        """The prior of losses, fitted to all looks of the search."""
+        return fit_prior_to_pilots([look.prospects for look in self.recorded.values()])
+
+    def _evidence(self, sides: tuple[bool, bool], size: int, take: int) -> ManyNumbers:
+        key = (self.fault.effect.words, sides, size, take, self.size.bound, self.claim.value)
+        if key not in self.cache:
+            left, rng = self.sample.left, rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, take, size)
+            at = int(rng.integers(left.size - 2 * size + 1))
+            # Both sides are outputs of one data set.
+            alike = Sample(left[at : at + size], left[at + size : at + 2 * size])
+            self.cache[key] = shown_by(self.method(), self.fault.planted_in(alike, sides))
+        return self.cache[key]
+
+    def compare(self, pairs: Sequence[Pair], size: int) -> list[float]:
+        """See OutputGame. If the fault shows in so few outputs more often than not, a pair on which it shows is far apart."""
+        effect, apart = self.fault.effect, super().compared(size)
+        is_seen = not effect.otherwise and 1 - (1 - effect.share) ** size > 1 / 2
+
+        def distance(pair: Pair) -> float:
+            left, right = self.fault.touched(pair, self.facts) if is_seen else (False, False)
+            return LARGEST_FLOAT if left != right else apart.get(pair.key(), 0.0)
+
+        return [*map(distance, pairs)]
+
+    def compared(self, size: int) -> dict[str, float]:
+        """See OutputGame. All pairs are compared anew."""
+        return {}
+
+    def kinds(self, pairs: Sequence[Pair]) -> list[str]:
+        """See OutputGame."""
+        return [self.known_kinds.get(pair.key(), "") for pair in pairs]
+
+    def promise(self, drawn_on: Sequence[Pair], each: int) -> list[float]:
+        """See OutputGame. Nothing is known of orders and of steps of a path."""
+        return [0.0] * len(drawn_on)
+
+    def enter(self, name: str, pairs: int, outputs: int) -> None:
+        """See OutputGame."""
+
+
 @dataclass(frozen=True)
 class _Replay:
-    """The search of an audit, as if it had ``times`` as many outputs on each pair.
+    """The search of an audit's last round, as if it had ``times`` as many outputs.
 
-    ``least`` is what a pair must promise to reach the last comparison. ``compared`` holds pairs on which only outputs
-    with the same noise were drawn.
+    ``memory`` keeps the candidates of its sources, which do not depend on the fault.
     """
 
     plan: Plan
-    now: Round
-    method: AnyMethod
-    known: Known
-    compared: Sequence[Pair]
+    ledger: Ledger
+    looks: Mapping[str, Look]
     sample: Sample
-    least: float
     times: int = 1
     facts: dict[str, frozenset[Fact]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], ledger: Ledger) -> "_Replay":
-        """Return the search of an audit that ended with these looks, and with these outputs on its pair."""
-        assert isinstance(plan.claim, PrivacyClaim)
-        now = rounds_for(plan.settings.samples, plan.settings.search)[-1]
-        method = plan.method(now.bound, share=now.share)
-        known = Known(plan.claim, seen=looks).judged_by(method)
-        last = known.best(WORTH_TO_EXPLORE)[:FINALISTS]
-        compared = [pair for key, pair in ledger.compared.items() if key not in looks]
-        return cls(plan, now, method, known, compared, sample, last[-1][1] if last else -math.inf)
+    cache: dict[tuple[object, ...], ManyNumbers] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
 
     def finds(self, fault: PlantedFault) -> bool:
-        """Return whether the search ends with a pair on which the fault shows, and with a good chance to refute the claim on it.
-
-        It does if a look promises CERTAIN, or if the pair is compared last and then promises LIKELY.
-        """
-        shown = [look for look in self.known.seen.values() if self._shows(fault, look.pair)]
-        looks = sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]
-        if len(looks) < CLOSEST and self._is_reached(fault):
-            pairs = (pair for pair in self.compared if self._shows(fault, pair))
-            looks += [Look(pair, outputs=LEAST_LOOK) for pair in islice(pairs, CLOSEST - len(looks))]
-        last = int(OF_FINALISTS * OF_BEST * self.now.search) // FINALISTS
-        for look in looks:
-            again = self._with(fault, replace(look, evidence=(), learned=()), look.outputs)
-            if self._promise(again) >= CERTAIN:
-                return True
-            if (
-                self._promise(again, WORTH_TO_EXPLORE) >= self.least
-                and self._promise(self._with(fault, again, last)) >= LIKELY
-            ):
-                return True
-        return False
-
-    def _shows(self, fault: PlantedFault, pair: Pair) -> bool:
-        left, right = fault.touched(pair, self.facts)
-        return left != right
-
-    def _is_reached(self, fault: PlantedFault) -> bool:
-        """Whether SIZE outputs with the same noise show the fault more often than not."""
-        effect = fault.effect
-        return not effect.otherwise and 1 - (1 - effect.share) ** SIZE > 1 / 2
-
-    def _with(self, fault: PlantedFault, look: Look, outputs: int) -> Look:
-        """Return a look with this many outputs more: both sides are outputs of one data set, with the fault planted."""
-        effect, left = fault.effect, self.sample.left
-        apart = effect.share - effect.otherwise
-        # 20 outputs that a fault changes are enough. If it changes outputs on both sides, 80 over the square of the
-        # difference of the two shares are enough.
-        most = math.ceil(80 / apart**2 if effect.otherwise else 20 / effect.share)
-        size = min(max(2, outputs * self.times // 2), most, left.size // 2)
-        rng = rng_at(self.plan.settings.seed, Phase.SEARCH, PICKING, zlib.crc32(look.pair.key().encode()), look.outputs)
-        at = int(rng.integers(left.size - 2 * size + 1))
-        sample = Sample(left[at : at + size], left[at + size : at + 2 * size])
-        evidence = shown_by(self.method, fault.planted_in(sample, fault.touched(look.pair, self.facts)))
-        return look.joined(evidence, look.kind, self.method, 2 * size)
-
-    def _promise(self, look: Look, worth: float = WORTH_OF_BOUND) -> float:
-        """Return what a look promises under the prior of all looks."""
-        return Outlook.of([look.prospects], self.known.claim.value, self.known.prior).utilities(worth)[0]
+        """Return whether the search ends with a pair on which the fault shows, and that is likely to refute the claim."""
+        plan, claim = self.plan, self.plan.claim
+        assert isinstance(claim, PrivacyClaim)
+        size = rounds_for(plan.settings.samples, plan.settings.search)[-1]
+        outputs = self.times * size.search
+        if outputs < LEAST_OUTPUTS:
+            return False
+        game = PlantedGame(
+            *(plan, size, self.ledger, claim),
+            fault=fault,
+            sample=self.sample,
+            recorded={},
+            cache=self.cache,
+            facts=self.facts,
+        )
+        game.recorded = {look.key: look for look in game.refocus([*map(game.judged, self.looks.values())])}
+        rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
+        race = Race(game, plan.domain, rng, tuning=OF_REPLAY, memory=self.memory)
+        try:
+            best = race.run(OF_NEIGHBOURS, outputs)
+        except _FoundError:
+            return True
+        left, right = fault.touched(best.pair, self.facts)
+        return left != right and game.utilities([best], exploring=False)[0] >= LIKELY
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

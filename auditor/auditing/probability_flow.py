@@ -2,23 +2,28 @@
 
 import contextlib
 import functools
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from auditor.auditing.evidence import CountedTest, Finding, RateEvidence, best_of
 from auditor.auditing.ledger import Ledger, OutOfTimeError
 from auditor.auditing.outcome import Audit
-from auditor.auditing.plan import Plan
+from auditor.auditing.race import Look, Race
 from auditor.auditing.rounds import Rounds
 from auditor.auditing.sizes import Round
 from auditor.auditing.smallest import shrink
+from auditor.auditing.sources import OF_POINTS
 from auditor.auditing.warnings import drift
 from auditor.blackbox.batches import Batch, Phase, rng_at
 from auditor.claims import Probability
 from auditor.methods.probability import SelfReportedEvent, count_hits
 from auditor.neighbours.domains import DataSets
-from auditor.neighbours.pair import Pair, distinct
-from auditor.neighbours.search import LEAST_LOOK, Budget, search_pairs
+from auditor.neighbours.search import has_one_pair
+
+# The rates of data sets are shrunk as if PRIOR further outputs had shown the rate of all. A round with fewer outputs than
+# LEAST_OUTPUTS does not search.
+PRIOR, LEAST_OUTPUTS = 4, 256
 
 
 def audit_probability(ledger: Ledger) -> Audit:
@@ -30,9 +35,20 @@ def audit_probability(ledger: Ledger) -> Audit:
     claim = plan.claim
     assert isinstance(claim, Probability)
     rounds, findings, best, refuted = Rounds(plan, ledger), list[Finding](), None, False
+    pool: dict[str, Look] = {}
     with contextlib.suppress(OutOfTimeError):
         while size := rounds.next(refuted=refuted, cheap=best is not None and best.tally.in_calls):
-            alone = best.pair if best and refuted else _worst(plan, size, ledger, findings)
+            if best and refuted:
+                alone = best.pair
+            else:
+                race = Race(
+                    RateGame(ledger, size, claim),
+                    plan.domain,
+                    rng_at(plan.settings.seed, Phase.SEARCH, size.number),
+                    pool,
+                )
+                searches = size.search >= LEAST_OUTPUTS and not has_one_pair(plan.domain, race.rng)
+                alone = race.run(OF_POINTS, size.search).pair if searches else plan.domain.corners()[0]
             batches = ledger.batches(alone, size.bound, Phase.BOUND, (size.number,))
             test, method = SelfReportedEvent(claim, size.share * plan.alpha), plan.method(size.bound)
             tally, _ = ledger.count(batches, test)
@@ -53,19 +69,40 @@ def audit_probability(ledger: Ledger) -> Audit:
     ).warn(*drift(findings[-1].tally.tables))
 
 
-def _worst(plan: Plan, size: Round, ledger: Ledger, before: Sequence[Finding]) -> Pair:
-    """Return the data set with the worst rate of the event. The data sets of earlier rounds are tried first."""
-    assert isinstance(plan.claim, Probability)
-    sign, rounds = 1 if plan.claim.at_most else -1, 0
+@dataclass
+class RateGame:
+    """Whether the event happened, on single data sets. A data set is worth the rate of the event; if the rate is promised to be
+    large, less its rate.
+    """
 
-    def evaluate(alone: Sequence[Pair], outputs_each: int) -> list[float]:
-        nonlocal rounds
-        ledger.pairs.update(pair.key() for pair in alone)
-        batches = [Batch(pair, outputs_each, Phase.SEARCH, (size.number, rounds, i)) for i, pair in enumerate(alone)]
-        rounds += 1
-        return [sign * each / outputs_each for each in ledger.draw_each(batches, count_hits, size.search)]
+    ledger: Ledger
+    size: Round
+    claim: Probability
+    looks: int = 0
+    exact = False
 
-    rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
-    # A data set needs half as many outputs as a pair: LEAST_LOOK, not LEAST_OUTPUTS.
-    first = distinct([each.pair for each in reversed(before)])
-    return search_pairs(plan.domain, evaluate, Budget(size.search, LEAST_LOOK), rng, first).pair
+    def draw(self, name: str, looks: Sequence[Look], each: int) -> list[Look]:
+        """See Game."""
+        self.ledger.pairs.update(look.pair.key() for look in looks)
+        batches = [
+            Batch(look.pair, each, Phase.SEARCH, (self.size.number, self.looks, i)) for i, look in enumerate(looks)
+        ]
+        self.looks += 1
+        hits = self.ledger.draw_each(batches, count_hits, self.size.search)
+        return [
+            replace(look, evidence=((sum(map(sum, look.evidence)) + more,),), outputs=look.outputs + each)
+            for look, more in zip(looks, hits, strict=True)
+        ]
+
+    def refocus(self, looks: Sequence[Look]) -> list[Look]:
+        """See Game."""
+        return list(looks)
+
+    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
+        """See Game. Each rate is shrunk towards that of all data sets, as if PRIOR outputs more had shown it."""
+        hits, outputs = ([sum(map(sum, look.evidence)) for look in looks], [look.outputs for look in looks])
+        usual = (sum(hits) + 1) / (sum(outputs) + 2)
+        sign = 1 if self.claim.at_most else -1
+        shrunk = [(some + PRIOR * usual) / (of + PRIOR) for some, of in zip(hits, outputs, strict=True)]
+        errors = [math.sqrt(rate * (1 - rate) / (of + PRIOR)) for rate, of in zip(shrunk, outputs, strict=True)]
+        return [sign * rate + exploring * error for rate, error in zip(shrunk, errors, strict=True)]

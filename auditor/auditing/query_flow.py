@@ -7,16 +7,18 @@ counterexample is a proof as well.
 import functools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any, ClassVar, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
+from auditor.auditing.race import Look, Race
 from auditor.auditing.sizes import search_of
+from auditor.auditing.sources import OF_POINTS
 from auditor.blackbox.batches import rng_at
 from auditor.blackbox.sample import Answers, are_rows
 from auditor.bounds.evidence import Bound
@@ -24,7 +26,7 @@ from auditor.claims import Norm, QueryClaim, Sensitivity
 from auditor.errors import InvalidInputError, MechanismError, how_many
 from auditor.events.observed import BothAnswers, QueryAnswers
 from auditor.neighbours.pair import Pair, Side, data_words, plain, same
-from auditor.neighbours.search import Budget, search_pairs
+from auditor.neighbours.search import has_one_pair
 from auditor.neighbours.shrinking import Screening, shrink_pair
 from auditor.results.result import Judgement, Smallest
 from auditor.verdict import Verdict
@@ -71,10 +73,13 @@ def audit_query(ledger: Ledger) -> Audit:
         raise MechanismError(f'"{name}" takes size or rng; a claim of {claim} is about a deterministic f(dataset)')
     seen: dict[str, _Difference] = {}
 
-    def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
+    def ask(pairs: Sequence[Pair]) -> None:
         unseen = [pair for pair in pairs if pair.key() not in seen]
         for answers, pair in zip(store.answers(unseen, lambda new: query().answers(new)), unseen, strict=True):
             seen[pair.key()] = _difference(claim, name, pair, answers)
+
+    def evaluate(pairs: Sequence[Pair], _: int) -> list[float]:
+        ask(pairs)
         return [seen[pair.key()].excess for pair in pairs]
 
     def smallest() -> Smallest | None:
@@ -87,9 +92,9 @@ def audit_query(ledger: Ledger) -> Audit:
 
     asked = plan.settings.search
     search = search_of(plan.settings.samples) if asked is None else asked
-    search_pairs(plan.domain, evaluate, Budget(min(MOST_PAIRS, search), least_each=1), rng_at(plan.settings.seed))
-    if not seen:
-        evaluate(plan.domain.corners()[:1], 1)
+    ask(plan.domain.corners()[:1])
+    if not has_one_pair(plan.domain, rng := rng_at(plan.settings.seed)):
+        Race(AnswerGame(ask, seen), plan.domain, rng).run(OF_POINTS, min(MOST_PAIRS, search) - 1)
     found = max(seen.values(), key=lambda difference: difference.excess)
     if found.size == -math.inf:
         raise InvalidInputError(
@@ -98,6 +103,28 @@ def audit_query(ledger: Ledger) -> Audit:
     ledger.pairs.update(seen)
     judgement = _judged(claim, found, f"{how_many(len(seen), 'pair')} of data sets looked at")
     return Audit(ledger, judgement, found.pair, shrink=smallest)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGame:
+    """Answers of a query. A pair is worth by how much its difference exceeds the claim, which one answer on each side says."""
+
+    ask: Callable[[Sequence[Pair]], None]
+    seen: Mapping[str, _Difference]
+    exact: ClassVar[bool] = True
+
+    def draw(self, name: str, looks: Sequence[Look], each: int) -> list[Look]:
+        """See Game."""
+        self.ask([look.pair for look in looks])
+        return list(looks)
+
+    def utilities(self, looks: Sequence[Look], *, exploring: bool) -> list[float]:
+        """See Game."""
+        return [self.seen[look.key].excess for look in looks]
+
+    def refocus(self, looks: Sequence[Look]) -> list[Look]:
+        """See Game."""
+        return list(looks)
 
 
 def judged_again(claim: QueryClaim, name: str, pair: Pair, event: QueryAnswers, reason: str) -> Judgement:

@@ -1,0 +1,57 @@
+"""The numbers of the search, in one place: a benchmark can sweep them, and nothing else decides what a search spends on what."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTuning:
+    """How a race spends its outputs.
+
+    A race that has B outputs gives at most ``of_sources`` of them to its sources, in proportion to their shares, and all that
+    is left to successive halving. A look of fewer than ``look`` outputs ranks pairs mostly by noise; even ``first_look``
+    outputs show a gross violation, the commonest kind of output, and whether the order of records matters.
+    """
+
+    # --- Looks ---
+    first_look: int = 16
+    look: int = 48
+    # The most outputs of a look at a pair that two outputs with the same noise proposed.
+    most_of_proposed: int = 600
+
+    # --- Sources ---
+    of_sources: float = 0.6
+    # With the same noise on both sides: outputs of a side that compare many pairs, and those that compare the best again.
+    size: int = 2
+    again: int = 16
+    # Shares of this source's outputs: for many pairs, for pairs near the best, to compare the best again. The rest is for looks.
+    of_many: float = 0.45
+    of_near: float = 0.15
+    of_again: float = 0.12
+    most_compared: int = 2_000
+    climbs: int = 3
+    near_each: int = 4
+    # At most ``most_proposed`` pairs are proposed; only the first ``alike`` of those with the same distance, since the simplest
+    # come first. Distances up to ``rounding`` come from rounding.
+    most_proposed: int = 24
+    alike: int = 4
+    rounding: float = 1e-6
+    # If outputs with the same noise rank pairs, at most ``most_others`` corners, crowds and random pairs are looked at, or one
+    # for each ``each_of_others`` outputs if that is more.
+    most_others: int = 72
+    each_of_others: int = 128
+    # The most other orders of the same records.
+    orders: int = 24
+    most_edges: int = 4
+    # Data sets at a distance: at most so many paths, of at most so many moves.
+    most_paths: int = 96
+    most_steps: int = 101
+
+    # --- Halving ---
+    # The last rung compares ``finalists`` pairs, and each rung before twice as many, up to ``most_rungs`` rungs.
+    finalists: int = 3
+    most_rungs: int = 7
+    # In each rung but the last, this share of the pairs is new: near the best ones.
+    near_share: float = 0.25
+
+
+TUNING = SearchTuning()
