@@ -5,7 +5,6 @@ with a game that draws nothing: outputs of the pair with which the audit ended s
 shows, and the fault is planted in them.
 """
 
-import functools
 import math
 import zlib
 from collections import Counter, defaultdict
@@ -20,7 +19,7 @@ from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import LEAST_OUTPUTS, LIKELY, PairGame, shown_by
 from auditor.auditing.plan import Plan
-from auditor.auditing.race import Look, Race
+from auditor.auditing.race import Look, Race, best_first
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.sources import OF_NEIGHBOURS
 from auditor.auditing.tuning import TUNING
@@ -50,8 +49,8 @@ PICKING = 98
 # than the share LEAST_APART of them apart, since a search finds it by luck only, except for facts about one of few
 # values.
 PAIRS_LOOKED_AT, LEAST_APART = 300, 0.005
-# A look at planted outputs takes them from one of TAKES places.
-TAKES = 6
+# A look at planted outputs takes them from one of TAKES places. A fault competes with the MOST_KEPT best looks of the search.
+TAKES, MOST_KEPT = 6, 128
 # A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
 # chance.
 CERTAIN = 0.99
@@ -171,7 +170,7 @@ def plant_faults(audit: Audit) -> Audit:
     # Planted faults change values, not bits.
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay(plan, ledger, audit.looks, sample)))
+    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, audit.looks, ledger)))
     planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
     return replace(audit, planted=planted)
 
@@ -232,25 +231,30 @@ class _FoundError(Exception):
 class PlantedGame(PairGame):
     """The game of an audit's search with a fault planted in the outputs that exist: nothing is drawn.
 
-    On pairs on which the fault does not show, the ``recorded`` looks of the search count; a pair that it did not look at is not
-    worth anything. On others, outputs of the ``sample`` are taken, and the fault is planted in them. ``cache`` holds what such
-    outputs show: it depends on the effect and the sides, and not on the pair.
+    Pairs on which the fault does not show are worth what the search saw on them, and ``prior`` is fitted to the losses that it saw.
+    On others, outputs of the ``sample`` are taken, and the fault is planted in them. ``cache`` holds what such outputs show: it
+    depends on the effect and the sides, and not on the pair.
     """
 
     fault: PlantedFault = field(kw_only=True)
     sample: Sample = field(kw_only=True)
-    recorded: Mapping[str, Look] = field(kw_only=True)
+    prior: Prior = field(kw_only=True)
     cache: dict[tuple[object, ...], ManyNumbers] = field(kw_only=True)
     facts: dict[str, frozenset[Fact]] = field(kw_only=True)
 
     def draw(self, name: str, looks: Sequence[Look], each: int) -> list[Look]:
         """See Game. Raises _FoundError."""
-        return [self._look(look, each) for look in looks]
+        drawn = [self._look(look, each) for look in looks]
+        shown = [look.prospects for look, before in zip(drawn, looks, strict=True) if look.outputs > before.outputs]
+        promised = Outlook.of(shown, self.claim.value, self.prior).utilities() if shown else []
+        if max(promised, default=0.0) >= CERTAIN:
+            raise _FoundError
+        return drawn
 
     def _look(self, look: Look, each: int) -> Look:
         sides = self.fault.touched(look.pair, self.facts)
         if sides[0] == sides[1] or look.along:
-            return self.recorded.get(look.key, look)
+            return look
         # 20 outputs that a fault changes are enough. If it changes outputs on both sides, 80 over the square of the
         # difference of the two shares are enough.
         effect, half = self.fault.effect, self.sample.left.size // 2
@@ -258,15 +262,7 @@ class PlantedGame(PairGame):
         size = min(max(2, each // 2), math.ceil(most), half)
         evidence = self._evidence(sides, size, zlib.crc32(f"{look.key} {look.outputs}".encode()) % TAKES)
         joined = self.method().joined(look.evidence, evidence)
-        again = self.judged(replace(look, evidence=joined, outputs=look.outputs + 2 * size))
-        if Outlook.of([again.prospects], self.claim.value, self.prior).utilities()[0] >= CERTAIN:
-            raise _FoundError
-        return again
-
-    @functools.cached_property
-    def prior(self) -> Prior:
-        """The prior of losses, fitted to all looks of the search."""
-        return fit_prior_to_pilots([look.prospects for look in self.recorded.values()])
+        return self.judged(replace(look, evidence=joined, outputs=look.outputs + 2 * size))
 
     def _evidence(self, sides: tuple[bool, bool], size: int, take: int) -> ManyNumbers:
         key = (self.fault.effect.words, sides, size, take, self.size.bound, self.claim.value)
@@ -309,43 +305,54 @@ class PlantedGame(PairGame):
 class _Replay:
     """The search of an audit's last round, as if it had ``times`` as many outputs.
 
-    ``memory`` keeps the candidates of its sources, which do not depend on the fault.
+    ``looks`` are the most promising of the search, judged for the claim that ``game`` looks for; ``prior`` is fitted to all of
+    them. ``memory`` keeps the candidates of the sources, which do not depend on the fault.
     """
 
     plan: Plan
-    ledger: Ledger
-    looks: Mapping[str, Look]
+    game: PairGame
+    looks: Sequence[Look]
+    prior: Prior
     sample: Sample
     times: int = 1
     facts: dict[str, frozenset[Fact]] = field(default_factory=dict)
     cache: dict[tuple[object, ...], ManyNumbers] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, plan: Plan, sample: Sample, looks: Mapping[str, Look], ledger: Ledger) -> "_Replay":
+        """Return the search of an audit that ended with these looks, and with these outputs on its pair."""
+        assert isinstance(plan.claim, PrivacyClaim)
+        game = PairGame(plan, rounds_for(plan.settings.samples, plan.settings.search)[-1], ledger, plan.claim)
+        judged = game.refocus([*map(game.judged, looks.values())])
+        promised = game.utilities(judged, exploring=True)
+        prior = fit_prior_to_pilots([look.prospects for look in judged])
+        return cls(plan, game, [judged[i] for i in best_first(promised)[:MOST_KEPT]], prior, sample)
+
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and that is likely to refute the claim."""
-        plan, claim = self.plan, self.plan.claim
-        assert isinstance(claim, PrivacyClaim)
-        size = rounds_for(plan.settings.samples, plan.settings.search)[-1]
-        outputs = self.times * size.search
+        plan, own = self.plan, self.game
+        outputs = self.times * own.size.search
         if outputs < LEAST_OUTPUTS:
             return False
-        game = PlantedGame(
-            *(plan, size, self.ledger, claim),
-            fault=fault,
-            sample=self.sample,
-            recorded={},
-            cache=self.cache,
-            facts=self.facts,
-        )
-        game.recorded = {look.key: look for look in game.refocus([*map(game.judged, self.looks.values())])}
-        rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
-        race = Race(game, plan.domain, rng, tuning=OF_REPLAY, memory=self.memory)
+        more = {"prior": self.prior, "cache": self.cache, "facts": self.facts}
+        game = PlantedGame(plan, own.size, own.ledger, own.claim, fault=fault, sample=self.sample, **more)  # type: ignore[arg-type]
+        pool = {look.key: look for look in self.looks if not self._shows(fault, look.pair)}
+        rng = rng_at(plan.settings.seed, Phase.SEARCH, own.size.number)
+        race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory)
         try:
             best = race.run(OF_NEIGHBOURS, outputs)
+            if not self._shows(fault, best.pair):
+                return False
+            # The round learns on this pair from more outputs than the search has drawn on it.
+            [best] = game.draw("", [replace(best, evidence=(), learned=())], max(best.outputs, own.size.selection))
         except _FoundError:
             return True
-        left, right = fault.touched(best.pair, self.facts)
-        return left != right and game.utilities([best], exploring=False)[0] >= LIKELY
+        return Outlook.of([best.prospects], own.claim.value, self.prior).utilities()[0] >= LIKELY
+
+    def _shows(self, fault: PlantedFault, pair: Pair) -> bool:
+        left, right = fault.touched(pair, self.facts)
+        return left != right
 
 
 def _first_numbers(outputs: Outputs) -> OutputColumn | None:

@@ -62,7 +62,7 @@ def _with_same_noise(race: Race[OutputGame], outputs: float) -> list[Pair]:
     farthest = _farthest(race, again, game.compare(again, tuning.again))
     race.spent += 2 * tuning.again * len(again)
     game.enter(SAME_NOISE, 0, 2 * tuning.again * len(again))
-    return [*_order_that_moves(race, most), *farthest][: max(1, int(outputs / (8 * tuning.first_look)))]
+    return [*_order_that_moves(race, most // 5), *farthest][: max(1, int(outputs / (8 * tuning.first_look)))]
 
 
 def _in_turns(race: Race[Any]) -> Iterator[Pair]:
@@ -95,7 +95,7 @@ def ranks_pairs(race: Race[OutputGame]) -> bool:
 
 def _order_that_moves(race: Race[OutputGame], most: int) -> list[Pair]:
     """Return the step between two orders of the same records that moves outputs most; an empty list if none does."""
-    size, paths = race.tuning.size, _orders(race, most // 16)
+    size, paths = race.tuning.size, _orders(race, most)
     apart = race.game.compare([*map(_ends, paths)], size)
     if not any(distance > race.tuning.rounding for distance in apart):
         return []
@@ -106,7 +106,7 @@ def _order_that_moves(race: Race[OutputGame], most: int) -> list[Pair]:
 def _reactions(race: Race[OutputGame], outputs: float) -> list[Pair]:
     """Propose the step between two orders of the same records to which outputs react most."""
     look = 2 * race.tuning.first_look
-    paths, half = _orders(race, int(outputs / (2 * look))), int(outputs / 2)
+    paths, half = _orders(race, min(24, int(outputs / (2 * look)))), int(outputs / 2)
     if not paths:
         return []
     promised = race.game.promise([*map(_ends, paths)], half // len(paths))

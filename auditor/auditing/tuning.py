@@ -40,7 +40,7 @@ class SearchTuning:
     most_others: int = 72
     each_of_others: int = 128
     # The most other orders of the same records.
-    orders: int = 24
+    orders: int = 160
     most_edges: int = 4
     # Data sets at a distance: at most so many paths, of at most so many moves.
     most_paths: int = 96
