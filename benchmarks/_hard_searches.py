@@ -77,8 +77,12 @@ def _of_two_columns(most: int, relation: str) -> tuple[Domain, tuple[Any, Any]]:
 
 
 def _stepped_fault(kind: str, most: int, step: int, relation: str) -> Fault:
-    if kind == "two columns":
-        answer: Callable[[Any], Any] = _two_sums
+    if kind == "totals":
+        answer: Callable[[Any], Any] = _sum
+        domain: Domain = auditor.Totals(cells=1, values=(0, 10 * most), contribution={"linf": most})
+        worst: tuple[Any, Any] = ((0,), (most // 3 | 1,))
+    elif kind == "two columns":
+        answer = _two_sums
         domain, worst = _of_two_columns(most, relation)
     else:
         answer = _weighted(most) if kind == "weights" else _sum
@@ -103,6 +107,8 @@ def _stepped_faults() -> Iterator[tuple[str, Fault]]:
         for number, (most, step) in enumerate(settings, first):
             relation = RELATIONS[number % 2]
             yield f"{kind}, 0 to {most}, steps of {step}, {relation}", _stepped_fault(kind, most, step, relation)
+    for most, step in settings:
+        yield f"totals, 0 to {most}, steps of {step}", _stepped_fault("totals", most, step, "add_remove")
 
 
 # --- Rare outcomes under (ε, δ) ---
@@ -302,7 +308,7 @@ def _many_rows() -> Iterator[tuple[str, Fault]]:
             f"quantile {level:g} without its factor ½, {rows} records, {relation}",
             Fault(faulty, sound, EPSILON, domain, _quantile_pair(level, rows, relation), "up to 2", "(1, 0)-DP", MANY),
         )
-    for levels in (4, 5):
+    for levels in (3, 4):
         for form in ("records", "totals"):
             leaves = 2 ** (levels - 1)
             records = form == "records"
