@@ -232,6 +232,8 @@ def find_pair(
     claim, domain = plan.claim, plan.domain
     assert isinstance(claim, PrivacyClaim)
     rng = rng_at(plan.settings.seed, Phase.SEARCH, size.number)
+    # The pair of the round before has outputs to learn from, so it stays in the race.
+    before = [look.pair for look in looks.values() if look.learned][-1:]
     if has_one_pair(domain, rng) or size.search < LEAST_OUTPUTS:
         best = next(iter(looks.values()), None)
         return FoundPair(best.pair if best else domain.corners()[0], claim, looks=looks)
@@ -239,7 +241,7 @@ def find_pair(
     game = PairGame(plan, size, ledger, claim, kinds, refuted)
     race = Race(game, domain, rng, {look.key: look for look in game.refocus([*map(game.judged, looks.values())])})
     sources = () if refuted and looks and steps_apart(claim) == 1 else OF_NEIGHBOURS
-    best = race.run(sources, size.search)
+    best = race.run(sources, size.search, before)
     neighbours = [look for look in race.ranked(exploring=False) if not look.along]
     if best.along and neighbours:
         [near, far] = game.utilities([neighbours[0], best], exploring=False)

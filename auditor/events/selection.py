@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from auditor.blackbox.outputs import ABSENT, OutputColumn, Outputs, concatenate
 from auditor.blackbox.sample import Sample
-from auditor.bounds.intervals import Floats
+from auditor.bounds.intervals import Floats, finite_exp
 from auditor.defaults import BITS, VALUES
 from auditor.events.blocks import LEAST_IN_CELL, BlockTable, Choice, Forecaster, RuleCounts, RuleForecast
 from auditor.events.cells import ABSTAIN, LEFT, RIGHT, Cells, SortedColumn, shortest_decimal, stacked
@@ -217,6 +217,51 @@ class FewOutputs:
         guess = LEFT if log_odds[best] > 0 else RIGHT
         edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
         return Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
+
+
+    def spending(self, epsilon: float) -> Event | None:
+        """Return the event that spends most of δ at this ε (nats): P − e^ε Q is largest, by which (ε, δ) is defined.
+
+        The event is a value that is no number, any number, or the numbers up to a threshold or beyond it. One standard error is
+        taken off, since the best of many is lucky. Return None if no event spends anything.
+        """
+        if not self.order.size:
+            return None
+        factor = float(finite_exp(np.float64(epsilon)))
+        low, high = self.numbers[:, :-1], self.numbers[:, 1:]
+        is_left, there = self.is_left[self.order], ~np.isnan(low)
+        sides = np.stack([is_left & there, ~is_left & there]).astype(np.int64)
+        reached, total = sides.cumsum(axis=2), sides.sum(axis=2, keepdims=True)
+        tails = np.stack([reached, total - reached], axis=2)  # of shape (sides, columns, low or high, thresholds)
+        spent = np.stack([_spent(tails[own], tails[1 - own], factor) for own in (0, 1)])
+        spent = np.where((there & ~(low == high))[:, None], spent, -np.inf)
+        own, row, is_high, at = best = tuple(map(int, np.unravel_index(spent.argmax(), spent.shape)))
+        most, guess = float(spent[best]), (LEFT, RIGHT)[own]
+        if np.isnan(high[row, at]):  # any number
+            event = Event(self.columns[row][0], Cells((), (guess,), {}))
+        else:
+            edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
+            event = Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
+        for feature, column in self.columns:
+            of_left, of_right = (_times(column, side) for side in (self.is_left, ~self.is_left))
+            for guess, one, other in ((LEFT, of_left, of_right), (RIGHT, of_right, of_left)):
+                of_atoms = _spent(one, other, factor)
+                if len(of_atoms) and of_atoms.max() > most:
+                    most, atom = float(of_atoms.max()), column.atoms[int(of_atoms.argmax())]
+                    event = Event(feature, Cells((), (ABSTAIN,), {atom: guess}))
+        return event if most > 0 else None
+
+
+def _spent(own: NDArray[Any], other: NDArray[Any], factor: float) -> Floats:
+    """Return own − factor · other for counts of events, less its standard error."""
+    return np.asarray(own - factor * other - np.sqrt(own + factor**2 * other), np.float64)
+
+
+def _times(column: OutputColumn, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how often each atom of a column occurs among the chosen outputs."""
+    if column.codes is None:
+        return np.zeros(0, np.int64)
+    return np.bincount(column.codes[(column.codes >= 0) & chosen], minlength=len(column.atoms)).astype(np.int64)
 
 
 def _excess(column: OutputColumn, weights: Floats) -> Floats:

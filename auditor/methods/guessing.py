@@ -1,5 +1,6 @@
 """The methods for claims (ε, δ), lists of these, and μ: a distinguisher guesses the side, and its wins give the bound."""
 
+import functools
 import math
 import operator
 from abc import abstractmethod
@@ -48,6 +49,8 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 # With a prior, ``caution`` is reduced to BOLD_CAUTION standard errors, or to z/CAUTION_DIVISOR if this is more. Here z is
 # the number of standard errors of a difference of the size that the prior expects, if all outputs show it.
 BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
+# The event that spends most of δ is learned from and counted on at most so many outputs of each half.
+MOST_TO_SPEND = 40_000
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
 UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
@@ -66,7 +69,7 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         outputs. The others are returned too, since the rule that refutes a claim best may not bound the loss best.
         """
         (careful, bold), rare = frequent_rules(sample, self, self.events), self._rare(sample)
-        wins_careful, wins_rare, wins_bold = evidence = self._held_out(sample, rare)
+        wins_careful, wins_rare, wins_bold = self._held_out(sample, rare)
         if bold is not None:
             # The bold rules learned on halves may guess far more often than the bold rule learned on all outputs.
             wins_bold = wins_bold.limit_guesses(bold.test.count(sample).guesses)
@@ -83,11 +86,14 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
             if rule is not None and rule.test not in (best.test, *others):
                 others.append(rule.test)
         # The rule of largest utility is expected to prove at least the careful rule's forecast.
+        evidence = (wins_careful, wins_rare, wins_bold, *self._spent(sample))
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
-    def evidence(self, sample: Sample) -> tuple[HeldOutWins, HeldOutWins, HeldOutWins]:
-        """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs."""
-        return self._held_out(sample, self._rare(sample), FEW_IN_LOOKS)
+    def evidence(self, sample: Sample) -> tuple[HeldOutWins, ...]:
+        """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs, and of the event that spends most
+        of δ, if there is a δ.
+        """
+        return *self._held_out(sample, self._rare(sample), FEW_IN_LOOKS), *self._spent(sample)
 
     def _held_out(
         self, sample: Sample, rare: RareChoice | None, few: int = FEW_OUTPUTS
@@ -115,6 +121,10 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
+    def _spent(self, sample: Sample) -> tuple[HeldOutWins, ...]:
+        """Return the counts of the event that spends most of δ, learned on one half and counted on the other; () without δ."""
+        return ()
+
     def _rare(self, sample: Sample) -> RareChoice | None:
         rare = rare_event(sample, self) if VALUES in self.events else None
         return rare if rare is not None and rare.wins.guesses <= RARE * sample.size else None
@@ -123,9 +133,10 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
         if not (one and other):
             return one or other
-        (careful, rare, bold), (later, later_rare, later_bold) = map(_as_wins, (one, other))
+        (careful, rare, bold, *spent), (later, later_rare, later_bold, *later_spent) = map(_as_wins, (one, other))
+        both = [first.pool(second) for first, second in zip(spent, later_spent, strict=True)]
         # A rare event is learned anew from each pilot sample. The best of many was lucky, and will not show again.
-        return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold)
+        return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold), *both
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         wins_by_kind = zip(_as_wins(evidence), UNLIKE_BY_KIND, strict=False)
@@ -160,6 +171,38 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
 
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
+
+    def _spent(self, sample: Sample) -> tuple[HeldOutWins, ...]:
+        if not isinstance(self.claim, ApproximateDP):
+            return ()
+        if not self.claim.delta or VALUES not in self.events:
+            return (HeldOutWins(0, 0, sample.size, 1),)
+        halves = [_some(half, MOST_TO_SPEND) for half in sample.halves()]
+        events = [FewOutputs.of(half, (VALUES,)).spending(self.claim.epsilon) for half in halves]
+        counts = [event.count(half) for event, half in zip(events, reversed(halves), strict=True) if event is not None]
+        if not counts:
+            return (HeldOutWins(0, 0, sum(half.size for half in halves), 1),)
+        spent = HeldOutWins.of(functools.reduce(operator.add, counts))
+        # A half without an event shows that nothing is spent in as many outputs.
+        return (spent._replace(trials=sum(half.size for half in halves), directions=1),)
+
+    def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
+        """See Method. The last prospect is of the event that spends most of δ."""
+        spent = [self._prospect_of_delta(wins) for wins in _as_wins(evidence)[3:] if wins.wins]
+        return [*super().prospects(evidence[:3]), *spent]
+
+    def _prospect_of_delta(self, held_out: HeldOutWins) -> Prospect:
+        """Return the prospect of an event by the δ that it spends: the loss is ε, plus by how many times δ it exceeds δ.
+
+        A rare event whose rate is near δ has no bound on ε until all outputs are counted, though it may be all that breaks the
+        claim. In this unit the claim is exhausted at ε, as it is for all other events.
+        """
+        factor, half = math.exp(min(self.claim.epsilon, 500.0)), held_out.trials / 2
+        own, other = (held_out.wins + 0.5) / (half + 1), held_out.losses / (half + 1)
+        variance = own + factor**2 * max(other, 0.5 / half)
+        error, noise = (math.sqrt(variance / n) / self.claim.delta for n in (half, max(1.0, self.planned / 2)))
+        loss = self.claim.epsilon + (own - factor * other) / self.claim.delta - 1
+        return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE)
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""
@@ -458,6 +501,11 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
 
 # --- Counts ---
+
+
+def _some(sample: Sample, most: int) -> Sample:
+    """Return the first outputs of each side, at most ``most`` in all."""
+    return sample if sample.size <= most else Sample(sample.left[: most // 2], sample.right[: most // 2])
 
 
 def _as_wins(evidence: ManyNumbers) -> list[HeldOutWins]:
