@@ -282,6 +282,11 @@ def _many_rows() -> Iterator[tuple[str, Fault]]:
             f"clipped at a quantile, {rows} records",
             Fault(clipped_sum(True), clipped_sum(False), EPSILON, domain, (short, tall), high, kept, MANY),
         )
+        fixed = auditor.Records((0.0, INCOME_MOST), size=(rows, rows), relation="substitute")
+        yield (
+            f"clipped at a quantile, {rows} records, substitute",
+            Fault(clipped_sum(True), clipped_sum(False), EPSILON, fixed, ([0.0, *short], tall), high, kept, MANY),
+        )
         worst = _in_rows(short), _in_rows(tall)
         yield (
             f"clipped at a quantile, pandas with groups, {rows} rows",
