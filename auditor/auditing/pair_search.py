@@ -240,7 +240,8 @@ def find_pair(
     kinds = {key: look.kind for key, look in looks.items() if look.kind}
     game = PairGame(plan, size, ledger, claim, kinds, refuted)
     race = Race(game, domain, rng, {look.key: look for look in game.refocus([*map(game.judged, looks.values())])})
-    sources = () if refuted and looks and steps_apart(claim) == 1 else OF_NEIGHBOURS
+    only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
+    sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
     neighbours = [look for look in race.ranked(exploring=False) if not look.along]
     if best.along and neighbours:

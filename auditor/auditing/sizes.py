@@ -19,8 +19,9 @@ OF_LAST = 0.85
 SHARPENING, OF_SHARPENING, OF_SHORT, ENOUGH_TO_CLIMB = 0.08, 0.5, 0.15, 20_000
 # A round's search has this share of the number of the bound's outputs, in addition to them.
 SEARCH_SHARE = 0.15
-# A search is left out unless it has this many times the outputs of the largest one before: it would add little.
-WORTH_SEARCHING = 2
+# A search proposes new pairs if it has this many times the outputs of the largest one before. Otherwise they would add little,
+# and it compares the best known pairs, with the share OF_COMPARISON of its outputs.
+WORTH_SEARCHING, OF_COMPARISON = 2, 0.5
 # A search with fewer outputs than LEAST_SEARCH does not try each of a few values. So a small round may use up to
 # MOST_SEARCH_SHARE instead of SEARCH_SHARE.
 LEAST_SEARCH, MOST_SEARCH_SHARE = 30_000, 0.375
@@ -40,8 +41,8 @@ MOST_LEARNED, MOST_NUMBERS, LEAST_LEARNED = 400_000, 4_000_000, 15_000
 @dataclass(frozen=True, slots=True)
 class Round:
     """One round of an audit, in outputs of both sides. Its search draws ``search`` outputs; with 0 the last pair is
-    kept. A test is learned from at least ``selection`` outputs. The bound counts ``bound`` others, at this ``share`` of
-    the level.
+    kept. A search for ``new`` pairs asks all sources, any other compares the best known pairs. A test is learned from at least
+    ``selection`` outputs. The bound counts ``bound`` others, at this ``share`` of the level.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Round:
     selection: int
     bound: int
     share: float
+    new: bool = True
 
     @property
     def planned(self) -> int:
@@ -68,9 +70,10 @@ def rounds_for(samples: int, search: int | None = None) -> list[Round]:
     rounds, searched = list[Round](), 0
     for i, (size, share) in enumerate(zip(sizes, shares, strict=True)):
         own = search_of(size) if search is None else search * size // sum(sizes)
-        own = own if own >= WORTH_SEARCHING * searched else 0
+        new = own >= WORTH_SEARCHING * searched
         searched = max(own, searched)
-        rounds.append(Round(i, own, selection_of(size), size, share))
+        own = own if new or search is not None else round(OF_COMPARISON * own)
+        rounds.append(Round(i, own, selection_of(size), size, share, new))
     return rounds
 
 

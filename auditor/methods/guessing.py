@@ -51,6 +51,7 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The event that spends most of δ is learned from and counted on at most so many outputs of each half.
 MOST_TO_SPEND = 40_000
+NO_WINS = HeldOutWins(0, 0, 0, 1)
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
 UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
@@ -176,15 +177,12 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         if not isinstance(self.claim, ApproximateDP):
             return ()
         if not self.claim.delta or VALUES not in self.events:
-            return (HeldOutWins(0, 0, sample.size, 1),)
+            return (NO_WINS,)
         halves = [_some(half, MOST_TO_SPEND) for half in sample.halves()]
         events = [FewOutputs.of(half, (VALUES,)).spending(self.claim.epsilon) for half in halves]
         counts = [event.count(half) for event, half in zip(events, reversed(halves), strict=True) if event is not None]
-        if not counts:
-            return (HeldOutWins(0, 0, sum(half.size for half in halves), 1),)
-        spent = HeldOutWins.of(functools.reduce(operator.add, counts))
-        # A half without an event shows that nothing is spent in as many outputs.
-        return (spent._replace(trials=sum(half.size for half in halves), directions=1),)
+        # Outputs on which no event was counted say nothing.
+        return (HeldOutWins.of(functools.reduce(operator.add, counts))._replace(directions=1) if counts else NO_WINS,)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
         """See Method. The last prospect is of the event that spends most of δ."""
