@@ -45,6 +45,8 @@ WORTH_IF_REFUTED = 10.0
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
 # A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
 LIKELY = 0.5
+# The runner-up is learned on as well if its utility has this share of the best one's.
+RUNNER_UP = 0.3
 # A round with fewer outputs does not search.
 LEAST_OUTPUTS = 256
 
@@ -210,14 +212,14 @@ def _commonest(column: OutputColumn) -> str:
 class FoundPair:
     """The pair that a search ends with. If it was found at a distance, ``path`` holds the pairs between the ends.
 
-    ``claim`` has the size that was searched for. ``rival`` is another pair to learn on. ``looks`` holds the looks of
+    ``claim`` has the size that was searched for. ``rivals`` are other pairs to learn on. ``looks`` holds the looks of
     this search and of earlier ones, by their keys.
     """
 
     pair: Pair
     claim: PrivacyClaim
     path: Sequence[Pair] = ()
-    rival: Pair | None = None
+    rivals: Sequence[Pair] = ()
     looks: Mapping[str, Look] = field(default_factory=dict)
 
 
@@ -247,17 +249,27 @@ def find_pair(
     if best.along and neighbours:
         [near, far] = game.utilities([neighbours[0], best], exploring=False)
         best = neighbours[0] if near > LIKELY > far else best
-    rival = _farthest_of_all(race, ledger) if steps_apart(claim) == 1 else None
+    rivals = [] if best.along or steps_apart(claim) > 1 else [*_runner_up(race, best), *_farthest_of_all(race, ledger)]
     # The loss between the ends of the path says most about its middle step.
     pair = best.along[len(best.along) // 2] if best.along else best.pair
-    return FoundPair(pair, game.claim, best.along, None if best.along else rival, race.pool)
+    return FoundPair(pair, game.claim, best.along, rivals, race.pool)
 
 
-def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> Pair | None:
-    """Return the farthest of all pairs that were looked at and compared again with the same noise; None without one."""
+def _runner_up(race: Race[PairGame], best: Look) -> list[Pair]:
+    """Return the other pair that is likeliest to refute the claim, if it is not much less likely to than the best."""
+    if race.game.refuted:
+        return []
+    ranked = race.ranked(exploring=True)
+    [first, *others] = race.game.utilities([best, *ranked[:2]], exploring=True)
+    close = [look.pair for look, utility in zip(ranked, others, strict=False) if utility > RUNNER_UP * first]
+    return [pair for pair in close if pair.key() != best.pair.key()][:1]
+
+
+def _farthest_of_all(race: Race[PairGame], ledger: Ledger) -> list[Pair]:
+    """Return the farthest of all pairs that were looked at and compared again with the same noise; () without one."""
     apart = {key: ledger.distances.get((key, TUNING.again), 0.0) for key, look in race.pool.items() if not look.along}
     farthest = max(apart, key=apart.__getitem__, default="")
-    return race.pool[farthest].pair if farthest and apart[farthest] > TUNING.rounding else None
+    return [race.pool[farthest].pair] if farthest and apart[farthest] > TUNING.rounding else []
 
 
 def has_paths(domain: Domain) -> bool:

@@ -187,7 +187,7 @@ class _PairwiseFlow:
         """Return the first of other pairs on which the mechanism answers, or else the pair found, with outputs."""
         tried = {found.pair.key()}
         for pair in some_pairs(self.plan.domain.corners()):
-            other = replace(found, pair=pair, path=(), rival=None)
+            other = replace(found, pair=pair, path=(), rivals=())
             drawn = self._outputs_on(other)
             tried.add(pair.key())
             if not _fails(drawn):
@@ -197,11 +197,11 @@ class _PairwiseFlow:
         return found, sample
 
     def _others(self, found: FoundPair, *, alike: bool) -> list[FoundPair]:
-        """Return what else to learn on: the rival of the pair found, and the best pair of earlier rounds if there is a need."""
+        """Return what else to learn on: rivals of the pair found, and the best pair of earlier rounds if there is a need."""
         is_large = self.rounds.current.bound >= ENOUGH_FOR_RIVALS
-        rival = replace(found, pair=found.rival, path=()) if found.rival and is_large else None
+        rivals = [replace(found, pair=rival, path=()) for rival in found.rivals if is_large]
         before = self.counted_on[self.best.counted.round] if self.best and (self.refuted or alike) else None
-        tried = {each.pair.key(): each for each in (before, rival) if each is not None}
+        tried = {each.pair.key(): each for each in (before, *rivals) if each is not None}
         return [each for key, each in tried.items() if key != found.pair.key()]
 
     def _outputs_on(self, found: FoundPair) -> Sample:

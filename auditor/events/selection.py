@@ -55,6 +55,8 @@ FEW_OUTPUTS = 500
 # cost ten times as much.
 FEW_IN_LOOKS = 4_500
 
+# A place with more atoms than MOST_FORMS holds texts, most of which occur once.
+MOST_FORMS = 8
 # ALWAYS_LEFT is the rule if nothing was learned: it guesses left for every output.
 ALWAYS_LEFT = Event(Place("output"), Cells((), (LEFT,), {}, LEFT))
 # The features in SIMPLE are preferred to features with a slightly better forecast.
@@ -218,7 +220,6 @@ class FewOutputs:
         edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
         return Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
 
-
     def spending(self, epsilon: float) -> Event | None:
         """Return the event that spends most of δ at this ε (nats): P − e^ε Q is largest, by which (ε, δ) is defined.
 
@@ -250,6 +251,24 @@ class FewOutputs:
                     most, atom = float(of_atoms.max()), column.atoms[int(of_atoms.argmax())]
                     event = Event(feature, Cells((), (ABSTAIN,), {atom: guess}))
         return event if most > 0 else None
+
+
+def unusual_forms(sample: Sample) -> tuple[int, int]:
+    """Return how many outputs of each side do not have the commonest form: which places are numbers, and which hold which atom.
+
+    In a place with many atoms, all atoms are alike. Rare outcomes, such as a key that is released or a failure, have another
+    form than most outputs. The event needs no learning, so it can be counted in every output of a search.
+    """
+    both = concatenate([sample.left, sample.right])
+    form = np.zeros(both.size, np.int64)
+    for column in both.columns:
+        if column.codes is not None:
+            codes = column.codes.astype(np.int64)
+            form = form * 31 + (codes if len(column.atoms) <= MOST_FORMS else np.minimum(codes, 0)) + 1
+    _, which, times = np.unique(form, return_inverse=True, return_counts=True)
+    is_usual = which == times.argmax()
+    usual_left = int(np.count_nonzero(is_usual[: sample.left.size]))
+    return sample.left.size - usual_left, sample.right.size - (int(np.count_nonzero(is_usual)) - usual_left)
 
 
 def _spent(own: NDArray[Any], other: NDArray[Any], factor: float) -> Floats:

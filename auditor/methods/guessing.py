@@ -1,11 +1,10 @@
 """The methods for claims (ε, δ), lists of these, and μ: a distinguisher guesses the side, and its wins give the bound."""
 
-import functools
 import math
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -40,7 +39,15 @@ from auditor.events.event import Event
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedProfile
 from auditor.events.rare import RARE, RareChoice
-from auditor.events.selection import ALWAYS_LEFT, FEW_IN_LOOKS, FEW_OUTPUTS, FewOutputs, frequent_rules, rare_event
+from auditor.events.selection import (
+    ALWAYS_LEFT,
+    FEW_IN_LOOKS,
+    FEW_OUTPUTS,
+    FewOutputs,
+    frequent_rules,
+    rare_event,
+    unusual_forms,
+)
 from auditor.events.simplify import simplify_event
 from auditor.interfaces import ExactNumber, Learned, Limits, ManyNumbers, Method, Truth
 
@@ -51,9 +58,33 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The event that spends most of δ is learned from and counted on at most so many outputs of each half.
 MOST_TO_SPEND = 40_000
-NO_WINS = HeldOutWins(0, 0, 0, 1)
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
 UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
+
+
+class EventCounts(NamedTuple):
+    """How often an event happened in the ``trials`` outputs of its own side, and in the ``others`` of the other side."""
+
+    own: int = 0
+    other: int = 0
+    trials: int = 0
+    others: int = 0
+
+    @classmethod
+    def of(cls, counts: GuessCounts) -> "EventCounts":
+        """Return the counts of a rule that guesses one side; the event's own side comes first."""
+        left, right = counts.left, counts.right
+        if left.hits_left + left.hits_right:
+            return cls(left.hits_left, left.hits_right, left.trials_left, left.trials_right)
+        return cls(right.hits_right, right.hits_left, right.trials_right, right.trials_left)
+
+    def swap(self) -> "EventCounts":
+        """Return the same counts for the event as one of the other side."""
+        return EventCounts(self.other, self.own, self.others, self.trials)
+
+    def pool(self, other: "EventCounts") -> "EventCounts":
+        """Return the counts in both samples together."""
+        return EventCounts(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
@@ -90,9 +121,9 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         evidence = (wins_careful, wins_rare, wins_bold, *self._spent(sample))
         return Learned(best.test, max(best.forecast, careful.forecast), evidence, tuple(others))
 
-    def evidence(self, sample: Sample) -> tuple[HeldOutWins, ...]:
-        """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs, and of the event that spends most
-        of δ, if there is a δ.
+    def evidence(self, sample: Sample) -> ManyNumbers:
+        """See Method. Return the wins of a careful, a rare and a bold rule on held-out outputs, and the counts of events that
+        spend most of δ, if there is a δ.
         """
         return *self._held_out(sample, self._rare(sample), FEW_IN_LOOKS), *self._spent(sample)
 
@@ -122,8 +153,10 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         careful, bold = frequent_rules(sample, self, self.events)
         return careful.test, None if bold is None else bold.test
 
-    def _spent(self, sample: Sample) -> tuple[HeldOutWins, ...]:
-        """Return the counts of the event that spends most of δ, learned on one half and counted on the other; () without δ."""
+    def _spent(self, sample: Sample) -> "tuple[EventCounts, ...]":
+        """Return the counts of two events that may spend most of δ: one learned on each half and counted on the other, and that
+        an output has an unusual form. Return () for a claim without δ.
+        """
         return ()
 
     def _rare(self, sample: Sample) -> RareChoice | None:
@@ -134,8 +167,9 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
         """See Method. Wins of rules of one kind are added up; those of rare rules only if the event may be the same."""
         if not (one and other):
             return one or other
-        (careful, rare, bold, *spent), (later, later_rare, later_bold, *later_spent) = map(_as_wins, (one, other))
-        both = [first.pool(second) for first, second in zip(spent, later_spent, strict=True)]
+        (careful, rare, bold), (later, later_rare, later_bold) = (_as_wins(evidence[:3]) for evidence in (one, other))
+        spent = [[EventCounts(*map(int, numbers)) for numbers in evidence[3:]] for evidence in (one, other)]
+        both = [first.pool(second) for first, second in zip(*spent, strict=True)]
         # A rare event is learned anew from each pilot sample. The best of many was lucky, and will not show again.
         return careful.pool(later), rare.pool_if_alike(later_rare), bold.pool(later_bold), *both
 
@@ -173,33 +207,36 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
     def exact(self, truth: Truth) -> ExactNumber:
         return truth.epsilon(self.claim.delta)
 
-    def _spent(self, sample: Sample) -> tuple[HeldOutWins, ...]:
+    def _spent(self, sample: Sample) -> tuple[EventCounts, ...]:
         if not isinstance(self.claim, ApproximateDP):
             return ()
         if not self.claim.delta or VALUES not in self.events:
-            return (NO_WINS,)
+            return EventCounts(), EventCounts()
         halves = [_some(half, MOST_TO_SPEND) for half in sample.halves()]
         events = [FewOutputs.of(half, (VALUES,)).spending(self.claim.epsilon) for half in halves]
-        counts = [event.count(half) for event, half in zip(events, reversed(halves), strict=True) if event is not None]
-        # Outputs on which no event was counted say nothing.
-        return (HeldOutWins.of(functools.reduce(operator.add, counts))._replace(directions=1) if counts else NO_WINS,)
+        learned = EventCounts()
+        for event, half in zip(events, reversed(halves), strict=True):
+            if event is not None:  # outputs on which no event is counted say nothing
+                learned = learned.pool(EventCounts.of(event.count(half)))
+        return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. The last prospect is of the event that spends most of δ."""
-        spent = [self._prospect_of_delta(wins) for wins in _as_wins(evidence)[3:] if wins.wins]
-        return [*super().prospects(evidence[:3]), *spent]
+        """See Method. The last prospects are of events that spend most of δ."""
+        counts = [EventCounts(*map(int, numbers)) for numbers in evidence[3:]]
+        sides = [side for each in counts for side in (each, each.swap()) if side.own > side.other]
+        return [*super().prospects(evidence[:3]), *map(self._prospect_of_delta, sides)]
 
-    def _prospect_of_delta(self, held_out: HeldOutWins) -> Prospect:
+    def _prospect_of_delta(self, counts: EventCounts) -> Prospect:
         """Return the prospect of an event by the δ that it spends: the loss is ε, plus by how many times δ it exceeds δ.
 
         A rare event whose rate is near δ has no bound on ε until all outputs are counted, though it may be all that breaks the
         claim. In this unit the claim is exhausted at ε, as it is for all other events.
         """
-        factor, half = math.exp(min(self.claim.epsilon, 500.0)), held_out.trials / 2
-        own, other = (held_out.wins + 0.5) / (half + 1), held_out.losses / (half + 1)
-        variance = own + factor**2 * max(other, 0.5 / half)
-        error, noise = (math.sqrt(variance / n) / self.claim.delta for n in (half, max(1.0, self.planned / 2)))
-        loss = self.claim.epsilon + (own - factor * other) / self.claim.delta - 1
+        factor, delta = math.exp(min(self.claim.epsilon, 500.0)), self.claim.delta
+        own, other = (counts.own + 0.5) / (counts.trials + 1), counts.other / (counts.others + 1)
+        variance = own * (1 - own) + factor**2 * max(other * (1 - other), 0.5 / (counts.others + 1))
+        error, noise = (math.sqrt(variance / n) / delta for n in (counts.trials, max(1.0, self.planned / 2)))
+        loss = self.claim.epsilon + (own - factor * other) / delta - 1
         return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE)
 
     def foreseen(self, share: float, chance: float) -> float:
