@@ -58,6 +58,8 @@ G = TypeVar("G", bound=PureDP | ApproximateDP | GaussianDP)
 BOLD_CAUTION, CAUTION_DIVISOR = 1.0, 15.0
 # The event that spends most of δ is learned from and counted on at most so many outputs of each half.
 MOST_TO_SPEND = 40_000
+# Such an event is rare if its rate is at most RARE_IN_DELTAS times δ.
+RARE_IN_DELTAS = 16
 # The prior probability that a careful, a rare and a bold rule show a loss unlike that of most pairs.
 UNLIKE_BY_KIND = UNLIKE_OTHERS, UNLIKE_IF_RARE, UNLIKE_OTHERS
 
@@ -221,9 +223,10 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         return learned, EventCounts(*unusual_forms(sample), sample.left.size, sample.right.size)
 
     def prospects(self, evidence: ManyNumbers) -> list[Prospect]:
-        """See Method. The last prospects are of events that spend most of δ."""
+        """See Method. The last prospects are of rare events that spend most of δ. Others have a bound on ε as well."""
         counts = [EventCounts(*map(int, numbers)) for numbers in evidence[3:]]
-        sides = [side for each in counts for side in (each, each.swap()) if side.own > side.other]
+        most = RARE_IN_DELTAS * self.claim.delta
+        sides = [side for each in counts for side in (each, each.swap()) if side.other < side.own <= most * side.trials]
         return [*super().prospects(evidence[:3]), *map(self._prospect_of_delta, sides)]
 
     def _prospect_of_delta(self, counts: EventCounts) -> Prospect:
