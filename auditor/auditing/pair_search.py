@@ -9,6 +9,7 @@ A pair is worth the probability that the bound will refute the claim, plus a lit
 """
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -43,6 +44,8 @@ WORTH_IF_REFUTED = 10.0
 # A claim whose total variation exceeds FAR does not say how large a loss to look for. The search then looks for
 # LEAST_LOSS (ε or μ) or more.
 FAR, LEAST_LOSS = PureDP(3.0).total_variation(), 0.1
+# The loss that looks show is taken to be CAUTION standard errors smaller.
+CAUTION = 3.0
 # A path is preferred to neighbours that promise less than LIKELY, since evidence at a distance is much stronger.
 LIKELY = 0.5
 # The runner-up is learned on as well if its utility has this share of the best one's.
@@ -121,8 +124,9 @@ class PairGame:
             return list(looks)
         exponent = claim.group_exponent or 1
         least = (LEAST_LOSS if looks else 1.0) ** exponent / exponent if is_far(claim) else claim.value
-        shown = Outlook.of([look.prospects for look in looks], self.claim.value).bounds
-        self.claim = claim.with_value(max(least, float(shown.max(initial=0.0))))
+        # By CAUTION standard errors less, since the largest of many is lucky.
+        safe = (one.loss - CAUTION * one.error for look in looks for one in look.prospects if math.isfinite(one.loss))
+        self.claim = claim.with_value(max(least, *safe, 0.0))
         return [*map(self.judged, looks)]
 
     def promise(self, drawn_on: Sequence[Pair], each: int) -> list[float]:
@@ -245,10 +249,11 @@ def find_pair(
     only_known = looks and (not size.new or (refuted and steps_apart(claim) == 1))
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
-    neighbours = [look for look in race.ranked(exploring=False) if not look.along]
-    if best.along and neighbours:
-        [near, far] = game.utilities([neighbours[0], best], exploring=False)
-        best = neighbours[0] if near > LIKELY > far else best
+    ranked = race.ranked(exploring=False)
+    far, near = (next((look for look in ranked if bool(look.along) == at_distance), None) for at_distance in (True, False))
+    if far and near:
+        [by_step, alone] = game.utilities([far, near], exploring=False)
+        best = near if alone > max(by_step, LIKELY) else far
     rivals = [] if best.along or steps_apart(claim) > 1 else [*_runner_up(race, best), *_farthest_of_all(race, ledger)]
     # The loss between the ends of the path says most about its middle step.
     pair = best.along[len(best.along) // 2] if best.along else best.pair

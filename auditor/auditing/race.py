@@ -176,8 +176,9 @@ class Race(Generic[G]):
         if not likeliest:
             return [Look(pair) for pair in (first or self.domain.corners()[:1])]
         simple = [look for look in likeliest if look.simple][:1]
+        apart = [look for look in likeliest if look.along][: max(1, number // 2)]
         surest = self.ranked(exploring=False)[:1]
-        chosen = [*likeliest[:1], *simple, *surest, *map(self._known, first), *likeliest[1:]]
+        chosen = [*likeliest[:1], *simple, *surest, *map(self._known, first), *apart, *likeliest[1:]]
         return list({look.key: look for look in chosen}.values())[: max(number, len(first) + 3)]
 
     def _near(self, kept: Sequence[Look], number: int, outputs: int) -> list[Pair]:

@@ -9,7 +9,7 @@ import pytest
 
 import auditor
 from auditor.auditing.ledger import Ledger
-from auditor.auditing.pair_search import SEARCH, FoundPair, SearchStage, ends, find_pair, steps_apart
+from auditor.auditing.pair_search import FoundPair, ends, find_pair, steps_apart
 from auditor.auditing.plan import Plan, Settings
 from auditor.auditing.sizes import Round
 from auditor.blackbox.mechanism import PythonSource
@@ -93,21 +93,6 @@ def test_neighbours_alone_are_looked_at_where_there_is_no_path_or_no_need(claim:
 def test_no_more_is_spent_than_the_budget(claim: PrivacyClaim, outputs: int) -> None:
     _, drawing = found(compares, claim, SIX, outputs, 3)
     assert drawing.spent.total == drawing.spent.search <= outputs
-
-
-def test_the_stages_are_data_that_add_up() -> None:
-    """Each list has exactly one stage that takes what the others leave; all have names of their own."""
-
-    def check(stages: Sequence[SearchStage]) -> None:
-        shares = [stage.share for stage in stages if stage.share is not None]
-        assert sum(shares) < 1
-        assert len(stages) - len(shares) == 1
-        assert len({stage.name for stage in stages}) == len(stages)
-        for stage in stages:
-            if stage.parts:
-                check(stage.parts)
-
-    check(SEARCH)
 
 
 def test_a_search_draws_about_what_its_stages_have() -> None:
