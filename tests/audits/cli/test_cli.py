@@ -99,7 +99,7 @@ def test_a_defect_of_the_auditor_is_no_answer_and_no_violation(
     [entry] = folder.report()["audits"]
     assert entry["verdict"] == "inconclusive"
     assert "the audit ended in an error, ZeroDivisionError: division by zero (" in entry["stop_reason"]
-    monkeypatch.setattr("auditor.cli.run_command.settle", lambda *_: 1 / 0)
+    monkeypatch.setattr("auditor.cli.report_runs.settle", lambda *_: 1 / 0)
     assert folder.run(config(SOUND)) == 3
     told = capsys.readouterr().err
     assert "ZeroDivisionError" in told

@@ -14,7 +14,7 @@ from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text, from_text
 from auditor.auditing.outcome import settle
 from auditor.auditing.plan import Plan
-from auditor.cli import main, run_command
+from auditor.cli import main, report_runs, run_command
 from auditor.cli.options import all_commands
 from auditor.events.event import Event
 
@@ -91,7 +91,7 @@ def test_the_rounds_have_the_whole_level_whatever_an_earlier_report_says(
         return settle(ended, *rest)
 
     run(0.3, status=1)
-    monkeypatch.setattr(run_command, "settle", settled)
+    monkeypatch.setattr(report_runs, "settle", settled)
     fresh = run(scale, out="elsewhere")
     again = run(scale)
     apart, after = ([(one.share, one.counts, one.bound(0.001)) for one in found.counted] for found in counted)
@@ -476,7 +476,7 @@ def test_a_run_that_is_resumed_looks_at_what_it_began_with(
         begun.extend(plans)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_command, "run_all", stop)
+    monkeypatch.setattr(report_runs, "run_all", stop)
     for options in ([], ["--resume"]):
         with pytest.raises(KeyboardInterrupt):
             run_command.run(all_commands().parse_args(["run", "audit.yaml", *options]))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from auditor.auditing.consistent import read_report
-from auditor.cli import main, run_command
+from auditor.cli import main, report_runs
 from auditor.errors import InvalidInputError
 from auditor.foreign_code import Stopped
 
@@ -135,7 +135,7 @@ def test_an_interrupted_run_says_nothing_of_its_end(
     def interrupted(*_: Any) -> Any:
         raise stopped
 
-    monkeypatch.setattr(run_command, "run_all", interrupted)
+    monkeypatch.setattr(report_runs, "run_all", interrupted)
     assert run("--junit", "junit.xml") == status
     told = capsys.readouterr()
     assert "as expected" not in told.out

@@ -168,7 +168,7 @@ def configurations(draw: st.DrawFn) -> Any:
 )
 def test_any_configuration_gives_a_run_or_an_error_of_use(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("auditor.cli.run_command.write_reports", lambda result, folder: (folder / "report.json", []))
+        patch.setattr("auditor.cli.report_runs.write_reports", lambda result, folder: (folder / "report.json", []))
         status, said = run(data, tmp_path_factory.getbasetemp())
     event(f"exit status {status}")
     assert status in (0, 1, 2, 3), said

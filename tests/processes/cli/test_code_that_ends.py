@@ -283,7 +283,7 @@ def test_a_prover_costs_no_verdict(
     folder: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("auditor.auditing.proof_job.prover", lambda: Prover(error))
-    monkeypatch.setattr("auditor.cli.before.prover", lambda: Prover(error))
+    monkeypatch.setattr("auditor.cli.common.prover", lambda: Prover(error))
     text = configured(f"{NOISY}\n    prove: true\n    {LISTED}", settings="execution: {workers: 1, isolate: false}")
     assert main(["run", text]) == 0
     report = json.loads(Path("reports/own/report.json").read_text(encoding="utf-8"))

@@ -35,9 +35,9 @@ runpy.run_module("auditor", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("module", ["auditor.cli", "auditor.cli.options", "rich.table", "auditor.cli.before"])
+@pytest.mark.parametrize("module", ["auditor.cli", "auditor.cli.options", "rich.table", "auditor.cli.plan_command"])
 def test_an_interrupt_while_the_command_starts_is_one_line(module: str) -> None:
-    arguments = [sys.executable, "-c", AT_AN_IMPORT, "schema", module]
+    arguments = [sys.executable, "-c", AT_AN_IMPORT, "plan", "audit.yaml", module]
     ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 130
     assert ended.stderr.startswith("auditor: interrupted")
