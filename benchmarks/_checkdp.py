@@ -144,7 +144,8 @@ def numerical_sparse_vector(queries: Queries, rng: Any, *, epsilon: float, T: fl
 
 
 def _adaptive(queries: Queries, rng: Any, epsilon: float, T: float, N: int, show_noisy: bool) -> list[Any]:
-    """Charge one unit, ε/(4N), for a query far above the threshold and two for one just above it; the threshold costs 2N units."""
+    """Charge one unit, ε/(4N), for a query far above the threshold and two units for a query just above it; the
+    threshold costs 2N units."""
     limit = T + rng.laplace(0.0, 2 / epsilon)
     out: list[Any] = []
     units = 2 * N

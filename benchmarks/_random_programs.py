@@ -398,7 +398,7 @@ class Fixed(np.random.Generator):
 
 
 def _uniform(low: float, high: float) -> Outcomes:
-    # Comparisons are with multiples of 1/4 from 0 to 1, and of 1/8 of other ranges.
+    # Programs compare draws with multiples of 1/4 on [0, 1), and with eighths of any other range.
     pieces = 4 if (low, high) == (0.0, 1.0) else 8
     return [(low + (high - low) * (2 * at + 1) / (2 * pieces), 1 / pieces) for at in range(pieces)]
 

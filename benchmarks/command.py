@@ -52,7 +52,7 @@ def _drawn(workers: int) -> float:
 
 
 def measure() -> dict[str, Any]:
-    # One after the other within each repeat, so that both see the machine alike.
+    # They take turns within each repeat, so that both run under the same load.
     rates = [(_alone(), _drawn(1), _drawn(-1)) for _ in range(REPEATS)]
     alone, one, all_cores = (statistics.median(rate[i] for rate in rates) for i in range(3))
     return {

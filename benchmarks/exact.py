@@ -46,7 +46,7 @@ def other_delta(setting: Setting, epsilon: float) -> float:
 
 
 def is_held(setting: Setting, interval: Interval) -> bool | None:
-    """Return whether the other method agrees that the exact ε lies inside; None if it gives no answer.
+    """Return whether the other method agrees that the exact ε lies in the interval; None if that method gives no answer.
 
     The relative error of δ is below 1e-4 for the contour integral, and up to 2e-3 for the recursion at small σ, which moves ε
     by about 1e-4.

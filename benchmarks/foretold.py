@@ -30,7 +30,7 @@ from auditor.config.load import load_configuration
 from auditor.neighbours.pair import distinct, plain
 
 PLANTED, SEED = 40, 1
-# The mechanisms take these in turn, since the power of a search depends on the number of outputs as well.
+# Numbers of outputs, on which the power of a search depends as well; the mechanisms take them in turn.
 SAMPLES = (2_000, 20_000, 200_000)
 CONFIGS = (
     "000-private-ratio",
@@ -40,7 +40,7 @@ CONFIGS = (
     "004-larger-groups",
     "classics",
 )
-LEFT_OUT = ("bits",)  # whose events are not values
+LEFT_OUT = ("bits",)  # its events are on bits, not on values
 # The number of pairs on which a condition is tried, and the least share of them that it must distinguish.
 PAIRS, LEAST_APART = 300, 0.005
 

@@ -52,8 +52,9 @@ SOUND = {
     "partial sum": Program(programs.partial_sum, OneMoves),
     "smart sum": Program(programs.smart_sum, OneMoves, claim=2 * EPSILON),
 }
-# Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. With the gap
-# it has probability 7e-4, and more outputs refute it. In the adaptive technique its probability is 4e-4, and the loss 9ε/8, not ε.
+# Two break their claim only on a rare event: all queries but the last lie below a threshold that is itself below 0. If the
+# gap is released, that event has probability 7e-4, and more outputs refute the claim. In the adaptive technique it has
+# probability 4e-4, and the loss is 9ε/8 where ε is claimed.
 FAULTY = {
     "sparse vector, no noise on queries": Program(programs.bad_sparse_vector_1, AllMove),
     "sparse vector, no cutoff": Program(programs.bad_sparse_vector_2, AllMove),

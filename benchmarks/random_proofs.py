@@ -47,7 +47,7 @@ PAIRS = {
     norm: [(tuple(pair.left), tuple(pair.right)) for _, _, pair in listing_of(domain).pairs]
     for norm, domain in DOMAINS.items()
 }
-# Exact values are computed in floating point. Where nothing is cut off they are as near to a sharp bound as CLOSE.
+# Exact values are computed in floating point; without truncation, a sharp bound is within CLOSE of them.
 SLACK, CLOSE = 1e-6, 1e-3
 METHOD = re.compile(r"\{(\w+)\}\.(\w+)\(")  # of a hole in a template
 Prove = Callable[[Function, str], Proof]

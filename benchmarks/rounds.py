@@ -129,8 +129,8 @@ def _audited(mechanism: Callable[..., Any], scale: float, seed: int, **settings:
 
 
 def expensive() -> dict[str, Any]:
-    """Return the total number of outputs until a claim of ε = 1 is refuted, with one output per call; before rounds, bets stopped
-    early.
+    """Return the total number of outputs until a claim of ε = 1 is refuted, with one output per call; the old auditor stopped early
+    by sequential bets.
     """
     from auditor.defaults import MethodName
 

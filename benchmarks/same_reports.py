@@ -5,7 +5,7 @@
 - ``run``: the reports of a run that is recorded;
 - ``replayed``: those of a replay of the recording;
 - ``resumed``: those of a run that is killed half-way, and resumed;
-- ``repeated``: that of quickstart with false claims, in a folder whose earlier report shows violations, which is the baseline too;
+- ``repeated``: that of quickstart with false claims, in a folder whose earlier report, also the baseline, shows violations;
 - ``checked``: what ``auditor replay --check`` says of quickstart.
 
 Two builds are compared by running it in each, with the root of the build as PYTHONPATH, and ``diff -r`` of the two folders. Reports

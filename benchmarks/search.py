@@ -3,9 +3,8 @@ weak.
 
 - Quantiles by an exponential mechanism without its factor ½, which lose up to twice their claim. "found" counts the seeds at
   which ε ≥ 1.3 is proved.
-- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after
-summing: the number
-  of seeds that find the fault.
+- Columns of 60, 91 and 365 values in which one or two values are counted twice, and means that are clipped after summing: the
+  number of seeds that find the fault.
 - Sound mechanisms: the bound with a searched pair, relative to the best bound over 300 fixed pairs of the domain. Each of these
   gets few outputs, and the best three as many as the audit.
 - Faults by origin at the default settings: the verdict on each fault and on its sound twin.
@@ -129,7 +128,7 @@ def columns() -> Iterator[tuple[str, Any]]:
     """Yield for each column the number of seeds that find the values counted twice."""
     forms = itertools.cycle(("records", "rows", "pandas"))
     for size in SIZES:
-        next(forms)  # so that each kind has each form
+        next(forms)  # shifts the assignment, so that over the sizes each kind takes each form
         for kind in ("numbers", "texts", "dates", "keys"):
             form = next(forms)
             yield f"{size} {kind}, {form}", _found(*column(kind, size, form), COLUMN_SEEDS)

@@ -116,7 +116,7 @@ class Evaluator(Expressions):
             if operation == "*":
                 old[:] = self.operate(operation, old, value)
                 return old
-            # Items are appended one by one, and computing one may read the list.
+            # Items are appended singly, since computing an item may read the list.
             for item in listed(value) if isinstance(value, list | tuple) else iterate(value):
                 old.append(item)
                 require_few(len(old))

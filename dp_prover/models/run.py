@@ -80,7 +80,7 @@ class TracedRun:
         raise AssertionError("this run is on symbols")
 
     def coarsen(self, name: str, step: Fraction) -> None:
-        """Record that a symbol enters floats of some step, in its own units."""
+        """Record the step of floats that a symbol enters, in the symbol's own units."""
         self._steps[name] = max(step, self._steps.get(name, step))
 
     def is_rounded(self, form: Form) -> bool:

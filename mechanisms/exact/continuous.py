@@ -21,7 +21,7 @@ from mechanisms.exact.quadrature import (
     peaks_between,
 )
 
-# A log density is computed to 8 units in the last place of its size at best: a handful of operations.
+# A log density is accurate to 8 units in the last place of its size at best, after a handful of operations.
 ULPS = 8 * float(np.finfo(float).eps)
 
 # Integrals are refined to this share of themselves; two rules of 15 nodes agree to it without trouble.
@@ -30,19 +30,19 @@ PRECISION = 1e-11
 # A density whose integral is off by more than this was not resolved, or is no density.
 NORMALISATION = 1e-6
 
-# A δ below this is as good as none; it ends the refinement where the divergence is 0.
+# A δ below this counts as 0, which ends the refinement where the divergence is 0.
 NO_DELTA = 1e-25
 
 # Terms e^−40 below the largest do not move a double.
 NEGLIGIBLE = 40.0
 
-# Rounding of an exponent (nats) up to which a sum of exponentials is still a sum, and not its largest term.
+# Beyond this rounding of its exponents (nats), a sum of exponentials says no more than its largest term.
 COARSE = 0.1
 
-# Where rounding may move a privacy loss by more than this (nats), it is not looked at: far tails.
+# A privacy loss that rounding may move by more than this (nats), as in far tails, is ignored.
 LARGEST_NOISE = 1e-6
 
-# On a thousandth of the way to a point, the square root of the distance falls by this many nats.
+# The fall of ln √distance, in nats, when the distance to a point shrinks a thousandfold.
 LEAST_GROWTH = 0.5 * math.log(1000)
 
 
@@ -55,8 +55,8 @@ def nothing(outputs: Reals) -> Reals:
 class DensityPair:
     """A pair of densities (None for a side without one) on a mesh that only ever gets finer.
 
-    ``masses`` are what the densities must integrate to.
-    Raises InvalidInputError where they do not: break points too far from a peak, or no density.
+    ``masses`` are the integrals that the densities must have.
+    Raises InvalidInputError where they do not have them: breakpoints are too far from a peak, or the function is no density.
     """
 
     mesh: Mesh
@@ -188,7 +188,8 @@ class DensityPair:
         return (found, doubt) if found >= value else (value, error)
 
     def _grows_beside(self, scale: float) -> bool:
-        """Whether the loss grows steadily towards a breakpoint, by half a power at least on each thousandth of the distance."""
+        """Whether the loss grows steadily towards a breakpoint: by at least half a power whenever the distance shrinks
+        a thousandfold."""
         steps = scale * np.array([1e-7, 1e-10, 1e-13])
         resolved = steps[-1] > 16 * np.spacing(np.abs(self.breakpoints))
         for side in (-1.0, 1.0):
@@ -212,7 +213,7 @@ class DensityPair:
         loss, noise = self._losses(outputs)
         score = loss - 2 * noise
         score[np.isnan(score)] = -np.inf
-        # 32 candidates, 10 grids of 17 points: each grid is an eighth as wide, 8^10 is a thousand million.
+        # 32 candidates and 10 grids of 17 points: each grid is 8 times finer than the one before, and the last 8^10 ≈ 10⁹ times.
         best = np.argsort(score)[-32:]
         low, high = outputs[np.maximum(best - 1, 0)], outputs[np.minimum(best + 1, len(outputs) - 1)]
         value = float(loss[best[-1]])
@@ -267,8 +268,8 @@ def _limit(loss: Reals, noise: Reals) -> tuple[float, float]:
     """Return the limit of losses along a tail whose points grow by GROWTH, and its error; −inf where it is unknown.
 
     The last three points decide. Steps that do not shrink (a loss that grows like a power or a logarithm) have no
-    limit; steps that shrink geometrically (a loss like 1/y^p) are summed. A tail that has settled has its value where
-    rounding is least.
+    limit; steps that shrink geometrically (a loss like 1/y^p) are summed. The limit of a tail that has settled is its value
+    where rounding is least.
     """
     known = np.flatnonzero(loss > -np.inf)
     if len(known) < 3:

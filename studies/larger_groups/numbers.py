@@ -113,7 +113,7 @@ def _shares(left: Density, right: Density, orders: Reals) -> tuple[Reals, Reals]
 def curve(x: int) -> dict[str, Any]:
     more, fewer = _pair(x)
     up, down = _shares(more, fewer, ORDERS), _shares(fewer, more, ORDERS)
-    # What is left of D_α/α − ρ/2 at the largest order, in units of ρ/(2α); the expansion says σ/r − x − 1/2.
+    # The remainder D_α/α − ρ/2 at the largest order, in units of ρ/(2α), which the expansion puts at σ/r − x − 1/2.
     rest = (2 * up[0][-1] - 1) * ORDERS[-1]
     return {
         "x": x,

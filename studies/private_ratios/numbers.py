@@ -107,9 +107,9 @@ def _outputs(version: str, totals: tuple[int, int]) -> Density:
 
 
 def node(a: int, b: int) -> dict[str, Any]:
-    """Return ε at the claimed δ: the larger over the two people who may be added, and that of the one whose answer is substituted.
+    """Return ε at the claimed δ under add/remove (the larger for the two people who may be added) and under substitution.
 
-    Both exactly, and as audits bound them from outputs alone.
+    Both are given exactly, and as audits bound them from outputs alone.
     """
     entry: dict[str, Any] = {"a": a, "b": b}
     # One more person with a 1 and one fewer with a 0, or vice versa.
@@ -150,7 +150,7 @@ def known() -> list[dict[str, Any]]:
 
 
 def audit(version: str, totals: tuple[int, int], others: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` with whichever of the others shows more."""
+    """Bound ε at the claimed δ from outputs alone, on the pair of ``totals`` and whichever of the other totals shows more."""
     result = auditor.audit(
         MECHANISMS[version],
         auditor.ApproximateDP(EPSILON, DELTA),

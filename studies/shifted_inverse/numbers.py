@@ -58,7 +58,7 @@ def failure(records: Integers, outputs: int, epsilon: float, beta: float, shifte
 
 
 def worst(epsilon: float, beta: float, outputs: int) -> dict[str, Any]:
-    """Return the failure on τ records of 1, and what it would take to fail with chance β there.
+    """Return the probability of failure on τ records of 1, and the τ at which it would be β.
 
     There ℓ* is 0 at 0 and at 1 and τ above, so that the failure is (|Y| − 2)q/(2 + (|Y| − 2)q) with q = e^(−ετ/2) ≤ β/|Y|.
     """
@@ -107,8 +107,9 @@ def ties() -> dict[str, Any]:
 def sums() -> dict[str, Any]:
     """Return the ε reached into 0 … n, where ε is claimed.
 
-    For the sum between (1, …, 1) and (1, …, 1, −n), for the monotonised sum between n and n + 1 ones (the other pair is one
-    data set to it). From n = 2τ on the first is ε(n − τ)/2 − ln(n + 1) + ln Z, Z the sum of e^(−ε|y − (n − τ)|/2) over Y.
+    For the sum between (1, …, 1) and (1, …, 1, −n), for the monotonised sum between n and n + 1 ones (on the first pair it
+    is the same for both). From n = 2τ on the first is ε(n − τ)/2 − ln(n + 1) + ln Z, Z the sum of e^(−ε|y − (n − τ)|/2)
+    over Y.
     """
     sizes = (1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200)
     rows = []

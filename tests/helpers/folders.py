@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-# A module that is first imported in a test would bind the refusals below for good, so those that bind the functions come first.
+# A module first imported during a test would bind the refusals below for good, so modules that bind these functions come first.
 import auditor.auditing.parallel
 import auditor.cli.replay_check  # noqa: F401
 from auditor.report import plots

@@ -531,7 +531,7 @@ MORE_TYPE: dict[str, Make] = {
     "complex without an imaginary part": choose(1.0, complex(1.0)),
 }
 
-# --- Held where a reader that knows a list of things does not look ---
+# --- Content where a reader that knows a list of types does not look ---
 
 
 class Holder:
@@ -642,7 +642,7 @@ def with_attribute(value: Any, side: int) -> Any:
     return value
 
 
-# --- Held where Python, or a class, says that there is nothing ---
+# --- Content that Python, or a class, says does not exist ---
 
 
 class Once:

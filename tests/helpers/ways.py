@@ -28,7 +28,7 @@ from auditor.errors import MechanismError
 from auditor.neighbours.pair import Pair
 
 LABELS = np.array([True, False, False, True, True, False])
-# The forms that a program can write as JSON. The data sets of a program are JSON, too, and so are all recipes.
+# The forms that a program can write as JSON. The data sets of a program are JSON as well, and so are all recipes.
 JSON = (
     "float",
     "int",
@@ -117,7 +117,7 @@ def cells(outputs: Outputs) -> dict[str, list[Any]]:
 
 
 def seen(draw: Callable[[Pair], Sample], pair: Pair) -> Any:
-    """Return the columns of both sides in order, or the words of the refusal."""
+    """Return the columns of both sides in order, or the message of the refusal."""
     try:
         sample = draw(pair)
     except MechanismError as error:
@@ -126,16 +126,13 @@ def seen(draw: Callable[[Pair], Sample], pair: Pair) -> Any:
 
 
 def refusal(error: MechanismError) -> str:
-    """Return the words of a refusal. Only masked arrays, and objects that show nothing, are refused, and in words."""
+    """Return the message of a refusal. Only masked arrays, and objects without readable content, are refused, and by a message."""
     assert "masked array" in str(error) or "does not show what it holds" in str(error), error
     return re.sub(r"0x[0-9a-f]+", "0x…", str(error))
 
 
 def expected(pair: Pair) -> list[Any]:
-    """Return the same without any way: the outputs are made here, and made canonical.
-
-    If both sides are refused, the refusal that comes first depends on the order of drawing, and both are returned.
-    """
+    """Return the columns or the refusal without any way: the outputs are made here, and made canonical."""
     counts, sides, refusals = (int(LABELS.sum()), int((~LABELS).sum())), list[Outputs](), list[Any]()
     for recipe, number in zip((pair.left, pair.right), counts, strict=True):
         try:

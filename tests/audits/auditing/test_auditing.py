@@ -155,20 +155,20 @@ def test_no_output_serves_two_phases() -> None:
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
     assert len(seen) > 20
-    # The first calls measure the time; the next draw twice from one stream on both sides, to see whether the outputs repeat.
+    # The first calls measure the time; the next two draw from one stream on both sides, to see whether the outputs repeat.
     assert seen[2:4] == seen[4:6]
     assert len(set(seen)) == len(seen) - 3
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mechanism that leaks only while the first round learns is not refuted."""
-    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw, too
-    drawn, trial = 0, 2 + 2 * TRIAL  # before anything else, how long it takes, and whether it repeats itself
+    monkeypatch.setattr("auditor.auditing.follow_ups.FOLLOW_UPS", ())  # which would draw outputs as well
+    drawn, trial = 0, 2 + 2 * TRIAL  # before the audit: how long a call takes, and whether outputs repeat
 
     def honest_at_last(bit: int, size: int, rng: np.random.Generator) -> Any:
         nonlocal drawn
         drawn += size
-        before_the_bound = drawn <= trial + FEWEST  # which the first round learns from
+        before_the_bound = drawn <= trial + FEWEST  # the outputs from which the first round learns
         return np.full(size, bit) if before_the_bound else rng.integers(2, size=size)
 
     result = run(plan(honest_at_last, execution=IN_THIS_PROCESS, planted=0))
@@ -272,7 +272,7 @@ def blind(records: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def weak(bit: int, size: int, rng: np.random.Generator) -> Any:
-    """Answer by one of two thresholds: with the same stream, the answers of the two sides differ once in 2,000 times."""
+    """Answer by one of two thresholds: given the same stream, the answers of the two sides differ with probability 1/2,000."""
     return rng.random(size) < 0.5 + 0.0005 * bit
 
 
@@ -313,9 +313,9 @@ def test_a_claim_that_no_violation_could_refute_with_so_few_outputs_has_no_answe
 def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
     mechanism: Any, neighbours: Any, claim: Any
 ) -> None:
-    """Of 10,000 answers of ``weak`` none differs with probability below 0.01, by the choice of a seed never.
+    """With probability below 0.01 none of 10,000 answers of ``weak`` differs between the sides; with this seed some do.
 
-    The only warning is that a violation of twice so small a claim might be missed.
+    The only warning is that a violation of twice this small claim might be missed.
     """
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
@@ -365,7 +365,8 @@ def needs_three(records: Any, rng: np.random.Generator) -> float:
 
 @pytest.mark.parametrize("samples", [2_000, 20_000])
 def test_other_pairs_are_tried_where_every_output_raises(samples: int) -> None:
-    """Two records raise, and three do not: both sides of the first pairs raise. α = 1e-3 allows no false violation here."""
+    """Two records raise and three do not, so both sides of the first pairs raise. A false violation has probability
+    1e-3, and the seed has none."""
     domain = auditor.Records((0, 1), size=(0, 5))
     result = audit(needs_three, auditor.PureDP(1.0), domain, samples=samples, isolate=False, workers=1)
     assert result.verdict == "violation", result.stop_reason
@@ -452,7 +453,7 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
 
 
 def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
-    """Each call is sound by itself, and every second call adds 10; the outputs of one call are all from one side. Seeded."""
+    """Each call is sound by itself, and every second call adds 10; all outputs of a call come from the same side. Seeded."""
     calls, verdicts = itertools.count(), []
 
     def answer(bits: list[int], size: int, rng: np.random.Generator) -> Any:

@@ -142,7 +142,7 @@ def test_the_larger_groups_of_document_004_are_two_audits() -> None:
 
 
 def test_each_group_is_judged_by_its_own_claim(tmp_path: Path) -> None:
-    """The first group has ε = 1, the second ε = 2: each claim is true of one of them only."""
+    """The first group has ε = 1, the second ε = 2: each of the two claims holds for only one of them."""
     for claims, verdicts in (
         ("[{epsilon: 1}, {epsilon: 2}]", ["no_violation_found", "no_violation_found"]),
         ("[{epsilon: 2}, {epsilon: 1}]", ["no_violation_found", "violation"]),

@@ -78,7 +78,7 @@ def test_what_cannot_be_measured_is_said() -> None:
 
 
 def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
-    """Bounds on ε stay below ln of the outputs over the logarithm of the level."""
+    """Bounds on ε stay below ln(n / ln(1/α)) for n outputs and level α."""
     result = auditor.audit(
         lambda records, size, rng: np.full(size, float(len(records))), neighbours=PEOPLE, samples=20_000, **ONCE
     )
@@ -88,7 +88,7 @@ def test_no_number_of_outputs_refutes_what_is_out_of_reach() -> None:
 
 
 def test_a_file_has_audits_with_and_without_a_claim(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A report says what is measured, and is read back. The level of the measured bound is no larger than Holm leaves."""
+    """The report says what is measured, and can be read back. The measured bound has no more than the level that Holm leaves."""
     text = CONFIG.replace("    claim: {epsilon: 1.0}\n    samples", "    samples")
     config.write_text(text, encoding="utf-8")
     out = config.parent / "out"

@@ -26,7 +26,7 @@ def one_call_for_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("at_most", [True, False])
 @pytest.mark.parametrize("p", CLAIMS)
 def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
-    """Whatever the true probability, a true claim is refuted, or a false one confirmed, with probability at most alpha."""
+    """Whatever the true probability, true claims are refuted and false claims confirmed with probability at most alpha."""
     outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
     refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
     confirmed = np.array([found.event["confirmed"] for found in outcomes])

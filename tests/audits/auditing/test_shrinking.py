@@ -36,13 +36,13 @@ AT_MOST, AT_LEAST = auditor.Probability(0.5, at_most=True), auditor.Probability(
 
 
 def leaks_large_values(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Count the records; without enough noise where more than three hold a value above 7."""
+    """Count the records; with too little noise if more than three have a value above 7."""
     scale = 0.5 if len(data) > 3 and np.any(data > 7) else 2.5
     return len(data) + rng.laplace(0, scale, size)
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Report for every pair of values which is odd, truthfully three times in four: ε = ln 3 if one is odd, else 0."""
+    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 
@@ -78,7 +78,7 @@ def leaky() -> Any:
 def test_only_what_the_fault_needs_remains(leaky: Any) -> None:
     pair = leaky.smallest.pair
     assert leaky.verdict is Verdict.VIOLATION
-    # At ε = 2 on one side of the fault and 0.4 on the other, noise of two scales differs, too: the fault shows on 3 and 4.
+    # With ε = 2 on one side of the fault and 0.4 on the other, the two noise scales differ as well: 3 and 4 records show the fault.
     assert sorted((len(pair.left), len(pair.right))) in ([3, 4], [4, 5])
     longer = max(pair.left, pair.right, key=len)
     assert sorted(longer)[-1] in {8, 9, 10}, "one culprit"
@@ -203,7 +203,7 @@ def test_the_smallest_counterexample_to_a_query(query: Any, claim: Any, smallest
 
 
 class Turncoat:
-    """Keeps the rules for a number of calls, and then breaks them."""
+    """Keeps the rules for a number of calls, and breaks them from then on."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism, self.calls, self.allowed = mechanism, 0, math.inf
@@ -288,7 +288,7 @@ def test_the_bound_on_the_smallest_data_set_exceeds_the_truth_as_seldom_as_it_sa
 
 
 def cliff(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Count the records; without enough noise from 200 of them on."""
+    """Count the records; with too little noise from 200 records on."""
     return len(data) + rng.laplace(0, 0.5 if len(data) >= 200 else 2.5, size)
 
 
@@ -296,7 +296,7 @@ LARGE = auditor.Records(choices=[0], size=(0, 1000))
 
 
 def boom(data: Any, size: int, rng: np.random.Generator) -> Any:
-    """Raise where there are three records or more, one time in three."""
+    """Raise with probability 1/3 if there are three records or more."""
     if len(data) >= 3 and rng.random() < 0.3:
         raise ValueError("too many")
     return rng.normal(size=size)
@@ -348,7 +348,7 @@ def test_one_case_against_a_certainty_is_shrunk_with_few_outputs() -> None:
 
 
 def test_no_record_can_be_left_out_of_the_smallest_counterexample() -> None:
-    """By definition, and without what the search and the domain know."""
+    """By the definition of neighbours, and without the code of the search and the domain."""
     small = audit(lambda data: sum(data) ** 2, SMALL, auditor.Sensitivity(1000)).smallest.pair
     short, long = sorted((small.left, small.right), key=len)
     assert abs(sum(long) ** 2 - sum(short) ** 2) > 1000

@@ -55,7 +55,7 @@ def audited(mechanism: Callable[..., Any]) -> auditor.AuditResult:
 
 
 def mechanism_of(form: Callable[[float], Any], moves: float, scale: float) -> Callable[..., Any]:
-    """Return the form in a list: a mechanism that returns nothing but exceptions counts as one that always fails."""
+    """Return the form in a list, since a mechanism that returns only exceptions counts as one that always fails."""
     return lambda side, rng: [form(scale * (moves * side + rng.laplace()))]
 
 
@@ -73,7 +73,7 @@ def test_a_leak_in_a_form_is_found_and_its_twin_passes(name: str) -> None:
 @pytest.mark.parametrize("part", [np.float64, lambda v: np.array([v, v])], ids=["float64", "array"])
 @pytest.mark.parametrize(
     "name", sorted(forms.CONTAINERS.keys() - {"Counter", "frozenset"})
-)  # these hold no part as it is
+)  # they do not hold the number unchanged
 def test_a_leak_in_a_container_is_found(name: str, part: Callable[[float], Any]) -> None:
     """The number is a NumPy number, as in most mechanisms."""
     make = forms.CONTAINERS[name]

@@ -275,7 +275,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("function", "claim", "method"), CLAIMS, ids=[f"{c} {m}" for _, c, m in CLAIMS])
 def test_every_bound_can_be_recomputed_from_its_report(folder: Folder, function: str, claim: str, method: str) -> None:
-    """From integers, the confidence and the share of the round; alpha is 1 − confidence up to one rounding."""
+    """From integers, the confidence and the round's share; alpha is 1 − confidence up to one rounding."""
     neighbours = f"{{pairs: [{{left: {len(claim) % 2}, right: {1 - len(claim) % 2}}}]}}"  # the guess is left or right
     other = audit("another, that shares the budget", "laplace")
     text = config(audit("a", function, claim, neighbours=neighbours), other, more=f"method: {method}")

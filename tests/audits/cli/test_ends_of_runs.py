@@ -68,7 +68,7 @@ def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
     [suite] = ElementTree.parse("junit.xml").getroot()
     assert [case.attrib["name"] for case in suite if case.find("failure") is not None] == ["noisy"]
     assert "Not as expected: “noisy”" in Path("reports/audit/report.html").read_text(encoding="utf-8")
-    # How a run ended is not a change between runs, and shows in no output.
+    # How a run ended is no change between runs, since no output depends on it.
     Path("strict.json").write_bytes(REPORT.read_bytes())
     assert main(["replay", "kept", "--check", str(REPORT)]) == 0
     assert run(samples=100) == 0
@@ -91,7 +91,7 @@ def test_what_got_worse_is_in_the_report(run: Callable[..., int], capsys: pytest
     assert names == ["noisy", "noisy: worse", "noisy: worse 2"]
     assert main(["show", str(REPORT)]) == 0
     assert "2 changes since old.json fail" in " ".join(capsys.readouterr().out.split())
-    # The comparison is no part of the next run, nor of a later comparison with this report.
+    # The comparison belongs neither to the next run nor to a later comparison with this report.
     assert run("--quiet") == 0
     assert "compared" not in report()
 
@@ -228,7 +228,7 @@ def assert_all_say_that_a_file_is_missing(name: str, junit: Path) -> None:
 def test_a_summary_that_cannot_be_written_hides_no_violation(
     run: Callable[..., int], summary: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It ended the run with status 3 and "internal error", so the violation of a later file was never reported."""
+    """Such a summary once ended the run with status 3 and "internal error", and the violation of a later file was not reported."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", summary)
     assert run("--junit", "junit.xml", "--record", "kept") == 3

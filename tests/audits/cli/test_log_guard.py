@@ -101,7 +101,7 @@ def test_text_of_a_mechanism_is_no_command(folder: Path, function: str, text: st
     configured(function, text, f"some {text}"[:600])
     for command in (["check"], ["plan"], ["run", "--junit", "-"], ["run", "--quiet"], ["run", "--record", "kept"]):
         found = lines_of(command[0], "audit.yaml", *command[1:])
-        # Our own annotations have both, and no more than a line each.
+        # Our own annotations contain both, and take one line each.
         assert [line for line in found if not re.match("::(error|warning) file=audit.yaml,title=", line)] == [], command
     report = "reports/audit/report.json"
     for form in ([], ["--html", "-"], ["--markdown", "-"], ["--junit", "-"]):

@@ -29,7 +29,8 @@ def test_outputs_follow_rounded_laplace_noise(value: float, scale: float, bound:
 
 
 def test_small_uniforms_keep_all_their_bits() -> None:
-    """A share of 2⁻ᵏ lies below 2⁻ᵏ, and what lies there is no multiple of 2⁻⁵³, as that of usual generators is."""
+    """A fraction 2⁻ᵏ of the numbers lies below 2⁻ᵏ, and these are no multiples of 2⁻⁵³, as they would be from an
+    ordinary generator."""
     drawn = full_uniform(np.random.default_rng(2), 1_000_000)
     assert drawn.min() > 0 and drawn.max() < 1
     assert np.count_nonzero(drawn < 2.0**-10) == pytest.approx(1_000_000 / 1024, abs=6 * 31.3)

@@ -1,4 +1,4 @@
-"""Reports keep what decides whether one domain contains all data sets of another."""
+"""A report keeps the facts that decide whether one domain contains all data sets of another."""
 
 import json
 from typing import Any

@@ -238,7 +238,8 @@ def test_a_claim_that_was_weakened_fails_and_one_that_was_strengthened_is_told(
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_limits_are_those_of_what_the_event_shows(delta: float) -> None:
-    """The rates' own ε, ln((p − δ)/q), lies between; a share of 1e-6 of seeds would fail, this one was seen not to."""
+    """The limits contain the ε that the rates have, ln((p − δ)/q). They would fail for a fraction 1e-6 of seeds, and
+    not for this one."""
     p, q, n = 0.4, 0.1, 20_000
     rng = np.random.default_rng(1)
     claim = auditor.ApproximateDP(3, delta) if delta else auditor.PureDP(3)
@@ -300,7 +301,12 @@ def shown_bit(bit: int, size: int, rng: np.random.Generator, scale: float = 0.3)
 DOMAIN = auditor.Records((0, 1), size=(0, 3), relation="add_remove")
 MECHANISMS: list[tuple[Any, Claim, Any, Any]] = [
     (laplace, auditor.PureDP(2), [(0, 1)], 0.6),
-    (gaussian, auditor.ApproximateDP(9, 1e-3), [(0, 1)], None),  # its event is a tail, which less noise makes rarer
+    (
+        gaussian,
+        auditor.ApproximateDP(9, 1e-3),
+        [(0, 1)],
+        None,
+    ),  # its event is a tail, which becomes rarer with less noise
     (response, auditor.ApproximateDP(2, 1e-3), [(0, 1)], 0.15),
     (gaussian, auditor.GaussianDP(2), [(0, 1)], 0.6),
     (gaussian, auditor.PrivacyProfile([(3, 0.05), (5, 1e-3)]), [(0, 1)], 0.6),
@@ -323,14 +329,14 @@ RAN = dict[int, tuple[auditing.Plan, AuditResult]]()
 
 
 def ran(plan: auditing.Plan) -> AuditResult:
-    """Return the result of a plan, which is carried out once."""
+    """Return the result of a plan, which is carried out only once."""
     if id(plan) not in RAN:
         RAN[id(plan)] = plan, auditing.run(plan)
     return RAN[id(plan)][1]
 
 
 def losses(old: auditing.Plan, new: auditing.Plan, may_rise: float = 0.0) -> list[tuple[str, str]]:
-    """Return the changes in loss from one plan to another, whose mechanism is asked for the earlier event."""
+    """Return the changes in loss from one plan to another, with the mechanism measured on the earlier event."""
     found = compare(run(ran(old)), run(ran(new)), functools.partial(remeasured, new), may_rise=may_rise)
     return [(str(change.kind), change.what) for change in found if " on the earlier " in change.what]
 
@@ -344,7 +350,7 @@ def test_another_seed_or_sample_size_is_no_alarm_and_a_mechanism_that_leaks_more
     assert {kind for old, new in itertools.pairwise([*same, same[0]]) for kind, _ in losses(old, new)} <= {"note"}
     if changed is not None:
         leaking = planned(mechanism, claim, pairs, 9, 20_000, scale=changed)
-        [(kind, what)] = losses(same[1], leaking)  # at other seeds a rare event is learned, which does not rise
+        [(kind, what)] = losses(same[1], leaking)  # with other seeds a rare event is learned, whose loss does not rise
         assert kind == "worse"
         assert " rose from " in what
 
@@ -366,7 +372,7 @@ def test_the_earlier_rule_is_counted_on_the_earlier_pair_in_as_many_outputs_as_a
 
 
 def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_its_own_pair() -> None:
-    """The pair and thresholds of today's audit do not matter, and an identical comparison is not repeated."""
+    """The pair and the thresholds of the later audit do not matter, and an identical comparison is not repeated."""
 
     def noisy_total(records: Any, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
         return np.sum(records) + rng.laplace(0, scale, size)
@@ -389,7 +395,7 @@ def test_what_the_search_found_elsewhere_is_measured_again_by_its_own_rule_on_it
 
 
 def test_no_output_of_the_recount_is_one_from_which_the_rule_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The plan and its seed are those of the earlier run. Its outputs to learn from must not be drawn again."""
+    """The plan and its seed are those of the earlier run, whose outputs for learning must not be drawn again."""
     plan = planned(laplace, auditor.PureDP(1), [(0, 1)], 1, 5_000, scale=2.0)
     addresses, stream = set[Any](), batches.stream
 
@@ -408,7 +414,7 @@ def test_no_output_of_the_recount_is_one_from_which_the_rule_was_learned(monkeyp
 
 
 def test_ten_percent_less_noise_is_noticed_where_it_was_twice_what_the_claim_needs() -> None:
-    """At 10⁶ outputs the limits are .016 wide, and ε rises from .5 to .556: the claim of 1 holds all along."""
+    """At 10⁶ outputs the limits are 0.016 wide, and ε rises from 0.5 to 0.556; the claim of 1 holds before and after."""
     before, after = (
         planned(laplace, auditor.PureDP(1), [(0, 1)], seed, 1_000_000, scale=scale)
         for seed, scale in ((1, 2.0), (2, 1.8))
@@ -441,7 +447,7 @@ def test_a_rule_that_cannot_be_counted_is_not_compared() -> None:
 
 
 def test_an_event_of_another_kind_of_claim_is_refused() -> None:
-    """Somebody else may have written the report: an event of bets on a score, of two points, or with counts beyond every float."""
+    """A forged report may name an event of bets on a score, of two points, or with counts beyond every float."""
     of_score = event_of(
         {
             "description": "…",
@@ -534,7 +540,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
     for share, status in (("0.1", 1), ("0.6", 0)) if "privacy loss" in line else ():
         assert main(["run", "some.yaml", "--baseline", "baseline.json", "--may-rise", share]) == status
     capsys.readouterr()
-    # Two reports do not show what today's mechanism does on the earlier event.
+    # Two reports alone do not show how the present mechanism behaves on the earlier event.
     assert main(["compare", "baseline.json", "reports/some/report.json"]) == (0 if "privacy loss" in line else 1)
     told = "not compared  first: ε ≥" if "privacy loss" in line else line
     assert told in capsys.readouterr().out
@@ -542,7 +548,7 @@ def test_a_run_that_is_worse_than_its_baseline_fails_with_one_clear_line(
 
 
 def test_a_loss_above_the_claim_is_worse_whatever_rise_is_allowed() -> None:
-    """Today's search sees only data sets that do not show the violation, since they are not empty."""
+    """The later search sees only non-empty data sets, which do not show the violation."""
 
     def count(records: Any, size: int, rng: np.random.Generator, leak: float = 1.0) -> Any:
         return len(records) + rng.laplace(0, 1.25 if len(records) else leak, size)

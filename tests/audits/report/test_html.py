@@ -196,7 +196,7 @@ def test_any_histogram_can_be_drawn(shape: str) -> None:
 
 @pytest.mark.parametrize(("epsilon0", "delta0"), [(1.0, 0.0), (1.0, 0.1), (0.0, 0.2), (5.0, 1e-5)])
 def test_the_delta_that_a_claim_implies_is_that_of_its_worst_mechanism(epsilon0: float, delta0: float) -> None:
-    """A randomised response that tells the truth outright with probability δ₀, by its definition."""
+    """Against a randomised response that reveals the truth with probability δ₀, by its definition."""
     lie = 1 / (1 + math.exp(epsilon0))
     for epsilon in (0.0, 0.3, 1.0, 2.0, 10.0):
         truth = delta0 + (1 - delta0) * max(0.0, (1 - lie) - math.exp(epsilon) * lie)
@@ -213,7 +213,7 @@ def test_other_claims_imply_what_they_say() -> None:
 
 @pytest.mark.parametrize("rho", [0.005, 0.1, 0.5, 3.0])
 def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_little_more(rho: float) -> None:
-    """The Gaussian mechanism keeps ρ and (a, aρ) with equality; converted as in Mironov (2017), they allow more."""
+    """The Gaussian mechanism satisfies ρ and (a, aρ) with equality; converted as in Mironov (2017), the claims allow more."""
     mu = math.sqrt(2 * rho)
     for epsilon in np.linspace(0.0, 4 * mu, 30):
         has = gaussian_delta(mu, epsilon)
@@ -226,12 +226,12 @@ def test_claims_on_divergences_allow_what_mechanisms_that_keep_them_have_and_lit
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0])
 def test_no_pair_of_coins_within_a_divergence_lies_above_what_it_allows(order: float) -> None:
-    """These pairs come close, since apart from mixtures they are the worst case."""
+    """These pairs come close: apart from mixtures they are the worst case."""
     from auditor.bounds.divergences import renyi_divergence
 
     chances = np.concatenate([[1e-6, 1e-4], np.linspace(0.001, 0.999, 80)])
     nearest = math.inf
-    for q, p in itertools.combinations(chances, 2):  # p > q, or no δ is below 0
+    for q, p in itertools.combinations(chances, 2):  # for p > q, since otherwise no δ is below 0
         one, other = np.array([p, 1 - p]), np.array([q, 1 - q])
         kept = max(0.0, renyi_divergence(order, one, other), renyi_divergence(order, other, one))
         for epsilon in (0.0, 0.5, 1.0):

@@ -26,7 +26,7 @@ def honest(*names: str) -> Report:
 
 
 def at(name: str, *way: Any, value: Any) -> tuple[Report, Report]:
-    """Return the report of an audit, or without a name of two, and it with another value at a place; `...` is none."""
+    """Return a report of one audit (of two, without a name), and a copy with another value at a place; `...` deletes the value."""
     report, edited = (honest(*([name] if name else ["sound", "broken"])) for _ in range(2))
     inner = edited["audits"][0] if name else edited
     for step in way[:-1]:

@@ -44,7 +44,7 @@ audits:
       size: {low: 0, high: 3}
       container: list
 """
-# What replaces what, the kinds of the lines that follow, and whether the run itself ends as expected.
+# The replacements, the kinds of lines that follow, and whether the run itself ends as expected.
 CHANGED: dict[str, tuple[tuple[str, str], set[str], bool]] = {
     "nothing": (("", ""), set(), True),
     "a violation": (("scale: 1.0", "scale: 0.3"), {"worse"}, False),
