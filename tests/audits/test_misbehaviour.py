@@ -37,7 +37,8 @@ def rarely_a_text(value: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def test_one_rare_output_does_not_give_away_its_batch() -> None:
-    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when a batch revealed its rare output, 4 to 16 did."""
+    """At α = 0.001, 4 of 40 audits raise a false alarm with probability 9e-8; when a batch revealed its rare output,
+    4 to 16 did."""
     verdicts = [
         str(
             auditor.audit(

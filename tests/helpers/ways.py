@@ -132,7 +132,10 @@ def refusal(error: MechanismError) -> str:
 
 
 def expected(pair: Pair) -> list[Any]:
-    """Return the columns or the refusal without any way: the outputs are made here, and made canonical."""
+    """Return the columns or the refusal without any way: the outputs are made here, and made canonical.
+
+    If both sides are refused, the refusal that comes first depends on the order of drawing, and both are returned.
+    """
     counts, sides, refusals = (int(LABELS.sum()), int((~LABELS).sum())), list[Outputs](), list[Any]()
     for recipe, number in zip((pair.left, pair.right), counts, strict=True):
         try:

@@ -1,8 +1,9 @@
-"""Snippets of a user's code, run both ways: by Python and NumPy on numbers, and by the evaluator that is told these numbers.
+"""Snippets of user code, run in two ways: by Python and NumPy on numbers, and by the evaluator, which is given these
+numbers.
 
 ``models.txt`` has a line for each snippet: the entry of a list that it is about, the code, and the contexts in which the evaluator
 takes it. A context gives the snippet its names: ``v``, ``w``, ``u`` are numbers and ``a`` is an array, of data, of noise, of coins,
-or constants. ``c`` and ``d`` are a coin and a die that nobody has looked at.
+or constants. ``c`` and ``d`` are a coin and a die whose outcomes are undecided.
 """
 
 import itertools
@@ -95,7 +96,8 @@ def functions(bodies: list[str]) -> list[FunctionType]:
 
 
 def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
-    """Return in words how the evaluator is wrong about a function, or None. Raises NotProvedError if it refuses it."""
+    """Describe how the evaluator is wrong about a function; None if it is right. Raises NotProvedError if it refuses the
+    function."""
     mechanism = Mechanism.from_callable(function, {}, "f")
     ends = tuple(Fraction(end) + (Fraction(1, 2) if floats else 0) for end in (LOW, HIGH))
     names = Names(bounds_of((ends[0],) * 3, (ends[1],) * 3), integer=not floats)
@@ -126,7 +128,7 @@ def data(seed: int, floats: bool) -> np.ndarray[Any, Any]:
 
 
 def outcomes(some: list[tuple[str, str]], seeds: int = 3) -> list[tuple[str, str | None]]:
-    """Return for each (code, context) whether it is taken, refused or wrong, and the words for that."""
+    """Return for each (code, context) whether it is modelled, refused or wrong, with an explanation."""
     found: list[tuple[str, str | None]] = []
     bodies = [code_in(code, context) for code, context in some]
     # The evaluator reads a whole module for each of its functions, so modules are small.
@@ -194,7 +196,7 @@ for _one in snippets():
 
 
 def some(snippet: Snippet, count: int) -> str:
-    """Return a few of a snippet's contexts: constants, and others by turns."""
+    """Return a few of a snippet's contexts: constants, and the others in turn."""
     known = [context for context in snippet.contexts if context in OF_CONSTANTS]
     others = [context for context in snippet.contexts if context not in OF_CONSTANTS]
     turn = sum(map(ord, snippet.code))
@@ -204,7 +206,7 @@ def some(snippet: Snippet, count: int) -> str:
 
 
 def disagreements(given: list[Snippet], contexts: int, seeds: int) -> list[str]:
-    """Return in words where snippets are wrong, or refused in a context of theirs."""
+    """Describe the snippets that are wrong, or refused in one of their contexts."""
     each = [(one.code, context) for one in given for context in sorted(some(one, contexts))]
     found = zip(each, outcomes(each, seeds), strict=True)
     return [f"{code} ({context}): {words}" for (code, context), (kind, words) in found if kind != "taken"]

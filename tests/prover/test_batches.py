@@ -1,4 +1,5 @@
-"""Batches are proved row by row: programs with independent outputs are proved, and a use of the size or the index is named."""
+"""Batches are proved row by row: programs with independent outputs are proved, and refusals name the use of the size or the
+index."""
 
 import json
 from typing import Any

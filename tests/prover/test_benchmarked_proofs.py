@@ -1,4 +1,4 @@
-"""The programs and specimens of the benchmark of proofs, proved and refuted again; its committed figures are what is expected.
+"""Programs and specimens of the proof benchmark are proved and refuted again; its committed figures are as expected.
 
 What takes longer than a few seconds is in `long/test_benchmarked_proofs_at_length.py`.
 """
@@ -53,7 +53,7 @@ def test_no_faulty_program_is_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUICK_TO_REFUTE)
 def test_outputs_refute_a_faulty_program_on_the_pair_that_its_failed_proof_names(name: str) -> None:
-    """Each loses far more than is claimed, and the seed is fixed: a bound misses the claim with probability below 1e-6."""
+    """Each loses far more than its claim, and the seed is fixed: a bound misses the claim with probability below 1e-6."""
     program = proofs.FAULTY[name]
     [cutoff] = program.cutoffs
     pair = proofs.proof_of(program, proofs.QUERIES, cutoff)["pair"]
@@ -80,7 +80,7 @@ def test_a_specimen_is_proved_as_far_as_the_benchmark_proved_it(name: str) -> No
     assert proof.value == (entry["upper"] if entry["upper"] is None else pytest.approx(entry["upper"], rel=1e-6))
 
 
-# The prover does not model what they do: views of the bytes of an array, and floating-point representations.
+# The prover does not model views of an array's bytes, or floating-point representations.
 NOT_MODELLED = ("001-local-sensitivity: sample and aggregate, corrected", "classics: snapping mechanism, bits")
 SOUND_AND_PURE = [
     name
@@ -93,12 +93,12 @@ SOUND_AND_PURE = [
 
 @pytest.mark.parametrize("name", SOUND_AND_PURE)
 def test_every_sound_specimen_of_pure_privacy_is_proved(name: str) -> None:
-    """Those on records only for the pairs that are listed, where the bound may lie above the claim."""
+    """Specimens on records are proved only for the listed pairs, where the bound may lie above the claim."""
     proof = proof_of_specimen(name)
     assert proof.proved or (str(proof.scope) == "these pairs" and proof.value is not None), proof.reason
 
 
-# A proof is about real numbers, and bits are not.
+# A proof is about real numbers, and not about bits.
 OVER_THE_REALS = [name for name in SPECIMENS if "bits" not in SPECIMENS[name]["events"]]
 
 

@@ -18,7 +18,7 @@ from dp_prover.proving import _require_vectors
 
 COLUMNS = [{"low": 0, "high": 1, "integer": True}, {"choices": [0, 2]}]
 WORDS = [{"choices": ["a", "b"]}, {"choices": ["c", "d"]}]
-# Whose data sets are listed, all of them.
+# Domains whose data sets are all listed.
 LISTED = {
     "floats in a list": auditor.Records(choices=[0.0, 1.0], size=(0, 3), container="list"),
     "floats in an array": auditor.Records(choices=[0.0, 1.0], size=(0, 3)),
@@ -57,7 +57,7 @@ VECTORS = {
     "people with fractions": auditor.Totals(contributions=[[0.5, 1], [0, 1]], people=(0, 10)),
     "substituted": auditor.Totals(contributions=[[1, 1], [0, 1]], people=(0, 10), relation="substitute"),
 }
-# Of which only pairs are listed.
+# Domains of which only pairs are listed.
 OTHERS = {
     "many records": auditor.Records((0.0, 1.0), size=(0, 5), container="list"),
     "many rows": auditor.Records((0.0, 1.0), columns=2, size=(0, 5)),
@@ -87,7 +87,7 @@ def described(value: Any) -> Any:
 
 
 def received(domain: Any) -> list[Pair]:
-    """Return the pairs that an audit tries: corners, the simplest, and those that are drawn and changed."""
+    """Return the pairs that an audit tries: corners, the simplest pairs, and those that are drawn and mutated."""
     rng = np.random.default_rng(3)
     pairs = [*domain.corners(), *domain.simplest()]
     for _ in range(DRAWN):
@@ -108,7 +108,7 @@ def test_listed_data_sets_are_those_of_the_audit(name: str) -> None:
     ours = {described(one) for one in sides(pair for _, _, pair in listing.pairs)}
     theirs = {described(one) for one in sides(received(domain))}
     assert theirs <= ours
-    if name not in ("numbers of several types",):  # of which hardly all are drawn
+    if name not in ("numbers of several types",):  # too many for all of them to be drawn
         assert len(theirs) > len(ours) / 2
 
 
@@ -139,7 +139,7 @@ def test_vectors_of_symbols_arrive_as_those_of_the_audit(name: str) -> None:
 
 
 def test_a_data_set_of_another_type_ends_the_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A domain that is listed in another container than it hands out is not listed at all."""
+    """A domain whose list has another container than the data sets that it hands out is not listed at all."""
     domain = auditor.Records(choices=[0.0, 1.0], size=(0, 2), container="list")
     monkeypatch.setattr(auditor.Records, "as_received", lambda self, left, right: Pair(left, right))
     with pytest.raises(NotProvedError, match="other types"):
@@ -190,7 +190,7 @@ def test_minus_zero_among_the_data_ends_the_attempt() -> None:
 
 
 def test_lists_of_records_are_proved_as_lists() -> None:
-    """What is private for lists is proved, and what is private for tuples alone is not."""
+    """A mechanism that is private for lists is proved, and one that is private for tuples alone is not."""
     domain = auditor.Records(choices=[0.0, 1.0], size=(0, 3), container="list")
 
     def total(d: Any, rng: Any) -> Any:

@@ -29,8 +29,8 @@ from dp_prover.language.trace import numbers, trace
 
 FILES = (deceptions_of_batches, deceptions_of_language, deceptions_of_numbers, deceptions_of_rounding)
 DECEPTIONS = [one for file in FILES for one in file.DECEPTIONS]
-SHARES = 16  # tests that share the programs, so that a failure names few of them
-# What a mechanism is told that is not proved: at least a sentence.
+SHARES = 16  # the number of tests that share the programs, so that a failure names few of them
+# The reason why a mechanism is not proved is at least a sentence.
 FEWEST_LETTERS = 20
 COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 
@@ -49,7 +49,7 @@ def test_none_is_proved(share: int) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int) -> None:
-    """Each is tried on the pair that breaks it, given by itself: that is never proved, not even for this pair."""
+    """Each is attempted on the pair that breaks it, given alone, and is not proved even for this pair."""
     wrong = []
     for one in itertools.islice(DECEPTIONS, share, None, SHARES):
         proof = dp_prover.prove(one.mechanism, one.claim, [_as_given(one)], seconds=2)
@@ -78,7 +78,7 @@ def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
 
 
 def test_the_time_limit_is_kept() -> None:
-    """A histogram of 400 cells, whose linear programs are large. Five times the limit would be a loop without a clock."""
+    """A histogram of 400 cells has large linear programs. Five times the limit would be a loop that never checks the time."""
 
     def histogram(x: Any, rng: Any) -> Any:
         return x + rng.laplace(0.0, 1.0, len(x))
@@ -121,7 +121,7 @@ def test_readers_look_at_what_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found
 
 
-# Programs that need a process of their own: the options of Python, and the text.
+# Programs that need a process of their own: Python's options, and the source text.
 ALONE = {
     "numpy_patched_before_the_import": (
         [],
@@ -188,7 +188,7 @@ def test_readers_do_not_take_a_small_delta_for_zero() -> None:
 
 
 def test_readers_of_certificates_tell_an_integer_from_a_float() -> None:
-    """What holds of 1 and 2 says nothing about 1 and 1.0, which are equal."""
+    """A statement about 1 and 2 says nothing about 1 and 1.0, which are equal."""
     asked, claim = deceptions_of_readers.coin_of_an_integer, auditor.PureDP(0.5)
     assert not dp_prover.prove(asked, claim, auditor.Value(values=[1, 1.0])).holds
     proof: Any = dp_prover.prove(asked, claim, auditor.Value(values=[1, 2])).certificate
@@ -213,7 +213,7 @@ def test_readers_see_draws_that_decide_and_are_shown(one: Any) -> None:
 
 
 def test_readers_of_certificates_rename_draws_and_no_words() -> None:
-    """The traces are those of the function, and its words differ by a letter that looks like the name of a draw."""
+    """The traces are those of the function, whose words differ by a letter that looks like the name of a draw."""
     asked, names = deceptions_of_readers.word_and_noise, Names()
     source = PythonSource("word_and_noise", {}, function=asked)
     traces = [written.TraceWriter(trace(source.drawer(), numbers(value), names)).trace() for value in (0, 1)]
@@ -243,7 +243,7 @@ def test_readers_of_certificates_want_integers_for_geometric_noise() -> None:
 
 
 def test_readers_see_an_array_that_an_object_holds_as_well() -> None:
-    """What is written into the one is read from the other."""
+    """A value written into the array is read from the object, and vice versa."""
 
     def shared(x: Any, rng: Any, buffer: Any, model: Any) -> Any:
         buffer[0] = x[0]

@@ -1,4 +1,4 @@
-"""Every entry of the lists of the evaluator, and every statement and expression, against Python and NumPy on random numbers."""
+"""Every listed function, statement and expression of the evaluator, against Python and NumPy on random numbers."""
 
 import ast
 import math
@@ -62,7 +62,7 @@ def test_blocks_do_as_python():
 
 # Laws --------------------------------------------------------------------------------------------------------------------
 
-# Numbers that were drawn say nothing of their law, so a law is compared with what NumPy draws.
+# Recorded numbers do not show their law, so laws are compared with NumPy's draws.
 BELOW = {
     "laplace": lambda t: np.where(t < 0, np.exp(-np.abs(t)) / 2, 1 - np.exp(-np.abs(t)) / 2),
     "logistic": lambda t: 1 / (1 + np.exp(-t)),

@@ -1,4 +1,4 @@
-"""Ordinary mechanisms, all private as claimed: which of them are proved, and that every other gets a reason."""
+"""Ordinary mechanisms, all private as claimed: which of them are proved, and that each of the others gets a reason."""
 
 import functools
 
@@ -7,11 +7,11 @@ from ordinary import ORDINARY, Ordinary
 
 import dp_prover
 
-# What the prover does not prove yet.
+# Mechanisms that the prover does not prove yet.
 NOT_PROVED = {
     "middle group",  # reads a list of its module, which could change
-    "shuffled bit count",  # returns a Python integer for no data, and one of NumPy for some
-    "permute and flip",  # for pairs only: its order is looked at for each data set
+    "shuffled bit count",  # returns a Python integer without data, and otherwise sometimes a NumPy integer
+    "permute and flip",  # proved for pairs only, since its order depends on the data set
 }
 
 
@@ -28,7 +28,7 @@ def test_an_ordinary_mechanism_is_proved_or_a_reason_given(one: Ordinary) -> Non
     assert proof.holds or len(str(proof.reason)) >= 20
 
 
-# How many of the mechanisms that are not hard must be proved, as a share of them.
+# The least share of the mechanisms not marked as hard that must be proved.
 TARGET = 0.9
 
 

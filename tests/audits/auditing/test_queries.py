@@ -330,7 +330,8 @@ def test_an_edge_off_the_corners_is_found() -> None:
 
 
 def test_a_sum_that_saturates_depends_on_the_order_of_rows() -> None:
-    """OpenDP 0.4.0 added integers in this way. Alternating high and low values cancel; if all high values come first, they do not."""
+    """OpenDP 0.4.0 added integers in this way. Alternating high and low values cancel; if all high values come first,
+    they do not."""
     column = {"x": {"type": "integer", "low": -100, "high": 100, "dtype": "int8"}}
     kept, shuffled = (
         audit(

@@ -233,7 +233,8 @@ def test_growth_and_profile_are_of_the_level_that_the_file_allows(audits: int) -
 
 
 def test_a_profile_lies_below_the_truth() -> None:
-    """Laplace noise of ε = 1 has δ(ε) = 1 − e^((ε − 1)/2). The test fails if the bound errs, which has probability 0.1 %; seeded."""
+    """Laplace noise of ε = 1 has δ(ε) = 1 − e^((ε − 1)/2). The test fails if the bound errs, which has probability
+    0.1 %; seeded."""
     for epsilon, delta in ended(auditor.ApproximateDP(0.5, 0.01)).result().illustration.profile:
         assert delta <= max(0.0, 1 - math.exp((epsilon - 1) / 2))
 

@@ -42,7 +42,8 @@ def leaks_large_values(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is odd, else 0."""
+    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is
+    odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 

@@ -57,7 +57,10 @@ def test_after_equal_releases_only_the_faulty_twin_tells_the_data_sets_apart(nam
 @pytest.mark.parametrize("factory", [reused.CachedByLength])
 def test_a_search_finds_the_other_data_set_to_ask(factory: Any) -> None:
     """The bound on the faulty twin exceeds the claim by more than six standard errors; the sound twin is refuted with
-    probability 0.1 %."""
+    probability 0.1 %.
+
+    The search finds it with all of six seeds; from 20,000 outputs, with five.
+    """
     people = auditor.Records((0, 10), size=(0, 2))
     asked = auditor.Dialogues(people, ["own", [], [0.0], [10.0]], rounds=4)
     options: dict[str, Any] = {

@@ -17,7 +17,8 @@ LN3 = math.log(3)
 
 
 def response(bit: Any, size: int, rng: np.random.Generator) -> Any:
-    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is odd, else 0."""
+    """Report for each pair of values which of them is odd, truthfully three times in four: ε = ln 3 if one of them is
+    odd, else 0."""
     return (int(bit) % 2) ^ (rng.random(size) < 0.25)
 
 

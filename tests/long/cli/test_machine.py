@@ -139,7 +139,10 @@ LIMITS = [
 
 @pytest.mark.parametrize(("way", "resource_", "most"), LIMITS)
 def test_a_limit(way: str, resource_: int, most: int, tmp_path: Path) -> None:
-    """This holds while a process starts, too: a program that cannot be started is not an output."""
+    """This holds while a process starts, too: a program that cannot be started is not an output.
+
+    A C library that runs out of memory may end the process itself, but never with a pass.
+    """
     file, out = configuration(tmp_path, way), tmp_path / "out"
     ended = run(file, out, lambda: resource.setrlimit(resource_, (most, most)))
     is_of_a_library = resource_ == resource.RLIMIT_AS and "OpenBLAS" in ended.stderr
