@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md shows is carried out: a claim, a method, a domain and a format registered from outside the package.
+"""Runs what CONTRIBUTING.md shows: a claim, a method, a domain and a format registered from outside the package.
 
 The audits of the page are seeded; each verdict is more than 10 standard errors from its claim.
 """
@@ -32,7 +32,7 @@ TEXT = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Run the page, and keep what it registers while the tests run. Afterwards everything is removed."""
+    """Run the page, and keep its registrations while the tests run. Afterwards everything is removed."""
     kinds, known, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
     here = tmp_path_factory.mktemp("contributing")
     with pytest.MonkeyPatch.context() as monkeypatch, session(here, monkeypatch):
@@ -54,7 +54,7 @@ def audited(folder: Path, tv: float) -> auditor.AuditResult:
 
 @pytest.fixture(scope="module")
 def result(folder: Path) -> auditor.RunResult:
-    """A leaky mechanism and a sound one under the page's claim."""
+    """The results of a leaky mechanism and of a sound one under the page's claim."""
     return recounted(auditor.RunResult("own", 0.999, [audited(folder, 0.4), audited(folder, 0.6)]))
 
 

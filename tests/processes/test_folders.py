@@ -1,4 +1,4 @@
-"""What one test is refused by its folder, no later test of another folder is."""
+"""The refusals that a folder imposes on one test reach no later test of another folder."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pages import PROJECT
 
 
 def test_modules_bind_what_is_refused_before_any_test_is_refused_it() -> None:
-    """A module that a test of `unit` were the first to import would keep the refusal, and with it each later test."""
+    """A module first imported by a test of `unit` would keep the refusal, and so would each later test."""
     binds = "import carry_out", "import (carry_out"
     modules = {
         ".".join(file.relative_to(PROJECT).with_suffix("").parts)

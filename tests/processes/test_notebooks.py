@@ -1,4 +1,4 @@
-"""The notebooks in `examples/` run from top to bottom, and arrive at what their text says."""
+"""The notebooks in `examples/` run from top to bottom, and reach the results that their text states."""
 
 import math
 import runpy

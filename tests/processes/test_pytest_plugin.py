@@ -1,6 +1,6 @@
-"""The pytest plugin: failures that say what was found, and an error budget that no way of running tests can overspend.
+"""The pytest plugin: failures that state the finding, and an error budget that no way of running tests can overspend.
 
-Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
+Audits are seeded, and pass with these seeds.
 """
 
 import json
@@ -45,7 +45,7 @@ def test_broken(dp_audit):
 
 @pytest.fixture(autouse=True, scope="module")
 def _imported() -> None:
-    """Load all that an audit imports: sessions in this process forget what they loaded, and NumPy cannot be loaded again."""
+    """Import all that an audit imports: sessions in this process forget their imports, and NumPy cannot be imported twice."""
     for claimed in (1.0, 0.3):
         auditor.audit(
             lambda data, size, rng: rng.laplace(data, 1.0, size), auditor.PureDP(claimed), [(0, 1)], samples=4000
@@ -54,7 +54,7 @@ def _imported() -> None:
 
 @pytest.fixture(autouse=True)
 def _this_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions of their own load the plugin of this tree, installed or not."""
+    """Let sessions started by a test load the plugin of this tree, installed or not."""
     monkeypatch.setenv("PYTHONPATH", str(PROJECT))
 
 
@@ -131,7 +131,7 @@ def test_exit_of_pytest_keeps_its_status_otherwise(pytester: pytest.Pytester, so
 
 
 def audits(pytester: pytest.Pytester, source: str, *arguments: str) -> dict[str, list[dict[str, object]]]:
-    """Return what each test that passed or failed says of its audits in the session's XML report."""
+    """Return what each passed or failed test reports about its audits in the session's XML file."""
     run(pytester, source, "--junit-xml=junit.xml", *arguments)
     return told_of(pytester)
 
@@ -390,7 +390,7 @@ def test_in_a_fixture(audited):
     run(pytester, HIDING + source + BROKEN).assert_outcomes(xfailed=1, errors=1, failed=1)
 
 
-# As pytest-rerunfailures runs a test that failed.
+# As pytest-rerunfailures runs a failed test again.
 RERUNNING = """
 from _pytest.runner import runtestprotocol
 
@@ -431,8 +431,8 @@ def test_lucky(dp_audit):
 """
     result = run(pytester, source)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    # Of each half of .1 %: 1 − 1/4 after three runs.
     result.stdout.fnmatch_lines(
+        # Three runs spend 1 − 1/4 of each half of the budget of .1 %.
         ["6 audits in 2 tests, 1 not as expected; *in at most 1 of 1,000 sessions, 75 % of that spent"]
     )
 

@@ -107,7 +107,7 @@ def test_no_specimen_is_proved_whose_claim_fails(name: str) -> None:
     assert not (proof_of_specimen(name).proved and plans()[name].expect == "violation")
 
 
-# A proof for listed pairs says nothing of the pair that the audit found.
+# A proof for listed pairs says nothing about the pair that the audit found.
 OF_ALL_DATA_SETS = [name for name in OVER_THE_REALS if SPECIMENS[name]["scope"] == "all data sets of the domain"]
 
 

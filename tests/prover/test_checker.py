@@ -237,7 +237,7 @@ def ends_of_a_draw_lack_probability(proof: Any) -> None:
 
 
 def a_shift_moves_data(proof: Any) -> None:
-    """x0 + x1 + noise, where a shift takes back what one of the data moves."""
+    """x0 + x1 + noise, where the shift offsets the change of one data value only."""
     for shift in proof["pairs"][0]["cells"][0]["shifts"]:
         shift[0] = {"x0": "-1"}
 

@@ -497,7 +497,7 @@ def discrete_of_half(x: Any, rng: Any) -> Any:
     ],
 )
 def test_integer_noise_hides_each_difference_of_integers(function: Any, norm: str, reach: str, integer: bool) -> None:
-    """Half a step of the data, or of the noise, is seen by the lattice of the outputs."""
+    """The lattice of the outputs reveals half a step of the data, or of the noise."""
     forged = Forged(function)
     box = {"low": ["0"], "high": ["100"], "integer": integer, "relation": {norm: reach}}
     ways = [[{"n1": "1"}], [{"n0": "1"}]] if norm == "l1" else [[{"n0": "1"}], [{}], [{"n1": "1"}]]

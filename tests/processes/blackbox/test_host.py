@@ -44,12 +44,12 @@ from auditor.verdict import Verdict
 
 PAIR = Pair(0, 1)
 HOST = "auditor.blackbox.host"
-# Each number of workers and each backend once.
+# Each number of workers and each backend occurs once.
 EVERYWHERE = [("loky", 2), ("threading", 1)]
 
 
 def hosts() -> list[int]:
-    """Return the processes that were started by this one, or its workers, to run mechanisms."""
+    """Return the processes that this one, or one of its workers, started to run mechanisms."""
     listed = list(processes())
     parents = {number: parent for number, parent, _ in listed}
 
@@ -123,7 +123,7 @@ def test_outputs_that_cannot_travel_are_told_in_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_mechanism_goes_on_where_it_was_though_others_draw_meanwhile(holds: bool) -> None:
-    """In another process its generator would start again, as it does here unless its process is reserved."""
+    """In another process its generator would start again, which it does here if its process is not reserved."""
     close_idle("host")
     source, labels, rng = PythonSource("m", function=shares_a_state), np.ones(5, bool), np.random.default_rng(0)
     with reserve_host(source) if holds else contextlib.nullcontext():

@@ -195,7 +195,7 @@ def test_an_audit_whose_time_was_over_ends_at_the_same_output(folder: Path, monk
     assert report(folder, "first")["audits"][0]["stop_reason"].startswith("0.3 seconds were over: ")
 
 
-# --- Recordings that are spoilt ---
+# --- Damaged recordings ---
 
 
 OUTPUTS = "kept/some/outputs.sqlite"
@@ -212,13 +212,13 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def recorded(once: Path, folder: Path) -> Path:
-    """Return a copy of that recording, which a test may spoil."""
+    """Return a copy of that recording for a test to damage."""
     shutil.copytree(once, folder, dirs_exist_ok=True)
     return folder
 
 
 def refusal(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the message of a replay that is refused."""
+    """Return the error message of a refused replay."""
     capsys.readouterr()
     assert replay(folder) == 2
     return capsys.readouterr().err

@@ -59,7 +59,7 @@ def configuration(folder: Path, workers: int = 1) -> Path:
     return file
 
 
-# As `python -m auditor`, but for the plots, which take longer than these runs.
+# As `python -m auditor`, but without the plots, which take longer than these runs.
 WITHOUT_PLOTS = """
 import sys
 from auditor.cli import main
@@ -91,7 +91,7 @@ def calls(file: Path) -> int:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    """Return the configuration of a run that nothing interrupted, and its seconds."""
+    """Return the configuration of a run without interruptions, and the seconds it took."""
     file = configuration(tmp_path_factory.mktemp("runs") / "whole")
     started = time.monotonic()
     assert start(file).wait() == 0
@@ -99,7 +99,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
 
 
 def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, float], tmp_path: Path) -> None:
-    """No batch is counted twice or left out, or the numbers would differ; and only batches in flight are drawn again."""
+    """If a batch were counted twice or left out, the numbers would differ; only batches in flight are drawn again."""
     (uninterrupted, lasts), killed = whole, configuration(tmp_path / "killed")
     rng, died, kills = random.Random(7), 0, 2
     while died < kills:
@@ -111,7 +111,7 @@ def test_a_run_killed_at_random_ends_as_if_it_had_not_been(whole: tuple[Path, fl
             died += 1
             run.wait()
         else:
-            assert run.returncode == 0  # it ended early: the remaining kills hit the next run
+            assert run.returncode == 0  # the run ended before the last kills, which apply to the next run
             assert report(killed) == report(uninterrupted)
     assert start(killed, "--resume").wait() == 0
     assert report(killed) == report(uninterrupted)
@@ -165,7 +165,7 @@ def test_a_signal_does_not_wait_for_a_slow_output_and_leaves_no_process(
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the configuration of a run that was killed."""
+    """Return the configuration of a killed run."""
     file = configuration(tmp_path_factory.mktemp("runs") / "cut")
     run = start(file)
     while calls(file) < 20:
@@ -194,7 +194,7 @@ def test_another_run_is_refused_with_what_differs(
 
 
 def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:
-    """The files follow from names alone: nothing is imported, or the last of these would raise."""
+    """The files follow from names alone: if anything were imported, the last of these would raise an error."""
     (tmp_path / "package").mkdir()
     files = [tmp_path / name for name in ("m.py", "package/__init__.py", "package/inner.py", "program.awk")]
     for path in files:

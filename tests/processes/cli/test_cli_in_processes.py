@@ -53,7 +53,7 @@ def test_a_terminal_without_greek_letters_costs_no_result(folder: Folder) -> Non
 def test_the_same_seed_gives_the_same_report_whatever_the_workers(folder: Folder) -> None:
     folder.run(config(*ALL))
     before = folder.report()
-    shutil.rmtree(folder.path / "reports")  # next to its report, a violation would be counted again first
+    shutil.rmtree(folder.path / "reports")  # next to its report, a violation would be recounted first
     folder.run(config(*ALL), "--workers", "2")
     assert folder.report() == before
 
@@ -199,7 +199,7 @@ def test_check_says_what_arrives_and_doubts_exceptions(
         ),
         ("def f(records, rng):\n    return len(records) + random.random()\n", "two calls with the same `rng`"),
         ("def f(records, rng):\n    return len(records) + rng.laplace()\n", ""),
-        # Without `rng` nobody expects that.
+        # Without `rng` a mechanism is not expected to be reproducible.
         ("def f(records):\n    return len(records) + random.random()\n", ""),
         (
             "def f(records, size, rng):\n    return np.full(size, len(records) + rng.laplace())\n",
@@ -246,7 +246,8 @@ def test_check_names_the_likely_mistake(
 
 
 def test_check_takes_the_time_of_first_calls_apart(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first two calls take a second, as compilation does, and later ones hardly any time: a million take no million seconds."""
+    """The first two calls take a second, as compilation does, and later ones hardly any time, so no million seconds
+    are forecast."""
     folder.write(
         "lists.py",
         "import time\n\ncalls = []\n\n\ndef f(records, size, rng):\n    calls.append(1)\n"

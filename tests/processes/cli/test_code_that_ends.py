@@ -135,7 +135,7 @@ LISTED = "neighbours: {pairs: [{left: 0, right: 1}]}"
 CANARIES = "method: one-run\n    neighbours: {domain: canaries, "
 EPSILON = "claim: {epsilon: 1}"
 NOISY = f"mechanism: own.py:noisy\n    {EPSILON}"
-# What is asked when a configuration is read.
+# Code that is called when a configuration is read.
 READ = {
     "claim": "mechanism: own.py:noisy\n    claim: {from: own.py:ends}\n    " + LISTED,
     "valid": f"{NOISY}\n    valid: own.py:ends\n    "
@@ -149,12 +149,12 @@ READ = {
     "object": f"mechanism: {{object: ending.py:thing}}\n    {EPSILON}",
     "module": f"mechanism: own.py:noisy\n    claim: {{from: ending.py:thing}}\n    {LISTED}",
 }
-# What is asked of a mechanism before it draws.
+# Code that is called before a mechanism draws.
 BEFORE = {
     "import": f"mechanism: ending.py:thing\n    {EPSILON}\n    {LISTED}",
     "signature": f"mechanism: own.py:signed\n    {EPSILON}\n    {LISTED}",
 }
-# What is an output, or is asked while outputs are drawn: an audit of its own.
+# Code that is called while outputs are drawn, or makes an output: each in an audit of its own.
 DRAWN = {
     "mechanism": f"mechanism: own.py:ends\n    {EPSILON}\n    {LISTED}",
     "output": f"mechanism: own.py:spells\n    {EPSILON}\n    {LISTED}",
@@ -359,7 +359,7 @@ def test_a_stop_passes_every_call_of_foreign_code() -> None:
     [
         ("import os; os._exit(0)", 2),
         ("import os; os.execv(sys.executable, [sys.executable, '-c', ''])", 2),
-        ("import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)", 1),  # a child may end so
+        ("import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)", 1),  # a child process may end like this
         ("import atexit, os; atexit.register(lambda: os._exit(0))", 1),
         ("sys.stdout.close()", 3),
         ("import os; os.mkdir('elsewhere'); os.chdir('elsewhere')", 1),

@@ -84,7 +84,7 @@ def test_a_worker_hears_interrupts_again_once_it_has_a_group_of_its_own() -> Non
 
 
 def test_a_proof_that_is_stopped_prints_nothing_and_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that leaves a thread is an error of pytest, and a traceback for a person."""
+    """pytest takes an exception that leaves a thread for an error, and a user gets a traceback."""
 
     def attempt() -> dict[str, Any]:
         raise Stopped(signal.SIGINT)

@@ -92,7 +92,7 @@ def test_no_answer_is_an_error_and_any_other_surprise_a_failure() -> None:
         "failures": "1",
         "errors": "1",
     }
-    assert (second.attrib["tests"], second.attrib["errors"]) == ("1", "1")  # a run without audits is no pass
+    assert (second.attrib["tests"], second.attrib["errors"]) == ("1", "1")  # a run without audits is not a pass
     sound, failure, error = first
     assert [child.tag for child in sound] == ["properties", "system-out"]
     assert [child.tag for child in failure] == ["properties", "failure"]
@@ -162,7 +162,7 @@ def test_show_gives_the_xml_of_a_stored_report(folder: Path, capsys: pytest.Capt
     assert main(["run", "audit.yaml", "--junit", "junit.xml", "--quiet"]) == 1
     capsys.readouterr()
     assert main(["show", "reports/audit/report.json", "--junit", "-"]) == 0
-    # A report does not hold how long its audits took.
+    # A report does not contain how long its audits took.
     assert capsys.readouterr().out == re.sub(' time="[0-9.]+"', "", Path("junit.xml").read_text(encoding="utf-8"))
 
 
@@ -251,7 +251,7 @@ def test_the_steps_of_the_action_check_and_audit(folder: Path) -> None:
     _, check, audit = steps()
     given = {"configs": "audit.yaml", "baseline": "", "out": "found", "junit": "junit.xml", "options": "--seed 3"}
     checked = execute(check, folder, **given)
-    # A slow machine adds a line with the seconds that the audit may take.
+    # On a slow machine a line with the seconds that the audit may take is added.
     told = [line for line in checked.stdout.splitlines() if "audit.yaml: broken" in line and "may take" not in line]
     assert (checked.returncode, len(told)) == (0, 1), checked.stderr
     audited = execute(audit, folder, **given)

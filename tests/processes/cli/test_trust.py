@@ -1,4 +1,4 @@
-"""What a command imports or runs from the files that it is given: the table in SECURITY.md, executed."""
+"""What a command imports or runs from the files that it is given: executes the table in SECURITY.md."""
 
 import json
 import re
@@ -39,7 +39,7 @@ CONFIGURATION = honest_files.CONFIGURATION.replace("theirs", "mechanism_of_someb
 
 
 class Files:
-    """A third-party configuration, its report, recording and certificate, and what was imported since the last look."""
+    """A third-party configuration with its report, recording and certificate, and the imports since the last call."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.seen = folder, folder / "seen"
@@ -52,7 +52,7 @@ class Files:
         monkeypatch.chdir(folder)
 
     def imported(self, *arguments: str, status: tuple[int, ...] = (0,)) -> set[str]:
-        """Carry out a command as if nothing had been imported before; return what it imported."""
+        """Run a command as if nothing had been imported before; return what it imports."""
         mechanism.find.cache_clear()
         kill_all()  # processes in which a mechanism is loaded
         for name, module in [*sys.modules.items()]:
@@ -122,6 +122,6 @@ def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: 
 def test_the_table_names_every_command() -> None:
     rows = (PROJECT / "SECURITY.md").read_text(encoding="utf-8")
     [commands] = [one.choices for one in all_commands()._actions if isinstance(one.choices, dict)]
-    # These are given no third-party files.
+    # These take no third-party files.
     own = {"schema"}
     assert {name for name in commands if f"`{name}`" not in rows} - own == set()

@@ -70,7 +70,7 @@ def run(folder: Path, *options: str) -> "subprocess.Popen[str]":
 
 @pytest.fixture(scope="module", params=[(1, True), (2, False)], ids=["in a process of its own", "in workers"])
 def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a project, with a run of it that was killed."""
+    """Return the folder of a project with a killed run."""
     folder, (workers, isolate) = tmp_path_factory.mktemp("killed"), request.param
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_a_run_is_refused_if_its_inputs_changed(killed: Path, tmp_path: Path) -> None:
-    """This holds in another folder, too: paths are stored relative to the configuration."""
+    """This holds in another folder as well, since paths are stored relative to the configuration."""
     folder = tmp_path / "moved"
     shutil.copytree(killed, folder)
     changed = {

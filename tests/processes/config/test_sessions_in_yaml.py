@@ -1,4 +1,4 @@
-"""Sessions in YAML: what is asked, what is refused, and the dialogue in every form of a report."""
+"""Sessions in YAML: questions, refusals, and the dialogue in every form of a report."""
 
 from pathlib import Path
 

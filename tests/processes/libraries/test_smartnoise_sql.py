@@ -1,7 +1,7 @@
 """Queries of smartnoise-sql, each at the cost that its reader states, on frames that its metadata allow.
 
-They draw from their own randomness. A right one is audited with a false alarm below 1e-9; a reader of five times the ε of the claim
-is found in all but one run of a million.
+They draw from their own randomness. A correct reader raises a false alarm with probability below 1e-9; a reader with five times the
+claimed ε is missed with probability 1e-6.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from auditor.libraries.smartnoise_sql import QueryAnswer, from_smartnoise_sql
 
 snsql = library("snsql", "smartnoise-sql")
 mechanisms = library("snsql.sql._mechanisms", "smartnoise-sql")
-# Of the library: a division of a noisy sum by a noisy count.
+# The library's own warning: a division of a noisy sum by a noisy count.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 SHORT: dict[str, Any] = QUICK | {"samples": 1500, "search": 400, "planted": 0, "shrink": False}
@@ -81,7 +81,7 @@ def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
         rows, 1
     )
     assert round(row[0], -2) == 100
-    # The reader's own mechanisms are as they were.
+    # The reader's own mechanisms are unchanged.
     assert mechanisms.Laplace in made.privacy.mechanisms.classes.values()
 
 

@@ -1,6 +1,6 @@
-"""A library that is made up for the test, swept: what is audited, what is not and why, and the tables.
+"""A sweep of a library made up for the test: what is audited, what is not and why, and the tables.
 
-Audits are seeded: the false-failure rate of this file is that of its seeds, which were seen to pass.
+Audits are seeded, and pass with these seeds.
 """
 
 import json
@@ -20,7 +20,7 @@ from auditor.libraries.library_table import HERE, load_table
 
 PROJECT = Path(__file__).parents[3]
 
-# Answers a bit, rightly with probability 3/4: ε = ln 3.
+# Answers a bit, correctly with probability 3/4: ε = ln 3.
 LIBRARY = """
 import os
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ def test_a_library_without_a_table_is_swept_by_generic_arguments(coins: Path) ->
     table = load_table("swept_coins")
     assert table.release == "1.5"
     built = list(build_objects(table))
-    # The library says of itself that this is a claim of 1.
+    # The library itself states a claim of 1.
     assert {one.name for one in built if isinstance(one, SweptObject)} == {"Coin", "make_coin"}
     assert any(isinstance(one, NotBuilt) and one.constructor == "helper" for one in built)
 

@@ -33,7 +33,7 @@ def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: flo
 @pytest.mark.parametrize("at_most", [True, False])
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
 def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) -> None:
-    """The test is not needlessly conservative: with one more number of hits in the rejection region, it would exceed its level."""
+    """The test is not needlessly conservative: with one more number of hits in its rejection region it would exceed its level."""
     hits = np.arange(N + 1)
     chance = binom.pmf(hits, N, p)
     for called in ("refuted", "confirmed"):
@@ -45,7 +45,7 @@ def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) 
                 for h in hits
             ]
         )
-        upper = at_most == (called == "refuted")  # called when there are many hits
+        upper = at_most == (called == "refuted")  # confirmed or refuted if there are many hits
         assert list(is_called) == sorted(is_called, reverse=not upper)
         following = hits[~is_called][-1] if upper else hits[~is_called][0]
         assert chance[is_called].sum() <= ALPHA < chance[is_called].sum() + chance[following]
@@ -69,12 +69,12 @@ def test_the_p_value_is_the_tail_of_the_binomial(p: float, at_most: bool) -> Non
 @pytest.mark.parametrize(
     ("p", "at_most", "hits", "verdict", "confirmed"),
     [
-        # One case against a certainty refutes it; no number of cases proves it.
+        # A single counterexample refutes certainty, and no number of cases proves it.
         (1.0, False, N, Verdict.NO_VIOLATION_FOUND, False),
         (1.0, False, N - 1, Verdict.VIOLATION, False),
         (0.0, True, 0, Verdict.NO_VIOLATION_FOUND, False),
         (0.0, True, 1, Verdict.VIOLATION, False),
-        # What holds of every probability is confirmed by anything.
+        # A claim that every probability satisfies is confirmed by any outputs.
         (1.0, True, N, Verdict.NO_VIOLATION_FOUND, True),
         (0.0, False, 0, Verdict.NO_VIOLATION_FOUND, True),
     ],

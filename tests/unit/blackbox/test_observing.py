@@ -122,7 +122,7 @@ def test_attributes_of_an_object_are_outputs_by_name() -> None:
     assert shown["repr"] == "Fitted()"
     assert shown["nested"]["repr"] == "Inner"
     assert row_of(found)["output['attributes']['low']"] == 3.0
-    assert list(shown) == ["low", "nested", "_hidden", "repr"]  # in the order in which the object got them
+    assert list(shown) == ["low", "nested", "_hidden", "repr"]  # in the order in which the object received them
     assert seen(lambda dataset: 5, "attributes") == {"output": 5, "attributes": {}}
 
 

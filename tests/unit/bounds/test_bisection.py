@@ -1,4 +1,4 @@
-"""Bisection against a search of all numbers, and on conditions that never hold."""
+"""Bisection against a search of all numbers, and for conditions that never hold."""
 
 import math
 

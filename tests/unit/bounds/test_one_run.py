@@ -1,4 +1,4 @@
-"""Bounds for one run: against the exact worst case of all mechanisms, by linear programs, and by exact sums."""
+"""Bounds for one run: against the exact worst case over all mechanisms, by linear programs, and by exact sums."""
 
 import itertools
 import math
@@ -27,12 +27,12 @@ Floats = NDArray[np.float64]
 
 
 def worst_case(canaries: int, guesses: int, wins: int, lines: list[tuple[float, float]]) -> tuple[float, Floats]:
-    """Return the largest P[V ≥ wins] of any mechanism within the lines (ε, δ), and its distribution of V; by a linear program.
+    """Return the largest P[V ≥ wins] of any mechanism within the lines (ε, δ), and its distribution of V, by a linear program.
 
-    To permute canaries, or to flip coins and guesses together, changes neither V nor the claim. So the output may be the guesses,
-    with equal chances for all that have one number of right ones. Of a random canary, the outcome "right, a others right" turns
-    into "wrong, a others right" when its coin is flipped. The claim says that the parts of P[right, a] above e^ε P[wrong, a] add up
-    to at most δ. It says the same of wrong and right exchanged, all added up; without that the maximum is no smaller.
+    Permuting the canaries, or flipping coins and guesses together, changes neither V nor the claim. So the output may be the
+    guesses, where all outputs with the same number of correct guesses are equally likely. Flipping the coin of a random canary
+    turns the outcome "right, a others right" into "wrong, a others right". By the claim, the excesses of P[right, a] over
+    e^ε P[wrong, a] sum to at most δ, and so they do with right and wrong exchanged; the maximum is the same without the latter.
     """
     n, k = canaries, guesses
     a, columns = np.arange(k), k + 1 + k * len(lines)
@@ -79,9 +79,10 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
         worst, p = worst_case(canaries, guesses, wins, lines)
         assert sum(p) == pytest.approx(1)
         seen = GuessTally(canaries, guesses, wins)
-        # Under any mechanism, an outcome refuted at a level is no more likely than that level.
+        # Under any mechanism, an outcome that is refuted at a level has a probability of at most that level.
         assert not refutes_any_mechanism(curve, seen, 0.999 * worst)
-        # The same holds for other numbers of right guesses under this mechanism, whose canaries affect each other in the worst way.
+        # The same holds for other numbers of correct guesses under this mechanism, whose canaries affect each other as
+        # badly as possible.
         for alpha in (0.05, 0.3):
             refuted = [
                 w for w in range(guesses + 1) if refutes_any_mechanism(curve, GuessTally(canaries, guesses, w), alpha)
@@ -105,7 +106,7 @@ def test_for_epsilon_at_delta_the_limit_is_the_exact_worst_case(
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.5, 0.1), (2.0, 0.01)])
 @pytest.mark.parametrize("guesses", [12, 7, 1])
 def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int) -> None:
-    """Of 12 canaries B give their side away, and the guesses on others are right with probability σ(ε)."""
+    """Of 12 canaries, B give their side away; guesses on the others are right with probability σ(ε)."""
     curve, n = tradeoff_curve(ApproximateDP(epsilon, delta)), 12
     sure, rate = np.arange(n + 1), 1 / (1 + math.exp(-epsilon))
     for wins in range(guesses + 1):
@@ -129,13 +130,13 @@ def test_canaries_apart_under_gaussian_noise() -> None:
 
 
 def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
-    """Return right guesses on all canaries of a mechanism that draws one log-ratio for all of them: it keeps μ for each."""
+    """Return correct guesses on all canaries of a mechanism that draws one log-ratio for all of them: each canary satisfies μ."""
     ratio = mu * (rng.normal() + mu / 2)
     return int(rng.binomial(canaries, 1 / (1 + math.exp(-abs(ratio)))))
 
 
 def test_a_lucky_run_alarms_only_those_who_assume_that_canaries_do_not_affect_each_other() -> None:
-    """2,000 runs of 1,000 canaries at level 5 %; more than 155 alarms have probability below 1e-7 at that rate."""
+    """2,000 runs of 1,000 canaries at level 5 %; at that rate, more than 155 alarms have probability below 1e-7."""
     rng, claim, alarms = np.random.default_rng(1), GaussianDP(1.0), {True: 0, False: 0}
     least = {
         apart: min(
@@ -170,7 +171,7 @@ def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart
     assert bound > claim.value
     assert looks.refute(claim.with_value(bound - 1e-4), 0.05)
     assert not looks.refute(claim.with_value(bound + 1e-4), 0.05)
-    # Fewer right guesses prove no more, and neither does a smaller chance of error.
+    # Fewer correct guesses prove no more, and neither does a smaller level.
     assert OneRunGuesses((GuessTally(400, 400, 290), GuessTally(400, 100, 89)), apart).bound(claim, 0.05) <= bound
     assert looks.bound(claim, 0.001) <= bound
 
@@ -215,7 +216,7 @@ def test_for_pure_privacy_the_limit_is_a_binomial_tail() -> None:
     for wins in (1, 20, 40, 300):
         exact = float(binom.sf(wins - 1, 400, rate))
         assert p_value_of_line(GuessTally(500, 400, wins), rate, 0.0) == pytest.approx(exact, rel=1e-9)
-        # δ that is too small to matter changes nothing, however rare the guesses are.
+        # A δ that is too small to matter changes nothing, however rare the guesses are.
         assert p_value_of_line(GuessTally(500, 400, wins), rate, 1e-300) == pytest.approx(exact, rel=1e-9)
 
 

@@ -51,12 +51,12 @@ def test_what_so_few_outputs_will_show_that_nothing_is_refuted_has_no_chance() -
 
 @pytest.mark.parametrize(("wins", "allowed"), [(100, True), (300, False)])
 def test_what_delta_allows_is_no_evidence(wins: int, allowed: bool) -> None:
-    """Of 20,000 outputs δ = .01 gives 100 on one side for free."""
+    """Among 20,000 outputs, δ = .01 allows 100 on one side for free."""
     assert (chance(prospect_of(wins, wins, 20_000, 0.01)) < 0.5) == allowed
 
 
 def test_the_best_of_many_lucky_samples_has_less_utility_than_one_that_stands_out() -> None:
-    """The losses of 300 sound pilot samples are spread by their errors only, and the prior takes the luck of the best away."""
+    """The losses of 300 sound pilot samples vary by their errors only, and the prior removes the luck of the best."""
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
@@ -67,7 +67,7 @@ def test_the_best_of_many_lucky_samples_has_less_utility_than_one_that_stands_ou
 
 @pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
 def test_the_prior_is_fitted_beyond_the_errors_of_the_samples(centre: float, spread: float) -> None:
-    """Of 4,000 pilot samples the median errs by .01, and the spread by .02 or so; six standard errors."""
+    """From 4,000 pilot samples the median errs by .01 and the spread by .02 or so; six standard errors."""
     rng = np.random.default_rng(2)
     losses = rng.normal(centre, spread, 4_000) + rng.normal(0, 0.2, 4_000)
     prior = fit_prior([Prospect(float(loss), 0.2, 0.0, 0.0) for loss in losses])
@@ -86,10 +86,10 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 @pytest.mark.parametrize(
     ("known", "later", "then"),
     [
-        # Both show it at like rates, or none showed it yet.
+        # Both pilot samples show the event at similar rates, or neither shows it yet.
         ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
         ((0, 0, 1_000, 1), (3, 3, 2_000, 1), (3, 3, 3_000, 1, 1, 2_000)),
-        # The event does not show in a longer look.
+        # A longer look does not show the event.
         ((3, 3, 700, 1), (0, 0, 800, 1), (0, 0, 800, 1)),
         ((14, 14, 1_900, 1, 1, 1_100), (0, 0, 1_500, 1), (0, 0, 1_500, 1)),
         ((30, 30, 1_000, 1), (3, 3, 1_500, 1), (3, 3, 1_500, 1)),
@@ -106,7 +106,8 @@ def test_a_rule_that_later_samples_do_not_show_was_luck(
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
-    """The prior that a rare event of one place is unlike others is 1/4; it is the same for the best of eight places together."""
+    """The prior probability that a rare event of one place is not luck is 1/4, and is the same for the best of eight
+    places together."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
     pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
@@ -117,7 +118,7 @@ def test_the_best_of_many_places_is_likelier_luck() -> None:
 @pytest.mark.parametrize(("wins", "guesses"), [(1, 1), (2, 2), (3, 3), (6, 7), (20, 20), (40, 60), (700, 1_000)])
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, delta: float) -> None:
-    """By the binomial chance of what was seen, summed up over the prior on a fine grid; the shares are those assumed."""
+    """By the binomial probability of the counts, summed over the prior on a fine grid; the shares are as assumed."""
     prospect = prospect_of(wins, guesses, 2_000, delta)._replace(unlike=UNLIKE_IF_RARE)
     grid = np.linspace(-30, 30, 60_001)
     log_odds = grid + prospect.free
@@ -135,7 +136,7 @@ def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, del
 
 
 def test_what_is_seen_clearly_decides() -> None:
-    """With an error far below all distances, the chance is that of the bound's own outputs."""
+    """If its error is far below all distances, the utility is that of the bound's own outputs."""
     assert chance(Prospect(1.5, 0.001, 0.1, 0.01)) > 0.999
     assert chance(Prospect(1.05, 0.001, 0.1, 0.01)) < 0.001
 
@@ -163,12 +164,12 @@ def test_samples_of_one_pair_add_up() -> None:
 
 
 def test_a_rule_that_never_lost_may_have_any_odds() -> None:
-    """For 2 wins and no loss the normal approximation would give .05 instead of .2, since it takes 2 wins for odds of at most 5."""
+    """For 2 wins and no loss the normal approximation would give .05 instead of .2: two wins require odds of 5 at most."""
     assert chance(prospect_of(2, 2, 1_000)._replace(unlike=UNLIKE_IF_RARE)) > 0.15
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])
 def test_a_rule_on_the_claim_has_a_small_chance_at_any_delta(delta: float) -> None:
-    """10,000 of 100,000 outputs are guessed, with as many wins as a mechanism that just keeps the claim has at most."""
+    """10,000 of 100,000 outputs are guessed, with the largest number of wins that a mechanism just at the claim has."""
     wins = round((math.e * 10_000 + delta * 50_000) / (1 + math.e))
     assert chance(prospect_of(wins, 10_000, 100_000, delta)) < 0.1

@@ -22,7 +22,7 @@ from auditor.claims import (
 )
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean, require_number
 
-# A configuration, the claim it makes, and the quantity and value an audit holds against it.
+# A configuration, its claim, and the quantity and value with which an audit compares its bound.
 FORMS: list[tuple[dict[str, Any], Claim, str, float]] = [
     ({"epsilon": 1}, PureDP(1), "epsilon", 1.0),
     ({"epsilon": 0.5, "delta": 1e-5}, ApproximateDP(0.5, 1e-5), "epsilon", 0.5),

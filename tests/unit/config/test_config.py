@@ -24,7 +24,7 @@ from auditor.verdict import Verdict
 
 PROJECT = Path(__file__).parents[3]
 
-# One key per line, so that a test can say where each is.
+# Each key has a line of its own, so that a test can state the line.
 PLAIN = """\
 version: 1
 seed: 5
@@ -76,7 +76,7 @@ def with_neighbours(text: str) -> str:
     return PLAIN[: PLAIN.index("    neighbours:")] + f"    neighbours: {text}\n"
 
 
-# --- What is meant ---
+# --- What a configuration means ---
 
 
 def test_a_configuration_says_everything_a_plan_needs(file: Path) -> None:
@@ -274,7 +274,7 @@ def test_lines_are_those_of_the_file() -> None:
 # --- Errors ---
 
 UNKNOWN: list[tuple[str, str, int, str, str]] = [
-    # what is written, what instead, the line, the key, the nearest
+    # the original text, its replacement, the line, the key, the nearest key
     ("samples: 1000", "sampels: 1000", 4, "sampels", "samples"),
     ("  workers: 1", "  wokers: 1", 7, "wokers", "workers"),
     ("    mechanism: somewhere:f", "    mechanism: somewhere:f\n    expct: violation", 13, "expct", "expect"),
@@ -363,7 +363,7 @@ def test_only_integers_are_read_as_integers() -> None:
 
 
 WRONG: list[tuple[str, str, int, str]] = [
-    # what is written, what instead, the line (0 where the audit's is told), and what is said of it
+    # the original text, its replacement, the line (0 if the audit's line is named), and a part of the message
     ("version: 1", "version: 2", 1, "version is 2; it must be 1"),
     ("confidence: 0.9", "confidence: 1", 3, "confidence is 1.0; it must lie strictly between 0 and 1"),
     ("confidence: 0.9", "confidence: 1e-300", 3, "confidence is 1e-300; it must be at least 0.5, such as 0.999"),

@@ -49,7 +49,7 @@ def wider(side: int, size: int, rng: np.random.Generator) -> Any:
 
 
 def one_value(side: int, size: int, rng: np.random.Generator) -> Any:
-    """One output in fifty is 0.5 at one place, on the left only: too few for any cell, and no two others are equal."""
+    """One output in fifty is 0.5 at one place, on the left only: too few for a cell, and no other two outputs are equal."""
     outputs = rng.normal(0, 1, (size, 500))
     outputs[rng.random(size) < 0.02 * side, 321] = 0.5
     return outputs

@@ -1,4 +1,4 @@
-"""The number of decimals in numbers: as in their repr, and offered only if the numbers look rounded."""
+"""The number of decimals in numbers: as in their repr, and only if the numbers look rounded."""
 
 from decimal import Decimal
 from typing import Any

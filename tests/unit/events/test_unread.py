@@ -1,4 +1,4 @@
-"""What an audit says of the parts of outputs that it did not read as a whole."""
+"""What an audit reports about the parts of outputs that it did not read in full."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What is hashed for pure-ldp is bytes, which every version of xxhash takes; version 4 refuses text."""
+"""The input of pure-ldp's hash is bytes, which every version of xxhash takes; version 4 refuses text."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parents[3]
 
 
 def xxh32(data: object, seed: int) -> Any:
-    """Accept what xxhash 4 accepts."""
+    """Accept only what xxhash 4 accepts."""
     if not isinstance(data, bytes):
         raise TypeError("Strings must be encoded before hashing")
     return types.SimpleNamespace(intdigest=lambda: int.from_bytes(data, "big") + seed)
@@ -25,7 +25,7 @@ def xxh32(data: object, seed: int) -> Any:
 
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    """Put a module in the place of xxhash that takes bytes only."""
+    """Replace xxhash by a module that takes bytes only."""
     module: Any = types.ModuleType("xxhash")
     module.xxh32 = xxh32
     monkeypatch.setitem(sys.modules, "xxhash", module)
