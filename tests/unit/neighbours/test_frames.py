@@ -47,7 +47,7 @@ def domains() -> list[Frame]:
     ):
         for rows in [(1, 1)] if unit == "no id" else [(1, 3), (2, 2), (2, 4)]:
             if unit == "row" and rows == (2, 2):
-                continue  # no person can have another row
+                continue  # a person cannot have a second row
             persons = {} if unit == "no id" else {"id": "user", "rows_per_person": rows, "unit": unit}
             made.append(Frame(FEW, size=(0, 9), relation=relation, order=order, **persons))
     return made
@@ -70,7 +70,7 @@ def test_frames_of_one_size_have_neighbours_under_substitute(
 
 
 def rows_of(data: list[dict[str, Any]], order: str, without: Any = None) -> Any:
-    """Return the rows as text, without those of one person; as a bag where the order does not count."""
+    """Return the rows as text, without those of one person; as a multiset where order does not count."""
     rows = [repr(row) for row in data if without is None or row["user"] != without]
     return Counter(rows) if order == "shuffled" else rows
 
@@ -80,7 +80,7 @@ def one_row_less(data: list[dict[str, Any]], order: str) -> list[Any]:
 
 
 def are_neighbours(pair: Pair, domain: Frame) -> bool:
-    """The definition, without anything that the domain keeps."""
+    """Apply the definition, without the domain's own code."""
     left, right, order = pair.left, pair.right, domain.order
     grows = domain.relation == "add_remove"
     if domain.id is None or domain.unit == "row":
@@ -165,7 +165,7 @@ def test_the_simplest_pairs_are_small_neighbours_and_each_stands_once(domain: Fr
         assert max(len(pair.left), len(pair.right)) <= most
 
 
-# What a fault needs in order to show, as a question about the other rows and those of the added person.
+# Conditions that a fault needs in order to show, on the other rows and those of the added person.
 NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] = {
     "alone, with the most rows": lambda cities, paid, his, pays: not cities and len(his) == 3 and len({*his}) == 1,
     "alone, in all groups": lambda cities, paid, his, pays: not cities and {*his} == {"a", "b", None},
@@ -191,7 +191,7 @@ NEEDED: dict[str, Callable[[list[Any], list[Any], list[Any], list[Any]], bool]] 
 
 @pytest.mark.parametrize("need", NEEDED)
 def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: str) -> None:
-    """There are few enough of them that an audit of 100,000 outputs looks at all."""
+    """There are so few of these pairs that an audit of 100,000 outputs tries all of them."""
     columns = {"city": COLUMNS["city"], "paid": {"type": "number", "low": -1000, "high": 1000}}
     domain = Frame(columns, id="user", rows_per_person=(1, 3))
     found = False
@@ -223,7 +223,8 @@ def test_rows_come_into_another_order_step_by_step(domain: Frame) -> None:
 
 
 def rows_apart(pair: Pair, domain: Frame) -> int:
-    """How many rows, or persons, differ, by the multisets of rows; under add_remove a changed row is removed and added."""
+    """Return the number of rows, or persons, that differ, by multisets of rows; under add_remove a changed row is
+    removed and added."""
 
     def owned(data: list[dict[str, Any]], user: int) -> list[str]:
         rows = [repr(row) for row in data if row["user"] == user]
@@ -445,7 +446,7 @@ def test_the_python_of_a_data_set_makes_it_again(form: str) -> None:
 
 @pytest.mark.parametrize("form", CONTAINERS)
 def test_a_frame_is_the_same_when_it_is_read_from_a_report(form: str) -> None:
-    """Spelled as report.json spells it, and given to the domain as the pair to look at again."""
+    """Spelled as in report.json, and passed to the domain as the pair to recount."""
     domain, rng = built(form), np.random.default_rng(2)
     read = TypeAdapter(PairField)
     for pair in [*domain.corners()[:60], *(domain.random(rng) for _ in range(20))]:
@@ -507,7 +508,7 @@ def test_corners_hold_what_programs_trip_over() -> None:
 
 
 def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() -> None:
-    """Integers may be keys of groups, as choices are."""
+    """Integers may be group keys, as choices are."""
     columns = {"g": {"type": "integer", "low": 0, "high": 9}, "h": {"type": "integer", "low": 0, "high": 10**6}}
     domain = Frame(columns, id="user", rows_per_person=(1, 10), size=(0, 20))
     alone = [{row["g"] for row in pair.right} for pair in domain.corners() if not pair.left]
@@ -547,7 +548,7 @@ def test_a_container_that_is_gone_names_what_to_write(form: str) -> None:
 
 
 def test_what_stands_in_for_a_container_that_is_gone_makes_it() -> None:
-    """The types still follow from the columns alone, also of an empty frame."""
+    """The types still follow from the columns alone, even for an empty frame."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
     pair = Frame(COLUMNS, size=(0, 3), form="polars").corners()[0]

@@ -51,7 +51,7 @@ def read_back(data: Any) -> Any:
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
 def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
-    # One walk may hold 29 of 250 pairs whose moves meet, and eight hold less than one in ten.
+    # One walk may have 29 of 250 pairs whose moves meet, and eight walks together fewer than one in ten.
     walks = 8 if getattr(domain, "distance", 1) > 1 else 1
     pairs = domain.corners()
     if len(pairs) > 2:
@@ -67,7 +67,7 @@ def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
         assert (own.relation, own.form) == (pair.relation, pair.form)
         if known % 8 == 1:  # frames of pandas take long to write
             assert [repr(own.dataset(side)) for side in SIDES] == [repr(pair.dataset(side)) for side in SIDES]
-    # Infinities in text columns, and moves that meet, may be refused. That only costs a second look.
+    # Infinities in text columns, and moves that meet, may be refused, which only costs a second search.
     assert known > 0.9 * len(pairs)
 
 
@@ -156,7 +156,7 @@ def row(number: int, **changes: Any) -> dict[str, Any]:
 )
 def test_of_frames_only_persons_who_may_come_are_taken(left: Any, right: Any, is_own: bool) -> None:
     assert (DOMAINS["persons"].own(left, right) is not None) == is_own
-    # Whoever comes may go.
+    # Whatever may be added may be removed.
     assert (DOMAINS["persons"].own(copy.deepcopy(right), left) is not None) == is_own
 
 

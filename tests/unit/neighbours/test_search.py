@@ -18,7 +18,7 @@ from auditor.neighbours.totals import Totals
 
 @dataclass
 class Toy:
-    """A score of pairs that is known without any outputs, and a record of what was asked."""
+    """A score of pairs that is known without any outputs, and a record of the calls."""
 
     peak: float = 0.0
     asked: list[tuple[list[Pair], int]] = field(default_factory=list)
@@ -122,7 +122,7 @@ def test_few_outputs_go_to_one_look_at_each_of_several_pairs(looks: int) -> None
 
 
 def test_mutation_comes_nearer_than_corners_and_random_members() -> None:
-    """A peak between two rungs of the ladder, to which a first round comes within 2 % in 8 of 60 runs."""
+    """A peak between two rungs of the ladder, to which the first stage comes within 2 % in 8 of 60 runs."""
     peak, by_luck, found = 61_803, 0, 0
     for seed in range(60):
         toy = Toy(peak)

@@ -19,11 +19,11 @@ from auditor.neighbours.totals import Totals
 
 
 def member(domain: Domain, seed: int) -> Pair:
-    """Return a corner, a random member, or one some steps away from it."""
+    """Return a corner, a random pair, or one some mutations away from it."""
     rng = np.random.default_rng(seed)
     corners = domain.corners()
     pair = corners[rng.integers(len(corners))]
-    with contextlib.suppress(InvalidInputError):  # where there is hardly a pair but the corners
+    with contextlib.suppress(InvalidInputError):  # for domains with hardly a pair besides the corners
         pair = pair if rng.random() < 0.3 else domain.random(rng)
         for _ in range(rng.integers(3)):
             pair = domain.mutate(pair, rng)

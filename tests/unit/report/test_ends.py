@@ -145,7 +145,7 @@ Form = Callable[[RunResult], tuple[list[bool], bool]]
 
 
 def terminal(run: RunResult) -> tuple[list[bool], bool]:
-    """Return for each audit, and for the run, whether it is said to be as expected."""
+    """Return for each audit, and for the run, whether the terminal shows it as expected."""
     printed = io.StringIO()
     print_result(run, Console(file=printed, width=400))
     lines = printed.getvalue().splitlines()
@@ -236,7 +236,7 @@ def test_every_form_says_what_the_end_means(name: str) -> None:
     told = [end is GOOD for end in situation.ends], situation.status == 0
     for form, says in FORMS.items():
         assert says(run) == told, form
-    # A report that was read says the same, as `auditor show` prints it.
+    # A report that was read back says the same, as `auditor show` prints it.
     stored = run_from_text(to_json(run.to_dict()))
     assert stored.compared == run.compared
     for form, says in FORMS.items():
@@ -265,7 +265,7 @@ def test_a_report_without_strict_and_baseline_is_as_before() -> None:
     assert "strict" not in whole["audits"][0]
 
 
-# --- What a pass says where there is a proof ---
+# --- A pass with a proof ---
 
 
 @pytest.mark.parametrize(

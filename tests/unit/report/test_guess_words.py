@@ -27,7 +27,7 @@ ALPHA = 0.001
 
 
 def rule(wins: int, losses: int, trials: int, *, both: bool = False) -> ObservedRule:
-    """Return a rule that guesses "left", or either side equally often, in as many trials on each side."""
+    """Return a rule that guesses "left", or either side equally often, with as many trials on each side."""
     here, there = (
         {"left": [wins, trials], "right": [losses, trials]},
         {"left": [losses, trials], "right": [wins, trials]},
@@ -54,7 +54,7 @@ def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
 
 
 def rates(words: str) -> list[float]:
-    """Return the rates of right guesses that a sentence names, behind the share of the outputs."""
+    """Return the rates of correct guesses in a sentence, after the share of the outputs."""
     return [float(found) for found in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
 
 
@@ -151,7 +151,7 @@ def test_where_no_guess_is_bounded_nothing_is_said(audit: AuditResult) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.85, 0.0375])
 @given(data=st.data())
 def test_the_rate_is_that_of_the_bound_at_its_level(share: float, data: st.DataObject) -> None:
-    """The rate that is said is the Clopper-Pearson limit on the guesses, at the level that the bound has."""
+    """The rate is the Clopper-Pearson limit on the guesses, at the level of the bound."""
     trials = data.draw(st.integers(20, 5000))
     wins = data.draw(st.integers(1, trials))
     losses = data.draw(st.integers(0, min(wins, trials)))
@@ -165,7 +165,7 @@ def test_the_rate_is_that_of_the_bound_at_its_level(share: float, data: st.DataO
         proved, allowed = rates(words)
         assert allowed < proved < 100
         free = free_win_rate(event.counted(), delta, 0.05 * ALPHA * share)
-        # Rounded down: what is said is proved.
+        # Rounded down, since the rate is proved.
         assert epsilon_from_rate(proved / 100, free) <= audit.bound.value + 1e-9
 
 

@@ -247,7 +247,7 @@ def test_the_old_file_is_intact_when_writing_fails(
 
 
 class Broken:
-    """Open a file that takes half of what is written and then fails, as a full disk does."""
+    """Open a file that takes half of the text and then fails, as on a full disk."""
 
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error

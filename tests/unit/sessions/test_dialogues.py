@@ -1,4 +1,4 @@
-"""Neighbours with a script of questions: pairs of the inner domain with one script, whatever the search does to them."""
+"""Neighbours with a script of questions: pairs of the inner domain that share a script, whatever the search does to them."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def rng() -> np.random.Generator:
 
 
 def questions_in(ask: Any, question: Any) -> bool:
-    """Whether a question is one that may be asked, by a second reading of the keys."""
+    """Whether a question is allowed, by a second implementation of the keys."""
     if isinstance(ask, list):
         return question in ask
     if "range" in ask:
@@ -91,7 +91,7 @@ def test_each_script_is_looked_at_closely_once_on_the_best_pair_that_was_tried_w
     assert all(scripts.count(script) == 1 for script in scripts)
     for pair in chosen:
         assert pair is next(one for one in best if one.left["ask"] == pair.left["ask"])
-    # The first scripts and those of largest utility alternate.
+    # The first scripts and those with the largest utility alternate.
     assert [one.left["ask"] for one in (domain.corners()[0], best[0])] == scripts[:2]
     assert len(domain.closely(best, 1)) == CLOSELY
     assert Records((0, 10), size=(0, 5)).closely(best, 99) == Records((0, 10), size=(0, 5)).simplest()[:CLOSELY]

@@ -39,12 +39,12 @@ def test_only_the_corrected_mechanism_keeps_its_claim_and_only_under_add_remove(
     assert max(node["corrected"]["epsilon"] for node in plane) <= 1
     assert max(node["printed"]["epsilon"] for node in plane) > 3
     assert max(node["substitution"]["epsilon"] for node in plane) > 1.5
-    # A substitution is a removal and an addition: never more than 2ε.
+    # A substitution is a removal and an addition, and so never more than 2ε.
     assert max(node["substitution"]["epsilon"] for node in plane) <= 2
 
 
 def test_audits_prove_no_more_than_the_truth_and_find_what_is_broken() -> None:
-    """Of 105 audits at 99.9 % each; the numbers are regenerated under one seed."""
+    """For 105 audits at 99.9 % each; the numbers are regenerated with one seed."""
     found = [node[kind] for node in NUMBERS["plane"] for kind in ("printed", "corrected", "substitution")]
     for one in found:
         assert one["bound"] <= one["epsilon"]
@@ -77,7 +77,7 @@ def test_errors_at_large_b_are_those_of_linearised_noise() -> None:
         for name, limit in limits.items():
             scaled, doubt = (point["b"] * found[name][kind] for kind in ("mean", "standard_error"))
             assert abs(scaled - limit) < 5.5 * doubt + 2e-3 * limit
-        # Margins are wider than the limit by what two bounds on totals of this size add.
+        # Margins exceed the limit by as much as two bounds on totals of this size add.
         for share in study.SHARES:
             local = point["b"] * found[f"local {share:g}"]["mean"]
             assert 0.97 < local / (max(p, 1 - p) / (1 - share)) < 1.2

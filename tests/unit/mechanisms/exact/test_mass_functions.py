@@ -1,4 +1,4 @@
-"""Divergences of mass functions against brute force over every event, and ready mass functions against their claims."""
+"""Divergences of mass functions against brute force over every event, and predefined mass functions against their claims."""
 
 import itertools
 import math
@@ -70,9 +70,9 @@ def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
     assert exact_epsilon(p, q).value == math.inf
     assert max_divergence(q, p).value == pytest.approx(math.log(1.25))
     assert exact_epsilon(p, q, 0.0999).value == math.inf
-    at_the_edge = exact_epsilon(p, q, 0.1)  # q on event 1 against p is the direction that is left
+    at_the_edge = exact_epsilon(p, q, 0.1)  # for q, event 1 against p is the remaining direction
     assert at_the_edge.value <= math.log(1.25)
-    assert at_the_edge.error == math.inf  # rounding decides whether 0.1 is above 0.1: said, not guessed
+    assert at_the_edge.error == math.inf  # rounding decides whether 0.1 exceeds 0.1, so the error must cover both
     assert exact_epsilon(p, q, 0.1001).value < math.log(1.25)
     assert renyi_divergence(p, q, 2.0).value == math.inf
     assert math.isfinite(renyi_divergence(q, p, 2.0).value)
@@ -95,7 +95,7 @@ def test_a_product_misses_what_any_coordinate_misses() -> None:
 @pytest.mark.parametrize("order", [1.0001, 1.5, 2.0, 17.0, 300.0])
 @pytest.mark.parametrize("shift", [1e-5, 1e-3, 0.2, 3.0])
 def test_renyi_agrees_with_its_definition(order: float, shift: float) -> None:
-    """Against Σ p^α q^(1−α), in higher precision where float64 would leave few digits (α near 1, p near q)."""
+    """Against Σ p^α q^(1−α), in higher precision where float64 would keep few digits (α near 1, p near q)."""
     rng = np.random.default_rng(3)
     q = random_masses(rng, 12)
     p = q * np.exp(shift * rng.uniform(-1, 1, 12))
@@ -105,14 +105,14 @@ def test_renyi_agrees_with_its_definition(order: float, shift: float) -> None:
     terms = order * np.log(wide_p) + (1 - order) * np.log(wide_q)
     truth = float((terms.max() + np.log(np.sum(np.exp(terms - terms.max())))) / (order - 1))
     found = renyi_divergence(listed(p), listed(q), order)
-    # p and q sum to 1 to rounding only, and long doubles have 64 bits: 1e-18/(α − 1) is what the truth is good to.
+    # p and q sum to 1 only up to rounding, and long doubles have 64 bits: the exact value is known to 1e-18/(α − 1).
     assert abs(found.value - truth) <= found.error + 4e-16 * shift + 1e-18 / (order - 1)
     assert found.error <= 1e-11 * max(truth, 1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_missing_mass_is_covered_by_the_error_wherever_it_lies(seed: int) -> None:
-    """Cut the list off, put the missing mass anywhere, and the full answer stays within the error."""
+    """Cut the list off and place the missing mass anywhere: the full answer stays within the error."""
     rng = np.random.default_rng(seed)
     p, q = random_masses(rng, 8), random_masses(rng, 8)
     for cut in (5, 7):
@@ -140,7 +140,7 @@ def test_randomised_response_has_the_probabilities_of_the_document() -> None:
 
 
 def test_rappor_agrees_with_its_product_written_out() -> None:
-    """Coordinates in which the sides agree cancel from Products; written out, all 2^5 outputs are summed over."""
+    """Coordinates with equal sides cancel from a Product; the written-out product is summed over all 2^5 outputs."""
     left, right = basic_rappor(1, 5, 1.7), basic_rappor(4, 5, 1.7)
     whole = [MassFunction.product(list(side.coordinates)) for side in (left, right)]  # type: ignore[arg-type]
     assert len(whole[0].log_masses) == 32
@@ -165,7 +165,7 @@ def test_discrete_laplace_agrees_with_scipy_and_its_window_loses_nothing() -> No
 
 
 def test_vectors_of_discrete_laplace_add_up() -> None:
-    """(1, 2) against (0, 4): |1 − 0| + |2 − 4| = 3 times ε/Δ; and δ against the product written out."""
+    """For (1, 2) against (0, 4): |1 − 0| + |2 − 4| = 3 times ε/Δ; and δ against the written-out product."""
     windows = [(-6, 6), (-6, 6)]
     left, right = (discrete_laplace_totals(t, 3.0, 1.2, windows) for t in ((1, 2), (0, 4)))
     assert exact_epsilon(left, right).value == pytest.approx(1.2, abs=1e-12)
@@ -219,14 +219,14 @@ def test_impossible_questions_are_refused() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(seed: int) -> None:
-    """Log masses are moved by up to log_error, towards where it does most: up where left is larger, down elsewhere."""
+    """Log masses are moved by up to log_error in the worst direction: up where left is larger, down elsewhere."""
     rng, off = np.random.default_rng(seed), 1e-4
     true = [random_masses(rng, 6) for _ in range(2)]
     tilt = np.where(true[0] > true[1], 1.0, -1.0)
     moved = []
     for masses, sign in zip(true, (1, -1), strict=True):
         weights = masses * np.exp(sign * tilt * off / 2)
-        # Normalising moves all of them by off/2 at most, so that the whole is within off.
+        # Normalising moves all of them by at most off/2, so that the total move is within off.
         moved.append({i: math.log(m) for i, m in enumerate(weights / weights.sum())})
     exact = [listed(masses) for masses in true]
     near = [MassFunction(masses, log_error=off) for masses in moved]

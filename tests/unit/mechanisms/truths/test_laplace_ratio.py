@@ -14,7 +14,7 @@ TOTALS = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (3.0, 7.0), (-2.0, 5.0), (4.0, -1.
 
 
 def density_by_quadrature(r: float, a: float, b: float, scale_a: float, scale_b: float) -> float:
-    """∫ |t| f_N(rt) f_D(t) dt piece by piece; tails are cut where they are below e^−60."""
+    """Return ∫ |t| f_N(rt) f_D(t) dt piece by piece; tails are cut off where they are below e^−60."""
     kinks = [0.0, b] + ([a / r] if r != 0 and abs(a / r) < 1e4 else [])
     edge = 60 * (scale_a + scale_b)
     ends = sorted({min(kinks) - edge, *kinks, max(kinks) + edge})
@@ -29,7 +29,7 @@ def density_by_quadrature(r: float, a: float, b: float, scale_a: float, scale_b:
 
 @pytest.mark.parametrize(("a", "b"), TOTALS)
 def test_closed_form_is_the_defining_integral(a: float, b: float) -> None:
-    """Everywhere, with care at 0, ±1 and a/b, where pieces degenerate, and just beside them."""
+    """Everywhere, including 0, ±1 and a/b, where pieces degenerate, and points next to them."""
     special = [0.0, 1.0, -1.0, 2.0, -0.3, 17.0, 1 + 1e-9, 1e-9, -1e-6, *([a / b, a / b + 1e-7] if b else [])]
     for scale_a, scale_b in ((1.0, 1.0), (2.0, 0.7)):
         density = laplace_ratio(a, b, scale_a, scale_b)
@@ -64,7 +64,7 @@ def test_log_densities_do_not_underflow() -> None:
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
-    """δ of a pair against the midpoint rule on 400,000 cells of y = tan θ, where both tails are smooth."""
+    """δ of a pair against the midpoint rule on 400,000 cells of y = tan θ, on which both tails are smooth."""
     left, right = laplace_ratio(3, 7, 1.0), laplace_ratio(4, 8, 1.0)
     width = math.pi / 400_000
     theta = (np.arange(400_000) + 0.5) * width - math.pi / 2
@@ -74,14 +74,14 @@ def test_errors_cover_a_much_finer_computation() -> None:
         fine = np.sum(np.maximum(p - math.exp(epsilon) * q, 0)) * width
         found = hockey_stick(left, right, epsilon)
         assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-10  # kinks cost the midpoint rule its width squared
+        assert abs(found.value - fine) <= found.error + 1e-10  # at kinks the midpoint rule errs by its width squared
     fine = math.log(np.sum(p**6 * q**-5.0) * width) / 5
     found = renyi_divergence(left, right, 6.0)
     assert abs(found.value - fine) <= found.error + 1e-10
 
 
 def test_large_totals_are_resolved() -> None:
-    """Half a million people: the peak is a millionth wide."""
+    """With half a million people the peak has a relative width of 1e-6."""
     a, b = 250_000.0, 500_000.0
     left, right = laplace_ratio(a, b, 2.0), laplace_ratio(a + 1, b + 1, 2.0)
     found = exact_epsilon(left, right, 1e-5)

@@ -24,7 +24,7 @@ def test_one_query_is_above_as_often_as_the_closed_form_says(gap: float, r: floa
     truth = (s * s * math.exp(-gap / s) - r * r * math.exp(-gap / r)) / (2 * (s * s - r * r))
     found = sparse_vector([1.0 - gap], 1.0, Laplace(r), Laplace(s))
     assert found.log_error < 1e-11
-    # The closed form cancels; it is right to 10⁻¹³ or so.
+    # The closed form loses digits to cancellation, and is right to 10⁻¹³ or so.
     assert masses(found)[(1,)] == pytest.approx(truth, rel=1e-12)
     assert masses(found)[(0,)] == pytest.approx(1 - truth, rel=1e-12)
 
