@@ -80,13 +80,13 @@ def proof_of(program: Program, queries: int, cutoff: int | None) -> dict[str, An
         seconds=120,
     )
     seconds = round(time.process_time() - start, 2)
-    found = {"queries": queries, "cutoff": cutoff, "claim": program.claim, "proved": proof.proved, "seconds": seconds}
+    row = {"queries": queries, "cutoff": cutoff, "claim": program.claim, "proved": proof.proved, "seconds": seconds}
     if not proof.proved:
-        return {**found, "bound": proof.value, "reason": proof.reason, "pair": proof.pair and proof.pair.to_dict()}
+        return {**row, "bound": proof.value, "reason": proof.reason, "pair": proof.pair and proof.pair.to_dict()}
     start = time.process_time()
     check_certificate(json.loads(json.dumps(proof.certificate)))
     paths = json.dumps(proof.certificate["traces"][0]["tree"]).count('"output"') if proof.certificate else 0
-    return {**found, "bound": proof.value, "paths": paths, "seconds to check": round(time.process_time() - start, 2)}
+    return {**row, "bound": proof.value, "paths": paths, "seconds to check": round(time.process_time() - start, 2)}
 
 
 def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def refuted(program: Program, cutoff: int | None, pair: dict[str, Any]) -> dict[
 
 def specimens() -> list[dict[str, Any]]:
     """Return the committed lower bound, the exact value on its pair and the proved bound of each privacy audit in `configs/`."""
-    found = []
+    rows = []
     for file in sorted(Path("configs").glob("*.yaml")):
         configuration = load_configuration(file)
         report = Path("reports") / configuration.name / "report.json"
@@ -123,7 +123,7 @@ def specimens() -> list[dict[str, Any]]:
             if plan.claim != audit.claim or plan.settings.method == "one-run":
                 continue
             proof = attempt(plan.source.drawer(), plan.claim, plan.domain, SECONDS)
-            found.append(
+            rows.append(
                 {
                     "audit": f"{configuration.name}: {plan.name}",
                     "claim": str(plan.claim),
@@ -137,8 +137,8 @@ def specimens() -> list[dict[str, Any]]:
                     "reason": proof.reason,
                 }
             )
-            print(found[-1]["audit"], "proved" if proof.proved else f"not proved: {proof.reason}", flush=True)
-    return found
+            print(rows[-1]["audit"], "proved" if proof.proved else f"not proved: {proof.reason}", flush=True)
+    return rows
 
 
 def measure() -> dict[str, Any]:
@@ -153,6 +153,6 @@ def measure() -> dict[str, Any]:
     for name, program in FAULTY.items():
         faulty[name] = []
         for cutoff in program.cutoffs:
-            found = proof_of(program, QUERIES, cutoff)
-            faulty[name].append(found | (refuted(program, cutoff, found["pair"]) if found.get("pair") else {}))
+            row = proof_of(program, QUERIES, cutoff)
+            faulty[name].append(row | (refuted(program, cutoff, row["pair"]) if row.get("pair") else {}))
     return {"sound": sound, "larger": larger, "faulty": faulty, "specimens": specimens()}

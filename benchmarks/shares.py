@@ -41,7 +41,7 @@ def one_list(value: int, rng: Rng) -> Any:
 
 
 def strings(bit: int, size: int, rng: Rng) -> Any:
-    return ["yes" if one else "no" for one in (rng.random(size) < (0.75 if bit else 0.25)).tolist()]
+    return ["yes" if yes else "no" for yes in (rng.random(size) < (0.75 if bit else 0.25)).tolist()]
 
 
 def tuples(value: int, size: int, rng: Rng) -> Any:

@@ -49,5 +49,5 @@ def measure() -> dict[str, Any]:
             subprocess.run(["make", target], cwd=copy, check=True)
         reports = sorted((PROJECT / "reports").glob("0*/report.json"))
         pairs = [(report, copy / report.relative_to(PROJECT)) for report in reports]
-        different = [one.parent.name for one, other in pairs if without_proofs(one) != without_proofs(other)]
+        different = [before.parent.name for before, after in pairs if without_proofs(before) != without_proofs(after)]
     return {"reports": len(reports), "different": different}

@@ -169,9 +169,9 @@ def settle(audits: Sequence[Audit], alpha: float, sharing: int) -> list[AuditRes
 
 def levels_of(p_values: Sequence[float | None], alpha: float, sharing: int) -> list[float | None]:
     """Return each audit's level, see ``settle``; None for a deterministic query or an audit without an answer."""
-    known = {i: p for i, p in enumerate(p_values) if p is not None}
-    levels = holm_levels([*known.values(), *[1.0] * (sharing - len(known))], alpha)
-    level_of = dict(zip(known, levels, strict=False))
+    stated = {i: p for i, p in enumerate(p_values) if p is not None}
+    levels = holm_levels([*stated.values(), *[1.0] * (sharing - len(stated))], alpha)
+    level_of = dict(zip(stated, levels, strict=False))
     return [level_of.get(i) for i in range(len(p_values))]
 
 

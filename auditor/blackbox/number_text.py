@@ -64,10 +64,10 @@ def number_leaves(place: str, text: str) -> dict[str, Leaf] | None:
     >>> number_leaves("output", "+1E6")
     {'output': 1000000.0, 'decimals of output': 0.0, 'form of output': '+0E0', 'exponent of output': 6.0}
     """
-    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
-    if found is None:
+    match = _NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if match is None:
         return None
-    before, sign, whole, point, fraction, e, exponent, after = found.groups()
+    before, sign, whole, point, fraction, e, exponent, after = match.groups()
     if not whole and not fraction:
         return None
     value, decimals = float(text), len(fraction)

@@ -55,7 +55,9 @@ class ObservedCall:
     def __signature__(self) -> inspect.Signature:
         """The signature of the mechanism without ``size``, since outputs are observed one at a time."""
         signature = signature_of(self.function, self.name)
-        return signature.replace(parameters=[one for name, one in signature.parameters.items() if name != "size"])
+        return signature.replace(
+            parameters=[parameter for name, parameter in signature.parameters.items() if name != "size"]
+        )
 
     def __call__(self, dataset: Any, **given: Any) -> dict[str, Any]:
         """Return the value of one call with the observations. If the call raises, the value is the exception."""
@@ -65,14 +67,14 @@ class ObservedCall:
         with contextlib.ExitStack() as stack:
             reads = {kind: stack.enter_context(begin()) for kind, begin in OBSERVERS.items() if kind in self.what}
             value = result_or_error(self._called, dataset, given)
-            seen = {kind: read() for kind, read in reversed(reads.items())}
+            side_outputs = {kind: read() for kind, read in reversed(reads.items())}
         if Path.cwd() != before:
             os.chdir(before)
         if "attributes" in self.what:
-            seen["attributes"] = result_or_error(_attributes, value)
+            side_outputs["attributes"] = result_or_error(_attributes, value)
             if hasattr(value, "__dict__") and not isinstance(value, BaseException):
                 value = type(value).__name__
-        return {"output": value, **{kind: seen[kind] for kind in self.what}}
+        return {"output": value, **{kind: side_outputs[kind] for kind in self.what}}
 
     def _called(self, dataset: Any, given: Mapping[str, Any]) -> Any:
         value = self.function(dataset, **given)
@@ -141,7 +143,7 @@ def _log() -> Iterator[_Read]:
 def _warnings() -> Iterator[_Read]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield lambda: [f"{one.category.__name__}: {one.message}" for one in caught]
+        yield lambda: [f"{warning.category.__name__}: {warning.message}" for warning in caught]
 
 
 # The audit events of Python that change files. The number says how many of the first arguments are paths.

@@ -97,16 +97,16 @@ def load_all(options: argparse.Namespace) -> list[Configuration]:
 
 def selected(configurations: list[Configuration], only: list[str] | None) -> list[Configuration]:
     """Return the configurations with the audits that ``only`` names, in full or in part. Leave out configurations without any."""
-    known = [plan.name for configuration in configurations for plan in configuration.plans]
-    chosen = set(known) if not only else set[str]()
+    names = [plan.name for configuration in configurations for plan in configuration.plans]
+    chosen = set(names) if not only else set[str]()
     for name in only or ():
         # A full name selects that audit alone, even if it is a part of other names.
-        meant = {name} & set(known) or {audit for audit in known if name.lower() in audit.lower()}
+        meant = {name} & set(names) or {audit for audit in names if name.lower() in audit.lower()}
         if not meant:
-            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, known)}')
+            raise InvalidInputError(f'no audit is called "{name}"; {did_you_mean(name, names)}')
         chosen |= meant
-    found = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
-    return [configuration for configuration in found if configuration.plans]
+    chosen_parts = [replace(c, plans=tuple(plan for plan in c.plans if plan.name in chosen)) for c in configurations]
+    return [configuration for configuration in chosen_parts if configuration.plans]
 
 
 @contextlib.contextmanager

@@ -78,7 +78,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
         if get_origin(kind) is Literal:
             parser.add_argument(f"--{name}", choices=get_args(kind), help=said)
         else:
-            read = next(one for one in (int, float, str) if one in (get_args(kind) or (kind,)))
+            read = next(number for number in (int, float, str) if number in (get_args(kind) or (kind,)))
             parser.add_argument(f"--{name}", type=_integer if read is int else read, metavar=about.option, help=said)
 
 

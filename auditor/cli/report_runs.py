@@ -68,8 +68,10 @@ def audit_and_report(
         if to_stdout:
             opened.enter_context(all_to_stderr())
         console = open_console(options.quiet)
-        found = opened.enter_context(contextlib.closing(_run_files(configurations, console, strict=options.strict)))
-        for configuration, ended in zip(configurations, found, strict=True):
+        ended_files = opened.enter_context(
+            contextlib.closing(_run_files(configurations, console, strict=options.strict))
+        )
+        for configuration, ended in zip(configurations, ended_files, strict=True):
             os.chdir(here)  # a mechanism that runs in this process may have changed the folder
             result, folder = ended, options.out / configuration.name
             result = _with_reports(result, folder)
@@ -94,8 +96,8 @@ def audit_and_report(
     if unwritten := _written_to_targets(options, results):
         _warn_of_missing(unwritten)
         for i, result in enumerate(results):
-            known = replace(result, missing=(*result.missing, *unwritten))
-            results[i] = _with_reports(known, options.out / result.name)
+            complete = replace(result, missing=(*result.missing, *unwritten))
+            results[i] = _with_reports(complete, options.out / result.name)
         _written_to_targets(options, results, again=True)
     if len(results) > 1:
         with all_to_stderr() if to_stdout else contextlib.nullcontext():
@@ -126,8 +128,8 @@ def _warn_of_missing(files: Sequence[str]) -> None:
 def _look_at_targets(options: argparse.Namespace, configurations: list[Configuration]) -> None:
     """Make the folders for --json and --junit. Raises InvalidInputError if a target is a folder or another file of the run."""
     own = [RUNS, "report.json", *(form.file for form in FORMATS if form.file)]
-    taken = {one.file.resolve() for one in configurations}
-    taken |= {(options.out / one.name / name).resolve() for one in configurations for name in own}
+    taken = {configuration.file.resolve() for configuration in configurations}
+    taken |= {(options.out / configuration.name / name).resolve() for configuration in configurations for name in own}
     for option in ("json", "junit"):
         target = getattr(options, option)
         if target is None or str(target) == STANDARD_OUTPUT:
@@ -186,11 +188,11 @@ def _run_files(
     plans = [plan for configuration in configurations for plan in configuration.plans]
     try:
         with ProgressLines(console, plans) as lines:
-            found, begun = run_all(plans, lines.show), time.monotonic()
+            audits_in_order, begun = run_all(plans, lines.show), time.monotonic()
             for configuration in configurations:
                 audits = []
                 console.print(f"\n[bold]{escaped(configuration.name)}[/] ({escaped(str(configuration.file))})")
-                for audit in itertools.islice(found, len(configuration.plans)):
+                for audit in itertools.islice(audits_in_order, len(configuration.plans)):
                     lines.end(audit.plan.name)
                     if not console.is_terminal:
                         result = audit.result()

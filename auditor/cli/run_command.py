@@ -150,7 +150,7 @@ def _violations(configuration: Configuration, journal: Store) -> dict[str, str]:
                     )
                 if with_it.least:
                     known = unfit.get(plan.name, audit)
-                    unfit[plan.name] = max(known, audit, key=lambda one: one.outputs.bound)
+                    unfit[plan.name] = max(known, audit, key=lambda each: each.outputs.bound)
                 if with_it.earlier is None and why:
                     continue
                 red[plan.name] = audit

@@ -39,8 +39,8 @@ Line = dict[str, Any]
 
 def bugs() -> list[dict[str, Any]]:
     """Return the entries of corpus.yaml."""
-    found: list[dict[str, Any]] = read_yaml((HERE / "corpus.yaml").read_text(encoding="utf-8"), "corpus.yaml").data
-    return found
+    entries: list[dict[str, Any]] = read_yaml((HERE / "corpus.yaml").read_text(encoding="utf-8"), "corpus.yaml").data
+    return entries
 
 
 def configuration_of(bug: dict[str, Any], side: str) -> dict[str, Any]:
@@ -67,13 +67,13 @@ def audited(bug: dict[str, Any], side: str, folder: Path) -> Line:
 
 
 def _found(result: AuditResult) -> Line:
-    found, bound = result.smallest or result, result.bound
+    shown, bound = result.smallest or result, result.bound
     return {
         "claimed": str(result.claim),
         "proved": "–" if bound is None else f"{bound.quantity} ≥ {bound.value:.3g}",
         "verdict": str(result.verdict).replace("_", " "),
-        "pair": pair_words(found.pair),
-        "event": "–" if found.event is None else found.event.description,
+        "pair": pair_words(shown.pair),
+        "event": "–" if shown.event is None else shown.event.description,
         "outputs": f"{sum(result.outputs.to_dict().values()):,}",
     }
 

@@ -81,8 +81,8 @@ def _sum(size: int, noisy: pl.Expr) -> Made:
 
 def _domain(schema: dict[str, Any], margin: Any, nullable: bool = False, **atom: Any) -> Any:
     atoms = {name: dp.atom_domain(**ATOMS[kind], **atom) for name, kind in schema.items()}
-    columns = {name: dp.option_domain(one) if nullable else one for name, one in atoms.items()}
-    domain = dp.lazyframe_domain([dp.series_domain(name, one) for name, one in columns.items()])
+    columns = {name: dp.option_domain(column) if nullable else column for name, column in atoms.items()}
+    domain = dp.lazyframe_domain([dp.series_domain(name, column) for name, column in columns.items()])
     return domain if margin is None else dp.with_margin(domain, margin)
 
 

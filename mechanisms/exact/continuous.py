@@ -184,8 +184,8 @@ class DensityPair:
             return np.inf, 0.0
         if self._grows_beside(scale):
             return np.inf, 0.0
-        found, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
-        return (found, doubt) if found >= value else (value, error)
+        losses, doubt = self._climb(np.unique(np.concatenate([self.mesh.outputs.ravel(), beside, *tails])))
+        return (losses, doubt) if losses >= value else (value, error)
 
     def _grows_beside(self, scale: float) -> bool:
         """Whether the loss grows steadily towards a breakpoint: by at least half a power whenever the distance shrinks
@@ -220,16 +220,16 @@ class DensityPair:
         error, change = float(noise[best[-1]]), 0.0
         for _ in range(10):
             grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, 17)
-            found, doubt = self._losses(grid)
+            losses, doubt = self._losses(grid)
             with np.errstate(invalid="ignore"):
-                worth = np.where(found > -np.inf, found - 2 * doubt, -np.inf)
+                worth = np.where(losses > -np.inf, losses - 2 * doubt, -np.inf)
             at = worth.argmax(axis=1)
             rows = np.arange(len(at))
             top = int(worth[rows, at].argmax())
             change = 0.0
-            if found[top, at[top]] > value:
-                change = float(found[top, at[top]]) - value
-                value, error = float(found[top, at[top]]), float(doubt[top, at[top]])
+            if losses[top, at[top]] > value:
+                change = float(losses[top, at[top]]) - value
+                value, error = float(losses[top, at[top]]), float(doubt[top, at[top]])
             low, high = grid[rows, np.maximum(at - 1, 0)], grid[rows, np.minimum(at + 1, 16)]
         return value, error + change
 
@@ -271,10 +271,10 @@ def _limit(loss: Reals, noise: Reals) -> tuple[float, float]:
     limit; steps that shrink geometrically (a loss like 1/y^p) are summed. The limit of a tail that has settled is its value
     where rounding is least.
     """
-    known = np.flatnonzero(loss > -np.inf)
-    if len(known) < 3:
+    finite = np.flatnonzero(loss > -np.inf)
+    if len(finite) < 3:
         return -np.inf, 0.0
-    loss, noise = loss[known], noise[known]
+    loss, noise = loss[finite], noise[finite]
     first, second, third = loss[-3:]
     if third == np.inf:
         return np.inf, 0.0

@@ -48,9 +48,9 @@ class _Pair:
         return _Pair(self.atoms.mirrored(), self.densities.mirrored() if self.densities else None)
 
     def largest_loss(self) -> tuple[float, float]:
-        found = [self.atoms.largest_loss()] + ([self.densities.largest_loss()] if self.densities else [])
-        value = max(value for value, _ in found)
-        return value, max((error for loss, error in found if loss + error >= value), default=0.0)
+        losses = [self.atoms.largest_loss()] + ([self.densities.largest_loss()] if self.densities else [])
+        value = max(value for value, _ in losses)
+        return value, max((error for loss, error in losses if loss + error >= value), default=0.0)
 
     def hockey_stick(self, epsilon: float) -> tuple[float, float, float]:
         """Return the divergence, its error, and −d/dε of it."""
@@ -269,8 +269,8 @@ def exact_rho(left: Distribution, right: Distribution, orders: Sequence[float]) 
     """
     if len(orders) == 0:
         raise InvalidInputError("orders is empty; give at least one above 1")
-    found = Exact(0.0, 0.0, True)
+    largest = Exact(0.0, 0.0, True)
     for curve in (renyi_curve(left, right, orders), renyi_curve(right, left, orders)):
         for order, divergence in zip(orders, curve, strict=True):
-            found = _larger(found, Exact(divergence.value / order, divergence.error / order, divergence.proved))
-    return found
+            largest = _larger(largest, Exact(divergence.value / order, divergence.error / order, divergence.proved))
+    return largest
