@@ -20,7 +20,7 @@ def test_gaussian_noise_that_is_too_small_is_a_warning_and_no_violation() -> Non
     case = Fault(small, enough, auditor.ApproximateDP(1.0, 1e-6), settings={"samples": 200_000})
     result = case.audit(case.faulty)
     assert result.verdict == "no_violation_found"
-    [warning] = [one for one in result.warnings if "the noise looks Gaussian, and is smaller" in one]
+    [warning] = [line for line in result.warnings if "the noise looks Gaussian, and is smaller" in line]
     assert "This does not prove that the claim is violated" in warning
     assert not case.audit(case.sound, planted=0).warnings
 

@@ -33,12 +33,12 @@ TEXT = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Run the page, and keep its registrations while the tests run. Afterwards everything is removed."""
-    kinds, known, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
+    kinds, expected, forms = dict(claims.CLAIM_KINDS), dict(methods.METHODS), list(formats.FORMATS)
     here = tmp_path_factory.mktemp("contributing")
     with pytest.MonkeyPatch.context() as monkeypatch, session(here, monkeypatch):
         run_page(TEXT, here)
         yield here
-    for registry, before in ((claims.CLAIM_KINDS, kinds), (methods.METHODS, known)):
+    for registry, before in ((claims.CLAIM_KINDS, kinds), (methods.METHODS, expected)):
         registry.clear()
         registry.update(before)
     formats.FORMATS[:] = forms

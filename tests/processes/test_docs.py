@@ -156,9 +156,9 @@ def test_a_page_of_the_reference_is_what_is_made(page: str) -> None:
 
 
 def test_the_reference_has_every_command_key_and_name_there_is() -> None:
-    told = MADE["command-line.md"]
+    page = MADE["command-line.md"]
     for option in ("## auditor run", "`--baseline`", "## auditor check", "`--print-completion`"):
-        assert option in told
+        assert option in page
     keys = MADE["configuration.md"]
     for key in schema.Audit.model_fields:
         assert f"\n- `{key}`" in keys

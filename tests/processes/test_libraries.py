@@ -59,8 +59,8 @@ def test_each_environment_is_pinned_with_hashes(library: str) -> None:
 @pytest.mark.parametrize("library", PLANS)
 def test_the_committed_report_is_of_these_audits_and_ended_as_expected(library: str) -> None:
     report = json.loads((PROJECT / "reports" / "libraries" / library / "report.json").read_text(encoding="utf-8"))
-    found = {audit["name"]: (audit["claim"], audit["expected"]) for audit in report["audits"]}
-    assert found == {plan.name: (plan.claim.to_dict(), str(plan.expect)) for plan in PLANS[library]}
+    reported = {audit["name"]: (audit["claim"], audit["expected"]) for audit in report["audits"]}
+    assert reported == {plan.name: (plan.claim.to_dict(), str(plan.expect)) for plan in PLANS[library]}
     assert report["passed"]
 
 

@@ -143,8 +143,8 @@ def told_of(pytester: pytest.Pytester) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def spent(found: dict[str, list[dict[str, object]]]) -> float:
-    return sum(float(str(audit["allowed_error"])) for told in found.values() for audit in told)
+def spent(result: dict[str, list[dict[str, object]]]) -> float:
+    return sum(float(str(audit["allowed_error"])) for told in result.values() for audit in told)
 
 
 def test_a_sound_mechanism_at_its_claim_passes_and_the_budget_is_reported(pytester: pytest.Pytester) -> None:
@@ -576,8 +576,8 @@ def test_where_every_worker_runs_every_test_they_share_the_budget(pytester: pyte
 
 
 def test_tests_that_are_deselected_leave_their_share_to_the_others(pytester: pytest.Pytester) -> None:
-    found = audits(pytester, MANY, "-k", "test_many and not 3")
-    assert [a["allowed_error"] for a in found["test_many[0]"]] == pytest.approx([0.001 / 3 / 2])
+    audited = audits(pytester, MANY, "-k", "test_many and not 3")
+    assert [a["allowed_error"] for a in audited["test_many[0]"]] == pytest.approx([0.001 / 3 / 2])
 
 
 def test_a_test_that_asks_in_passing_is_refused_for_its_share_is_not_known(pytester: pytest.Pytester) -> None:

@@ -102,12 +102,12 @@ def wrong(function: FunctionType, floats: bool, seeds: int = 3) -> str | None:
     ends = tuple(Fraction(end) + (Fraction(1, 2) if floats else 0) for end in (LOW, HIGH))
     names = Names(bounds_of((ends[0],) * 3, (ends[1],) * 3), integer=not floats)
     dataset = symbols(names.bounds, not floats)
-    found = trace(mechanism, dataset, names)
+    traced = trace(mechanism, dataset, names)
     for seed in range(seeds):
         values = data(seed, floats)
         named = {f"x{at}": float(value) for at, value in enumerate(values)}
         try:
-            confirm.confirmed(mechanism, values, dataset, named, found, confirm.RecordingGenerator(seed))
+            confirm.confirmed(mechanism, values, dataset, named, traced, confirm.RecordingGenerator(seed))
         except NotProvedError as error:
             return f"{error}, for the data {values.tolist()} and seed {seed}"
     return None
@@ -129,7 +129,7 @@ def data(seed: int, floats: bool) -> np.ndarray[Any, Any]:
 
 def outcomes(some: list[tuple[str, str]], seeds: int = 3) -> list[tuple[str, str | None]]:
     """Return for each (code, context) whether it is modelled, refused or wrong, with an explanation."""
-    found: list[tuple[str, str | None]] = []
+    rows: list[tuple[str, str | None]] = []
     bodies = [code_in(code, context) for code, context in some]
     # The evaluator reads a whole module for each of its functions, so modules are small.
     made = [function for at in range(0, len(bodies), 8) for function in functions(bodies[at : at + 8])]
@@ -137,10 +137,10 @@ def outcomes(some: list[tuple[str, str]], seeds: int = 3) -> list[tuple[str, str
         try:
             # Constants are the same whatever the seed is.
             words = wrong(function, context in OF_FLOATS, 1 if context in OF_CONSTANTS else seeds)
-            found.append(("taken", None) if words is None else ("wrong", words))
+            rows.append(("taken", None) if words is None else ("wrong", words))
         except NotProvedError as error:
-            found.append(("refused", error.reason))
-    return found
+            rows.append(("refused", error.reason))
+    return rows
 
 
 LANGUAGE = Path(__file__).with_name("language.txt")
@@ -197,16 +197,16 @@ for _one in snippets():
 
 def some(snippet: Snippet, count: int) -> str:
     """Return a few of a snippet's contexts: constants, and the others in turn."""
-    known = [context for context in snippet.contexts if context in OF_CONSTANTS]
+    of_constants = [context for context in snippet.contexts if context in OF_CONSTANTS]
     others = [context for context in snippet.contexts if context not in OF_CONSTANTS]
     turn = sum(map(ord, snippet.code))
     if count == 1 and others and turn % 2:
-        known = []
-    return "".join({rest[(turn + at) % len(rest)] for rest in (known, others) if rest for at in range(count)})
+        of_constants = []
+    return "".join({rest[(turn + at) % len(rest)] for rest in (of_constants, others) if rest for at in range(count)})
 
 
 def disagreements(given: list[Snippet], contexts: int, seeds: int) -> list[str]:
     """Describe the snippets that are wrong, or refused in one of their contexts."""
-    each = [(one.code, context) for one in given for context in sorted(some(one, contexts))]
-    found = zip(each, outcomes(each, seeds), strict=True)
-    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in found if kind != "taken"]
+    each = [(snippet.code, context) for snippet in given for context in sorted(some(snippet, contexts))]
+    ends = zip(each, outcomes(each, seeds), strict=True)
+    return [f"{code} ({context}): {words}" for (code, context), (kind, words) in ends if kind != "taken"]

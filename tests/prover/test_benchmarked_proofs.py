@@ -115,8 +115,8 @@ def in_order(name: str) -> bool:
     """Whether the bound by outputs, the exact value on the pair found, and the proved bound do not contradict each other."""
     entry = SPECIMENS[name]
     ends = [entry["lower"], entry["exact on the pair"], proof_of_specimen(name).value]
-    known = [end for end in ends if end is not None]
-    return all(above >= below * (1 - 1e-6) for below, above in itertools.pairwise(known))
+    stated = [end for end in ends if end is not None]
+    return all(above >= below * (1 - 1e-6) for below, above in itertools.pairwise(stated))
 
 
 @pytest.mark.parametrize("name", [name for name in OF_ALL_DATA_SETS if name in QUICK])

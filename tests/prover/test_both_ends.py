@@ -174,11 +174,11 @@ def test_what_a_mechanism_does_with_symbols_cannot_break_its_audit(
 
 def test_a_brief_attempt_leaves_no_symbol_in_the_memory_of_a_mechanism() -> None:
     """With one worker, outputs are drawn in the process that forks for the attempt."""
-    seen: list[Any] = []
+    recorded: list[Any] = []
 
     def remembers(x: Any, rng: Any) -> Any:
-        seen[:] = [*seen[-1:], x[0]]
-        assert all(isinstance(value, float | int | np.number) for value in seen)
+        recorded[:] = [*recorded[-1:], x[0]]
+        assert all(isinstance(value, float | int | np.number) for value in recorded)
         return x[0] + rng.laplace(0.0, 1.0)
 
     settings = {"samples": 2_000, "prove": "briefly"}

@@ -81,7 +81,7 @@ def test_sums_of_fractions_do_not_move_by_exact_steps() -> None:
 def test_tuples_are_no_lists() -> None:
     proof = certificate(total_of_list, LISTS)
     check_certificate(proof)
-    tuples = [{"value": {"tuple": one["value"]}} for one in proof["data"]]
+    tuples = [{"value": {"tuple": dataset["value"]}} for dataset in proof["data"]]
     with pytest.raises(ValueError, match="the data of each trace"):
         check_certificate(signed({**proof, "data": tuples}))
 

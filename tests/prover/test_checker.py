@@ -65,12 +65,12 @@ def sampled(bits: Any, rng: Any) -> Any:
 
 def threshold(words: Any, rng: Any) -> Any:
     """Noisy counts above 1 + ln(1/(2δ)) of the words that occur."""
-    told = {}
+    released = {}
     for word in sorted(set(words)):
-        noisy = sum(1 for one in words if one == word) + rng.laplace(0, 1)
+        noisy = sum(1 for record in words if record == word) + rng.laplace(0, 1)
         if noisy > 4.9121:
-            told[word] = noisy
-    return told
+            released[word] = noisy
+    return released
 
 
 PROVED: dict[str, tuple[Any, Any, Any]] = {
@@ -273,7 +273,7 @@ def a_trace_is_of_other_data(proof: Any) -> None:
 
 def pairs_are_a_whole_domain(proof: Any) -> None:
     """Without the listed pairs, the certificate would be about nothing."""
-    proof["domain"] = {"values": [one for pair in proof["domain"]["pairs"] for one in pair]}
+    proof["domain"] = {"values": [dataset for pair in proof["domain"]["pairs"] for dataset in pair]}
 
 
 def two_noises_have_one_name(proof: Any) -> None:

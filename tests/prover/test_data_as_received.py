@@ -105,8 +105,8 @@ def test_listed_data_sets_are_those_of_the_audit(name: str) -> None:
     domain = LISTED[name]
     listing = domains_as_data.listing_of(domain)
     assert listing.is_whole
-    ours = {described(one) for one in sides(pair for _, _, pair in listing.pairs)}
-    theirs = {described(one) for one in sides(received(domain))}
+    ours = {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)}
+    theirs = {described(dataset) for dataset in sides(received(domain))}
     assert theirs <= ours
     if name not in ("numbers of several types",):  # too many for all of them to be drawn
         assert len(theirs) > len(ours) / 2
@@ -115,16 +115,16 @@ def test_listed_data_sets_are_those_of_the_audit(name: str) -> None:
 @pytest.mark.parametrize("name", LISTED | OTHERS)
 def test_a_certificate_makes_the_same_data_sets_again(name: str) -> None:
     listing = domains_as_data.listing_of((LISTED | OTHERS)[name])
-    for one in sides(pair for _, _, pair in listing.pairs):
-        assert described(made_again(json.loads(json.dumps(written_data(one))))) == described(one)
+    for dataset in sides(pair for _, _, pair in listing.pairs):
+        assert described(made_again(json.loads(json.dumps(written_data(dataset))))) == described(dataset)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_domains_are_listed_as_pairs_of_their_own(name: str) -> None:
     listing = domains_as_data.listing_of(OTHERS[name])
     assert not listing.is_whole
-    corners = {described(one) for one in sides(OTHERS[name].corners())}
-    assert {described(one) for one in sides(pair for _, _, pair in listing.pairs)} == corners
+    corners = {described(dataset) for dataset in sides(OTHERS[name].corners())}
+    assert {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)} == corners
 
 
 @pytest.mark.parametrize("name", VECTORS)
@@ -134,8 +134,8 @@ def test_vectors_of_symbols_arrive_as_those_of_the_audit(name: str) -> None:
     assert vectors is not None
     ours = symbols(bounds_of(vectors.low, vectors.high), vectors.integer)()
     assert isinstance(ours, Array)
-    for one in sides(received(domain)):
-        assert type(one) is np.ndarray and (one.dtype, one.shape) == (ours.dtype, ours.shape)
+    for dataset in sides(received(domain)):
+        assert type(dataset) is np.ndarray and (dataset.dtype, dataset.shape) == (ours.dtype, ours.shape)
 
 
 def test_a_data_set_of_another_type_ends_the_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,8 +164,8 @@ def test_a_domain_that_derives_from_one_is_no_such_domain() -> None:
     for domain in (Tuples(choices=[0, 1], size=(0, 1)), Lists(values=[0, 1])):
         listing = domains_as_data.listing_of(domain)
         assert not listing.is_whole
-        assert {described(one) for one in sides(pair for _, _, pair in listing.pairs)} == {
-            described(one) for one in sides(domain.corners())
+        assert {described(dataset) for dataset in sides(pair for _, _, pair in listing.pairs)} == {
+            described(dataset) for dataset in sides(domain.corners())
         }
 
 
@@ -199,7 +199,7 @@ def test_lists_of_records_are_proved_as_lists() -> None:
     proof: Any = dp_prover.prove(total, auditor.PureDP(1.0), domain)
     assert proof.proved
     assert proof.certificate["domain"]["forms"] == ["value"]
-    assert all(type(made_again(one)) is list for one in proof.certificate["data"])
+    assert all(type(made_again(dataset)) is list for dataset in proof.certificate["data"])
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars"])

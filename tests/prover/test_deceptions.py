@@ -39,10 +39,10 @@ COUNTS = auditor.Totals(cells=3, values=(0, 100), contribution={"l1": 1})
 @pytest.mark.parametrize("share", range(SHARES))
 def test_none_is_proved(share: int) -> None:
     wrong = []
-    for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = dp_prover.prove(one.mechanism, one.claim, one.domain, seconds=5)
+    for deception in itertools.islice(DECEPTIONS, share, None, SHARES):
+        proof = dp_prover.prove(deception.mechanism, deception.claim, deception.domain, seconds=5)
         if proof.proved or str(proof).startswith("proved:"):
-            wrong.append((one.kind, one.name, str(proof)))
+            wrong.append((deception.kind, deception.name, str(proof)))
     assert wrong == []
 
 
@@ -51,21 +51,25 @@ def test_none_is_proved(share: int) -> None:
 def test_a_proof_for_pairs_does_not_hold_a_pair_that_breaks_the_claim(share: int) -> None:
     """Each is attempted on the pair that breaks it, given alone, and is not proved even for this pair."""
     wrong = []
-    for one in itertools.islice(DECEPTIONS, share, None, SHARES):
-        proof = dp_prover.prove(one.mechanism, one.claim, [_as_given(one)], seconds=2)
-        if proof.holds and one.kind not in getattr(deceptions_of_numbers, "FLOATING", ()):
-            wrong.append((one.kind, one.name, str(proof)))
+    for deception in itertools.islice(DECEPTIONS, share, None, SHARES):
+        proof = dp_prover.prove(deception.mechanism, deception.claim, [_as_given(deception)], seconds=2)
+        if proof.holds and deception.kind not in getattr(deceptions_of_numbers, "FLOATING", ()):
+            wrong.append((deception.kind, deception.name, str(proof)))
     assert wrong == []
 
 
 def test_code_that_is_not_in_its_file_is_not_read() -> None:
-    [one] = [one for one in DECEPTIONS if one.name == "replaced_code"]
-    assert "is not what runs" in str(dp_prover.prove(one.mechanism, one.claim, one.domain).reason)
+    [deception] = [deception for deception in DECEPTIONS if deception.name == "replaced_code"]
+    assert "is not what runs" in str(dp_prover.prove(deception.mechanism, deception.claim, deception.domain).reason)
 
 
-def _as_given(one: Any) -> tuple[Any, Any]:
-    left, right = one.pair
-    dtype = np.asarray(one.domain.corners()[0].dataset("left")).dtype if hasattr(one.domain, "corners") else None
+def _as_given(deception: Any) -> tuple[Any, Any]:
+    left, right = deception.pair
+    dtype = (
+        np.asarray(deception.domain.corners()[0].dataset("left")).dtype
+        if hasattr(deception.domain, "corners")
+        else None
+    )
     if isinstance(left, list | tuple) and dtype is not None and dtype.kind in "if":
         return np.array(left, dtype=dtype), np.array(right, dtype=dtype)
     return left, right
@@ -89,8 +93,8 @@ def test_the_time_limit_is_kept() -> None:
     assert time.thread_time() - begun < 10
 
 
-def is_proved(one: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
-    proof = dp_prover.prove(one, claim, domain, parameters=parameters, seconds=seconds)
+def is_proved(function: Any, claim: Any, domain: Any, seconds: float = 5, **parameters: Any) -> bool:
+    proof = dp_prover.prove(function, claim, domain, parameters=parameters, seconds=seconds)
     return bool(proof.proved) or str(proof).startswith("proved:")
 
 

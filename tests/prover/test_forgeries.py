@@ -48,10 +48,10 @@ class Forged:
         name = f"{__name__}:{function.__name__}"
         self.mechanism = PythonSource(name, {}, ("",)).drawer()
         self.names = Names({} if data else bounds_of((Fraction(0),) * 3, (Fraction(100),) * 3))
-        starts = [numbers(one) for one in data] if data else [symbols(self.names.bounds, True)]
-        self.traces = [trace(self.mechanism, one, self.names) for one in starts]
-        listed = [written_data(one) for one in data or []]
-        values = [plain(one) for one in data or []]
+        starts = [numbers(dataset) for dataset in data] if data else [symbols(self.names.bounds, True)]
+        self.traces = [trace(self.mechanism, dataset, self.names) for dataset in starts]
+        listed = [written_data(dataset) for dataset in data or []]
+        values = [plain(dataset) for dataset in data or []]
         sides = [(0, 1), (1, 0)] if data else [(0, 0)]
         box = {"low": ["0"] * 3, "high": ["100"] * 3, "integer": True, "relation": {"l1": "1"}}
         self.content: dict[str, Any] = {
@@ -65,7 +65,7 @@ class Forged:
             "domain": {"values": values, "forms": sorted(set(map(form_of, listed)))} if data else box,
             "listed": bool(data),
             "noise": written.noise(self.names),
-            "traces": [written.TraceWriter(one).trace() for one in self.traces],
+            "traces": [written.TraceWriter(dataset).trace() for dataset in self.traces],
             "pairs": [self.entry(i, j, STAYS) for i, j in sides],
         }
 
@@ -76,7 +76,7 @@ class Forged:
 
     def stands(self, **changes: Any) -> bool:
         """Whether the changed certificate is accepted, and the function has the paths that it states."""
-        content = {key: one for key, one in (self.content | changes).items() if one is not None}
+        content = {key: value for key, value in (self.content | changes).items() if value is not None}
         proof = written.signed(json.loads(json.dumps(content)))
         try:
             check_certificate(proof)
@@ -129,10 +129,10 @@ def test_a_domain_is_what_it_is_shown_as_and_not_empty(domain: Any) -> None:
 def test_laws_are_those_of_all_data_sets() -> None:
     """A data set without a law may not be dropped, since the indices of the others would change."""
     forged = Forged(noise_or_seven, [0, 1])
-    found = law_of(forged.traces[1])
-    assert found is not None
+    laws = law_of(forged.traces[1])
+    assert laws is not None
     assert law_of(forged.traces[0]) is None
-    law = written.law(found)
+    law = written.law(laws)
     pairs = [{"sides": [i, j], "traces": [i, j], "epsilons": dict.fromkeys(law, "0")} for i, j in ((0, 1), (1, 0))]
     data = [written_data(one) for one in (0, 1, 1)]
     changes = {"rule": "masses", "noise": {}, "traces": None, "pairs": pairs}
@@ -143,7 +143,7 @@ def test_laws_are_those_of_all_data_sets() -> None:
 @pytest.mark.parametrize("rule", ["gaussian", "alignment"])
 def test_a_text_is_no_name_of_noise(rule: str) -> None:
     forged = Forged(word_with_names, [0, 1])
-    traces = [written.trace_of_gaussian(one) for one in forged.traces] if rule == "gaussian" else None
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces] if rule == "gaussian" else None
     plain = [
         {"tree": {"output": 0}, "outputs": [[f"word n{at}", [{"n2": "1", "": "0"}]]], "terms": {}} for at in (0, 1)
     ]
@@ -189,7 +189,7 @@ def test_a_bound_and_a_claim_are_not_negative(changes: Any) -> None:
     box = {"low": ["0"], "high": ["100"], "integer": True, "relation": {"l1": "1"}}
     shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
     forged = Forged(gaussian)
-    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces]
     gauss = {
         "rule": "gaussian",
         "domain": box,
@@ -252,7 +252,7 @@ def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
     """Leading zeros would push the rest of a statement out of sight."""
     shifts = [[{"n0": "-1"}], [{"n0": "1"}]]
     forged = Forged(gaussian)
-    traces = [written.trace_of_gaussian(one) for one in forged.traces]
+    traces = [written.trace_of_gaussian(trace) for trace in forged.traces]
     box = {"low": ["0"], "high": [number], "integer": True, "relation": {"l1": "1"}}
     pairs = [Forged.entry(0, 0, {**STAYS, "shifts": shifts})]
     stands = forged.stands(rule="gaussian", traces=traces, pairs=pairs, claim={"mu": 1.0}, bound="1", domain=box)
@@ -266,9 +266,9 @@ def test_a_number_is_written_without_zeros_before_it(number: str) -> None:
 def test_a_pair_is_two_data_sets(pairs: Any) -> None:
     """Otherwise lists of one and of three would be shown as three pairs, and checked as other pairs."""
     forged = Forged(same, [0, 0, 1, 1])
-    one = masses(forged)
-    each = [{**one["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
-    assert not forged.stands(**{**one, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
+    content = masses(forged)
+    each = [{**content["pairs"][0], "sides": [i, i ^ 1], "traces": [i, i ^ 1]} for i in range(4)]
+    assert not forged.stands(**{**content, "pairs": each}, domain={"pairs": pairs, "forms": ["value"]})
 
 
 @pytest.mark.parametrize("relation", [{"steps": "12"}, {"each": "12"}, {"steps": ["1"]}, {"steps": [["1"]]}, "l1"])
@@ -343,8 +343,8 @@ def fair(value: int, rng: Any) -> Any:
 
 def test_masses_that_differ_a_little_differ() -> None:
     forged = Forged(fair, [0, 1])
-    one = masses(forged)
-    assert not forged.stands(**one, claim={"epsilon": 0.0})
+    content = masses(forged)
+    assert not forged.stands(**content, claim={"epsilon": 0.0})
     e = Fraction(1, 2**141)
     tiny = [{"(0,)": {"a": str(Fraction(1, 2) + by), "b": str(Fraction(1, 2) - by)}} for by in (0, e)]
     entry = {"traces": [0, 1], "epsilons": {"(0,)": "0"}}
@@ -373,10 +373,10 @@ def test_all_data_sets_arrive_in_one_form() -> None:
     forged = Forged(by_container, [[0], np.array([1])])
     assert not forged.stands(**masses(forged), claim={"epsilon": 0.0})
     both = Forged(by_container, [[0], np.array([1]), [1], np.array([0])])
-    one = masses(both)
-    pairs = [{**one["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
+    content = masses(both)
+    pairs = [{**content["pairs"][0], "sides": [i, 1 - i], "traces": [2 * i, 2 * i + 1]} for i in (0, 1)]
     domain = {"values": [[0], [1]], "forms": ["array of int64", "value"]}
-    assert not both.stands(**{**one, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
+    assert not both.stands(**{**content, "pairs": pairs}, domain=domain, claim={"epsilon": 0.0})
 
 
 def test_texts_that_are_one_in_an_array_are_refused() -> None:
@@ -406,12 +406,12 @@ def test_the_forms_that_are_shown_are_those_of_the_data(forms: Any) -> None:
 
 def test_data_that_are_not_compared_are_refused() -> None:
     forged = Forged(first, [np.array([1]), np.array([1]), np.array([1.0])])
-    one = masses(forged)
+    content = masses(forged)
     domain = {"pairs": [[[1], [1]]], "forms": ["array of float64", "array of int64"]}
-    assert not forged.stands(**one, domain=domain, claim={"epsilon": 0.0})
-    fewer = {"data": forged.content["data"][:2], "laws": one["laws"][:2]}
+    assert not forged.stands(**content, domain=domain, claim={"epsilon": 0.0})
+    fewer = {"data": forged.content["data"][:2], "laws": content["laws"][:2]}
     domain = {"pairs": [[[1], [1]]], "forms": ["array of int64"]}
-    assert forged.stands(**{**one, **fewer}, domain=domain, claim={"epsilon": 0.0})
+    assert forged.stands(**{**content, **fewer}, domain=domain, claim={"epsilon": 0.0})
 
 
 def by_type(data: Any, rng: Any) -> Any:
@@ -553,10 +553,10 @@ def test_noise_has_its_law_on_both_sides(function: Any, shifts: Any, names: Any,
 def test_epsilons_are_those_of_the_parts() -> None:
     """The ε of a part that does not exist would be subtracted."""
     forged = Forged(flipped, [0, 1])
-    one = masses(forged)
+    content = masses(forged)
     for more, true in (({}, True), ({"more": "-2"}, False)):
-        pairs = [entry | {"epsilons": entry["epsilons"] | {"(0,)": "2"} | more} for entry in one["pairs"]]
-        assert forged.stands(**one | {"pairs": pairs}, claim={"epsilon": 2.0}, bound="2" if true else "0") == true
+        pairs = [entry | {"epsilons": entry["epsilons"] | {"(0,)": "2"} | more} for entry in content["pairs"]]
+        assert forged.stands(**content | {"pairs": pairs}, claim={"epsilon": 2.0}, bound="2" if true else "0") == true
 
 
 def test_traces_are_of_the_data_of_the_domain() -> None:

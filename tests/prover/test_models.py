@@ -31,12 +31,12 @@ def entries() -> set[str]:
 
 
 def test_snippets_that_are_never_taken_are_refused():
-    never = [one for one in (*snippets(), *blocks()) if not one.contexts]
-    assert {kind for kind, _ in outcomes([(one.code, "i") for one in never])} == {"refused"}
+    never = [snippet for snippet in (*snippets(), *blocks()) if not snippet.contexts]
+    assert {kind for kind, _ in outcomes([(snippet.code, "i") for snippet in never])} == {"refused"}
 
 
 def test_every_entry_has_snippets_that_the_evaluator_takes():
-    taken = {name for name, some in MODELS.items() if any(one.contexts for one in some)}
+    taken = {name for name, some in MODELS.items() if any(snippet.contexts for snippet in some)}
     assert entries() == taken
 
 

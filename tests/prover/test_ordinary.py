@@ -17,8 +17,10 @@ NOT_PROVED = {
 
 @functools.cache
 def proof_of(name: str) -> dp_prover.Proof:
-    one = next(one for one in ORDINARY if one.name == name)
-    return dp_prover.prove(one.mechanism, one.claim, one.domain, parameters=one.parameters, seconds=10)
+    ordinary = next(ordinary for ordinary in ORDINARY if ordinary.name == name)
+    return dp_prover.prove(
+        ordinary.mechanism, ordinary.claim, ordinary.domain, parameters=ordinary.parameters, seconds=10
+    )
 
 
 @pytest.mark.parametrize("one", ORDINARY, ids=lambda one: one.name)
@@ -33,12 +35,12 @@ TARGET = 0.9
 
 
 def test_most_of_what_is_not_hard_is_proved() -> None:
-    easy = [one for one in ORDINARY if not one.hard]
-    proved = [one.name for one in easy if proof_of(one.name).proved]
+    easy = [mechanism for mechanism in ORDINARY if not mechanism.hard]
+    proved = [mechanism.name for mechanism in easy if proof_of(mechanism.name).proved]
     assert len(proved) >= TARGET * len(easy)
 
 
 def test_names_are_distinct_and_those_not_proved_exist() -> None:
-    names = [one.name for one in ORDINARY]
+    names = [mechanism.name for mechanism in ORDINARY]
     assert len(set(names)) == len(names) == 29
     assert set(names) >= NOT_PROVED

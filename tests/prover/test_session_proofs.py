@@ -97,7 +97,7 @@ ONLY_BY_ANSWERS = ("refund for a receipt", "validated releases", "explained nois
 
 @pytest.mark.parametrize("name", ONLY_BY_ANSWERS)
 def test_a_claim_that_only_a_quoted_answer_breaks_is_refused_for_such_questions(name: str) -> None:
-    plan = next(one for one in faulty_plans() if one.name == name)
+    plan = next(each for each in faulty_plans() if each.name == name)
     proof = attempt(plan.source.drawer(), plan.claim, plan.domain, 30)
     assert "a proof needs a list of all questions" in str(proof.reason)
 
@@ -288,9 +288,9 @@ def certificate_of(**more: Any) -> Any:
 
 
 def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
-    found = certificate_of()
-    assert found["asked"] == {"rounds": [[{"ask": "all"}, {"ask": "large"}]] * 2, "meter": None}
-    check_certificate(found)
+    certificate = certificate_of()
+    assert certificate["asked"] == {"rounds": [[{"ask": "all"}, {"ask": "large"}]] * 2, "meter": None}
+    check_certificate(certificate)
 
 
 @pytest.mark.parametrize(
@@ -305,21 +305,21 @@ def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
 )
 def test_the_checker_refuses_other_rounds(rounds: Any) -> None:
     """A change of the number of rounds is refused, except to fewer rounds, whose scripts the trace contains as well."""
-    found = certificate_of()
-    found["asked"]["rounds"] = rounds
+    certificate = certificate_of()
+    certificate["asked"]["rounds"] = rounds
     if len(rounds) == 1:
-        check_certificate(signed(found))
+        check_certificate(signed(certificate))
     else:
         with pytest.raises((ValueError, LookupError)):
-            check_certificate(signed(found))
+            check_certificate(signed(certificate))
 
 
 def test_the_checker_refuses_a_cell_with_paths_of_two_scripts() -> None:
-    found = certificate_of()
-    for entry in found["pairs"]:
+    certificate = certificate_of()
+    for entry in certificate["pairs"]:
         entry["cells"][0]["right"] = entry["cells"][-1]["right"]
     with pytest.raises(ValueError, match=r"script|draws"):
-        check_certificate(signed(found))
+        check_certificate(signed(certificate))
 
 
 def test_the_checker_refuses_delta_for_several_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,14 +340,14 @@ def test_a_certificate_is_that_of_the_session_read_again(tmp_path: Path, capsys:
         auditor.Dialogues(ONE, ["all", "large"], rounds=2),
         60,
     )
-    found = json.loads(json.dumps(proof.certificate))
-    assert retraced(found) is None
+    certificate = json.loads(json.dumps(proof.certificate))
+    assert retraced(certificate) is None
     (tmp_path / "proof.json").write_text(json.dumps(proof.certificate))
     assert main(["check-proof", "--retrace", str(tmp_path / "proof.json")]) == 0
     shown = capsys.readouterr().out
     assert "asked any script of up to 2 questions, one of 2 each time; the function was read again" in shown
-    found["asked"]["rounds"][1] = [{"ask": "all"}, {"ask": "small"}]
-    assert retraced(found) is not None
+    certificate["asked"]["rounds"][1] = [{"ask": "all"}, {"ask": "small"}]
+    assert retraced(certificate) is not None
 
 
 # --- The function itself ---

@@ -204,5 +204,5 @@ def methods_of(parsed: ast.AST) -> Iterator[tuple[str, str, bool]]:
 
 def test_a_method_has_a_docstring_or_implements_one_that_has() -> None:
     methods = [(module, *method) for module, parsed in trees().items() for method in methods_of(parsed)]
-    known = {name for _, _, name, has_docstring in methods if has_docstring}
-    assert [method for method in methods if not method[-1] and method[2] not in known] == []
+    documented = {name for _, _, name, has_docstring in methods if has_docstring}
+    assert [method for method in methods if not method[-1] and method[2] not in documented] == []

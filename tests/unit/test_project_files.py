@@ -110,10 +110,10 @@ def test_the_commands_and_targets_they_name_are_there() -> None:
     targets = re.findall(r"^(\w+):", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for name in (name for name in NAMES if name != "CHANGELOG"):  # which names those of earlier versions
         text = (PROJECT / f"{name}.md").read_text(encoding="utf-8")
-        told = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
+        named = re.findall(r"`auditor ([a-z-]+)", text) + re.findall(
             r"^(?:    |\$ )auditor ([a-z-]+)", text, re.MULTILINE
         )
-        assert [command for command in told if f"\n    {command} " not in helped and command != "--version"] == []
+        assert [command for command in named if f"\n    {command} " not in helped and command != "--version"] == []
         assert [target for target in re.findall(r"\bmake (\w+) +#", text) if target not in targets] == []
 
 

@@ -127,14 +127,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_options_out_of_range_are_told_before_anything_is_drawn(options: dict[str, Any], message: str) -> None:
     def untouched(bit: int, size: int, rng: Any) -> Any:
         raise AssertionError("drawn")
 
     with pytest.raises(auditor.InvalidInputError) as caught:
         audit(untouched, **options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 # --- Phases ---
@@ -144,20 +144,20 @@ IN_THIS_PROCESS = Execution(workers=1, batch=300, isolate=False)
 
 def test_no_output_serves_two_phases() -> None:
     """The first random number of every call is different, so no stream is drawn twice."""
-    seen: list[float] = []
+    recorded: list[float] = []
 
     def recording(bit: int, size: int, rng: np.random.Generator) -> Any:
         draws = rng.random(size)
-        seen.append(float(draws[0]))
+        recorded.append(float(draws[0]))
         return bit ^ (draws < 0.25)
 
     result = run(plan(recording, execution=IN_THIS_PROCESS, sharpen=True))
     assert result.outputs.search > 0
     assert result.outputs.selection > 0
-    assert len(seen) > 20
+    assert len(recorded) > 20
     # The first calls measure the time; the next two draw from one stream on both sides, to see whether the outputs repeat.
-    assert seen[2:4] == seen[4:6]
-    assert len(set(seen)) == len(seen) - 3
+    assert recorded[2:4] == recorded[4:6]
+    assert len(set(recorded)) == len(recorded) - 3
 
 
 def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,16 +177,18 @@ def test_the_bound_counts_only_what_was_drawn_for_it(monkeypatch: pytest.MonkeyP
 
 
 def test_progress_is_told_by_phase_and_reaches_what_was_planned() -> None:
-    told: list[Progress] = []
-    result = run(plan(response, shrink=False, sharpen=True), told.append)
-    assert {progress.phase for progress in told} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
-    assert all(0 < progress.done <= progress.planned for progress in told)
-    assert {progress.audit for progress in told} == {"some"}
-    last = {progress.phase: progress for progress in told}
+    shown: list[Progress] = []
+    result = run(plan(response, shrink=False, sharpen=True), shown.append)
+    assert {progress.phase for progress in shown} == {Phase.SEARCH, Phase.SELECTION, Phase.BOUND}
+    assert all(0 < progress.done <= progress.planned for progress in shown)
+    assert {progress.audit for progress in shown} == {"some"}
+    last = {progress.phase: progress for progress in shown}
     for phase in (Phase.SELECTION, Phase.BOUND):
         assert last[phase].done == last[phase].planned
     assert last[Phase.SEARCH].done == result.outputs.search
-    rounds = [progress.done for progress in told if progress.phase is Phase.BOUND and progress.done == progress.planned]
+    rounds = [
+        progress.done for progress in shown if progress.phase is Phase.BOUND and progress.done == progress.planned
+    ]
     assert sum(rounds) == result.outputs.bound
 
 
@@ -216,18 +218,20 @@ def count_of_a_list(records: Any, rng: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize(
-    ("container", "verdict", "told"),
+    ("container", "verdict", "message"),
     [("list", "no_violation_found", []), ("array", "violation", ["raises ValueError: 'The truth value of an"])],
 )
 def test_a_violation_by_exceptions_says_so_and_what_data_sets_arrive_as(
-    container: str, verdict: str, told: list[str]
+    container: str, verdict: str, message: list[str]
 ) -> None:
     few = auditor.Records((0, 10), size=(0, 3), container=container)
     result = audit(count_of_a_list, auditor.PureDP(1.0), few, samples=2000, planted=0)
     assert result.verdict == verdict
-    assert len(result.warnings) == len(told)
+    assert len(result.warnings) == len(message)
     for part in (
-        [*told, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"] if told else []
+        [*message, "arrive as NumPy arrays, on which it fails; on lists it works: write `container: list`"]
+        if message
+        else []
     ):
         assert part in result.warnings[0]
     assert result.to_dict()["warnings"] == list(result.warnings)
@@ -324,8 +328,8 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
 
 def test_a_weak_pass_says_to_what_the_setting_is_to_be_raised() -> None:
     given: Any = {"search": 0, "planted": 0, "seed": 7}
-    [told] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
-    samples = int(told.rpartition("raise `samples` to ")[2].replace(",", ""))
+    [shown] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
+    samples = int(shown.rpartition("raise `samples` to ")[2].replace(",", ""))
     assert 100 < samples < 1000
     assert not audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, **given).warnings
 
@@ -393,7 +397,7 @@ def needs_an_array(records: Any, rng: np.random.Generator) -> float:
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "container", "told"),
+    ("mechanism", "container", "message"),
     [
         (
             needs_a_list,
@@ -407,11 +411,11 @@ def needs_an_array(records: Any, rng: np.random.Generator) -> float:
         ),
     ],
 )
-def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, told: str) -> None:
+def test_what_fails_on_arrays_or_lists_only_is_told_which_works(mechanism: Any, container: str, message: str) -> None:
     domain = auditor.Records((0, 1), size=(1, 3), container=container)
     result = audit(mechanism, neighbours=domain, samples=1000)
     assert result.verdict == "inconclusive"
-    assert result.stop_reason.endswith(told)
+    assert result.stop_reason.endswith(message)
 
 
 def test_what_fails_on_rows_is_told_how_to_get_data_frames() -> None:
@@ -462,8 +466,8 @@ def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:
     for seed in range(6):
         try:
             claim, pairs = auditor.PureDP(1.0), [([0], [1])]
-            found = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False, workers=1)
-            verdicts.append(str(found.verdict))
+            result = audit(answer, claim, pairs, samples=4_000, seed=seed, isolate=False, workers=1)
+            verdicts.append(str(result.verdict))
         except auditor.MechanismError as error:
             assert "depend on the call" in str(error)
             verdicts.append("refused")

@@ -62,15 +62,15 @@ def test_batch_mechanisms_and_those_with_entropy_of_their_own_run_once_too() -> 
 
 def test_coins_are_fair_and_independent_of_place_and_run() -> None:
     """Over 20 runs of 400 coins, each rate deviates by 5.5 standard errors with probability below 1e-7."""
-    seen: list[Any] = []
+    recorded: list[Any] = []
 
     def noted(dataset: Any, rng: np.random.Generator) -> Any:
-        seen.append(np.isin(np.arange(NUMBER), dataset))
+        recorded.append(np.isin(np.arange(NUMBER), dataset))
         return np.zeros(NUMBER)
 
     domain = auditor.Canaries(range(NUMBER), own_place, runs=20)
     auditor.audit(noted, auditor.PureDP(1.0), domain, method="one-run", isolate=False, workers=1)
-    coins = np.array(seen[:20])
+    coins = np.array(recorded[:20])
     assert abs(coins.mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins.size)
     assert abs((coins[1:] == coins[:-1]).mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins[1:].size)
     assert abs((coins[:, 1:] == coins[:, :-1]).mean() - 0.5) < 5.5 * 0.5 / math.sqrt(coins[:, 1:].size)
@@ -128,5 +128,5 @@ def test_what_would_be_caught_is_known_before() -> None:
         released, auditor.GaussianDP(1.0), domain, method="one-run", confidence=0.99, workers=1, isolate=False
     )
     caught = {row.chance: row.caught for row in foresight.foresee(plan)}
-    found = one_run(auditor.GaussianDP(1.0), apart=True)
-    assert caught == {0.8: pytest.approx(found.power["80%"]), 0.95: pytest.approx(found.power["95%"])}
+    result = one_run(auditor.GaussianDP(1.0), apart=True)
+    assert caught == {0.8: pytest.approx(result.power["80%"]), 0.95: pytest.approx(result.power["95%"])}

@@ -59,11 +59,13 @@ def test_a_loss_is_measured_whatever_its_size(true: float) -> None:
     def noisy(records: Any, size: int, rng: Rng) -> Any:
         return len(records) + rng.laplace(scale=1 / true, size=size)
 
-    found = auditor.audit(noisy, neighbours=PEOPLE, samples=50_000, **ONCE)
-    assert found.bound is not None
-    assert (found.verdict, found.passed, found.planted, found.power) == ("measured", True, None, None)
-    assert 0.75 * true < found.bound.value <= true
-    assert f"loses at least ε ≥ {math.floor(1000 * found.bound.value) / 1000:.3f} with 99.90 % confidence" in str(found)
+    result = auditor.audit(noisy, neighbours=PEOPLE, samples=50_000, **ONCE)
+    assert result.bound is not None
+    assert (result.verdict, result.passed, result.planted, result.power) == ("measured", True, None, None)
+    assert 0.75 * true < result.bound.value <= true
+    assert f"loses at least ε ≥ {math.floor(1000 * result.bound.value) / 1000:.3f} with 99.90 % confidence" in str(
+        result
+    )
 
 
 def test_what_cannot_be_measured_is_said() -> None:

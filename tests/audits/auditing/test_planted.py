@@ -63,10 +63,10 @@ def test_outputs_of_texts_can_only_be_null() -> None:
 
 
 def test_a_fault_shows_on_data_with_the_fact_only() -> None:
-    known: dict[str, frozenset[Fact]] = {}
-    assert EMPTY.touched(Pair([], [1]), known) == (True, False)
-    assert EMPTY.touched(Pair([1], []), known) == (False, True)
-    assert EMPTY.touched(Pair([2], [1]), known) == (False, False)
+    facts_of_audit: dict[str, frozenset[Fact]] = {}
+    assert EMPTY.touched(Pair([], [1]), facts_of_audit) == (True, False)
+    assert EMPTY.touched(Pair([1], []), facts_of_audit) == (False, True)
+    assert EMPTY.touched(Pair([2], [1]), facts_of_audit) == (False, False)
     sample = Sample(numbers(100), numbers(100))
 
     def means(seen: Sample) -> tuple[float, float]:

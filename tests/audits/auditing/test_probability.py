@@ -29,8 +29,8 @@ def one_call_for_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
     """Whatever the true probability, true claims are refuted and false claims confirmed with probability at most alpha."""
     outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
-    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
-    confirmed = np.array([found.event["confirmed"] for found in outcomes])
+    refuted = np.array([result.verdict is Verdict.VIOLATION for result in outcomes])
+    confirmed = np.array([result.event["confirmed"] for result in outcomes])
     assert not np.any(refuted & confirmed)
     truths = np.unique(np.concatenate([np.linspace(0, 1, 401), [p, np.nextafter(p, 0), np.nextafter(p, 1)]]))
     for truth in truths[(truths >= 0) & (truths <= 1)]:
@@ -44,7 +44,7 @@ def test_the_level_is_exact_in_both_directions(p: float, at_most: bool) -> None:
 @pytest.mark.parametrize("p", [0.05, 0.5])
 def test_what_would_have_been_caught_is_so_with_the_chance_that_is_stated(p: float, at_most: bool) -> None:
     outcomes = [outcome(hits, p, at_most) for hits in range(N + 1)]
-    refuted = np.array([found.verdict is Verdict.VIOLATION for found in outcomes])
+    refuted = np.array([result.verdict is Verdict.VIOLATION for result in outcomes])
     power = outcomes[0].power
     if power is None:  # no number of hits refutes, so no true probability is refuted with probability 95 %
         best = binom.pmf(np.arange(N + 1), N, 1.0 if at_most else 0.0)
@@ -81,31 +81,31 @@ def test_no_outcome_more_could_be_called_at_that_level(p: float, at_most: bool) 
 def test_the_p_value_is_the_tail_of_the_binomial(p: float, at_most: bool) -> None:
     for hits in range(0, N + 1, 7):
         tail = binom.sf(hits - 1, N, p) if at_most else binom.cdf(hits, N, p)
-        found = outcome(hits, p, at_most)
+        result = outcome(hits, p, at_most)
         if tail < 0.99:
-            assert found.p_value == pytest.approx(tail, rel=1e-3)
-        assert found.p_value >= tail * (1 - 1e-9)
-        assert (found.p_value <= ALPHA) == (found.verdict is Verdict.VIOLATION)
+            assert result.p_value == pytest.approx(tail, rel=1e-3)
+        assert result.p_value >= tail * (1 - 1e-9)
+        assert (result.p_value <= ALPHA) == (result.verdict is Verdict.VIOLATION)
 
 
 def test_the_same_counts_can_be_judged_at_another_level() -> None:
     one = ended(exactly(62), auditor.Probability(0.5, at_most=True))
-    found = one.result()
-    assert found.verdict is Verdict.VIOLATION  # P[Bin(100, ½) ≥ 62] = 0.0105
+    result = one.result()
+    assert result.verdict is Verdict.VIOLATION  # P[Bin(100, ½) ≥ 62] = 0.0105
     again = one.result(0.01)
     assert again.verdict is Verdict.NO_VIOLATION_FOUND
-    assert again.event == found.event
+    assert again.event == result.event
     assert (again.alpha, again.bound.confidence) == (0.01, 0.99)
 
 
 def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditor.blackbox.sampling.PIECES", 1)  # the mechanism counts within a call
     monkeypatch.setattr("auditor.blackbox.sample.CALLS", 1)
-    found = ended(
+    result = ended(
         exactly(999_999), auditor.Probability(1.0, at_least=True), samples=1_000_000, batch=1_000_000, isolate=False
     )
-    assert found.result().verdict is Verdict.VIOLATION
-    assert found.result(1e-9).verdict is Verdict.VIOLATION
+    assert result.result().verdict is Verdict.VIOLATION
+    assert result.result(1e-9).verdict is Verdict.VIOLATION
 
 
 # --- A probability of exactly 0 or 1 ---
@@ -125,8 +125,8 @@ def test_one_case_in_many_refutes_a_certainty(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_certainties(p: float, at_most: bool, hits: int, verdict: Verdict, confirmed: bool) -> None:
-    found = outcome(hits, p, at_most)
-    assert (found.verdict, found.event["confirmed"]) == (verdict, confirmed)
+    result = outcome(hits, p, at_most)
+    assert (result.verdict, result.event["confirmed"]) == (verdict, confirmed)
 
 
 # --- The worst data set ---
@@ -139,9 +139,9 @@ def rises(value: int, size: int, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize(("at_most", "worst"), [(True, 9), (False, 0)])
 def test_the_worst_data_set_is_found(at_most: bool, worst: int) -> None:
     claim = auditor.Probability(0.5, at_most=at_most, at_least=not at_most)
-    found = audit(rises, claim, auditor.Value(list(range(10))), samples=20_000, search=40_000)
-    assert found.verdict is Verdict.VIOLATION
-    assert (found.pair.left, found.pair.right, str(found.pair.relation)) == (worst, None, "alone")
+    result = audit(rises, claim, auditor.Value(list(range(10))), samples=20_000, search=40_000)
+    assert result.verdict is Verdict.VIOLATION
+    assert (result.pair.left, result.pair.right, str(result.pair.relation)) == (worst, None, "alone")
 
 
 def test_the_worst_data_set_may_be_the_smaller_or_the_larger_of_its_pair() -> None:
@@ -153,8 +153,8 @@ def test_the_worst_data_set_may_be_the_smaller_or_the_larger_of_its_pair() -> No
 
     domain = auditor.Records((0.0, 1.0), size=(0, 7))
     for mechanism, n in ((empty, 0), (full, 7)):
-        found = audit(mechanism, auditor.Probability(0.5, at_most=True), domain, search=50_000)
-        assert (found.verdict, len(found.pair.left)) == (Verdict.VIOLATION, n)
+        result = audit(mechanism, auditor.Probability(0.5, at_most=True), domain, search=50_000)
+        assert (result.verdict, len(result.pair.left)) == (Verdict.VIOLATION, n)
 
 
 def test_what_was_searched_does_not_count() -> None:
@@ -167,9 +167,9 @@ def test_what_was_searched_does_not_count() -> None:
         return np.full(size, drawn <= 2 * TRIAL + 100)
 
     claim = auditor.Probability(0.5, at_most=True)
-    found = audit(at_first, claim, auditor.Value([0, 1, 2]), samples=1000, search=20_000)
-    assert 100 < found.outputs.search <= 20_000
-    assert found.verdict is Verdict.NO_VIOLATION_FOUND
+    result = audit(at_first, claim, auditor.Value([0, 1, 2]), samples=1000, search=20_000)
+    assert 100 < result.outputs.search <= 20_000
+    assert result.verdict is Verdict.NO_VIOLATION_FOUND
 
 
 # --- What is no event ---
@@ -191,8 +191,8 @@ def test_a_mechanism_that_raises_is_no_event() -> None:
 
 @pytest.mark.parametrize("output", [True, np.True_, 1, 1.0])
 def test_truths_may_be_written_in_several_ways(output: Any) -> None:
-    found = audit(lambda data, rng: output, auditor.Probability(0.5, at_most=True))
-    assert found.event.counts.left == (N, N)
+    result = audit(lambda data, rng: output, auditor.Probability(0.5, at_most=True))
+    assert result.event.counts.left == (N, N)
 
 
 # --- What is shown ---
@@ -211,11 +211,11 @@ def test_truths_may_be_written_in_several_ways(output: Any) -> None:
 )
 def test_the_limit_shown_is_the_one_that_decides(at_most: bool, hits: int, words: list[str]) -> None:
     """One-sided limits at 95 %, by bisection of the binomial's tail: 80 of 100 gives 0.7228, 20 of 100 0.2772."""
-    found = outcome(hits, 0.5, at_most)
-    assert found.event.counts.left == (hits, N)
+    result = outcome(hits, 0.5, at_most)
+    assert result.event.counts.left == (hits, N)
     for part in words:
-        assert part in finding(found)
-    is_lower = "lower" in found.bound.method
-    value = found.bound.value
+        assert part in finding(result)
+    is_lower = "lower" in result.bound.method
+    value = result.bound.value
     tail = binom.sf(hits - 1, N, value) if is_lower else binom.cdf(hits, N, value)
     assert tail == pytest.approx(ALPHA)

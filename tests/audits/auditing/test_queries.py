@@ -171,7 +171,7 @@ def refuses(records: Any) -> float:
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [
         (Counter(), "answers 1 and then 2 on []"),
         (refuses, "raises ValueError: one record is too few on [0.0]"),
@@ -187,10 +187,10 @@ def refuses(records: Any) -> float:
         (lambda records, size: np.zeros(size), "takes size or rng"),
     ],
 )
-def test_what_is_no_query_is_an_error_that_names_the_data_set(query: Any, told: str) -> None:
+def test_what_is_no_query_is_an_error_that_names_the_data_set(query: Any, message: str) -> None:
     with pytest.raises(auditor.MechanismError) as caught:
         audit(query, auditor.Sensitivity(1))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_monotone_claim_is_about_one_number() -> None:

@@ -131,17 +131,17 @@ def test_shares_add_up_to_one_at_most_however_the_audit_ends(
     plan = plan_of(**options, samples=samples)
     rounds, took = rounds_of(plan), [0.0]
     monkeypatch.setattr(Ledger, "elapsed", lambda _: took[0])
-    while now := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
-        if now.number == ended_at:  # for example if most outputs fail
-            now = rounds.ending_with(100)
-        assert now == rounds.done[-1]
-        assert now.share <= most_of_the_level(plan, now.number, is_last=rounds.ended)
-        rounds.ledger.spend(Phase.BOUND, now.bound)
-        took[0] += 1e-5 * now.bound
-    assert [one.number for one in rounds.done] == [*range(len(rounds.done))]
-    assert 0 < sum(one.share for one in rounds.done) <= 1 + 1e-12
+    while last := rounds.next(refuted=len(rounds.done) > refuted_from, cheap=refuted_from % 2 == 1):
+        if last.number == ended_at:  # for example if most outputs fail
+            last = rounds.ending_with(100)
+        assert last == rounds.done[-1]
+        assert last.share <= most_of_the_level(plan, last.number, is_last=rounds.ended)
+        rounds.ledger.spend(Phase.BOUND, last.bound)
+        took[0] += 1e-5 * last.bound
+    assert [done.number for done in rounds.done] == [*range(len(rounds.done))]
+    assert 0 < sum(done.share for done in rounds.done) <= 1 + 1e-12
     assert len(rounds.done) <= max(ended_at, 0) + 1
-    assert rounds.ledger.spent.bound <= sum(one.bound for one in rounds_for(samples))
+    assert rounds.ledger.spent.bound <= sum(done.bound for done in rounds_for(samples))
 
 
 # --- What a round learns from ---
@@ -208,7 +208,7 @@ def test_the_bound_is_the_largest_of_those_of_all_rounds(claim: Any, method: str
     result = ended(claim, method, batch).result()
     growth, budget = result.illustration.growth, result.to_dict()["budget"]
     assert result.bound is not None
-    drawn, planned_bounds = [outputs for outputs, _ in growth], [one.bound for one in rounds_for(7_000)]
+    drawn, planned_bounds = [outputs for outputs, _ in growth], [planned.bound for planned in rounds_for(7_000)]
     sharpening = [[planned_bounds[0], outputs] for outputs in (560, 476)]
     assert drawn in (planned_bounds[: len(drawn)], *sharpening), (
         "8 % of samples if refuted early, with its search if any"
@@ -248,7 +248,7 @@ def test_a_refuted_claim_ends_with_a_tenth_of_the_samples_or_goes_on_if_asked() 
     assert (brief.verdict, sharp.verdict) == ("violation", "violation")
     assert brief.stop_reason == f"refuted after {brief.outputs.bound:,} outputs"
     assert brief.outputs.bound == sum(outputs for outputs, _ in brief.illustration.growth) < 13_000
-    assert [outputs for outputs, _ in sharp.illustration.growth] == [one.bound for one in rounds_for(100_000)]
+    assert [outputs for outputs, _ in sharp.illustration.growth] == [planned.bound for planned in rounds_for(100_000)]
     assert 1 < brief.bound.value < sharp.bound.value < 4
     one_by_one = once(lambda dataset, rng: rng.laplace(dataset, 0.25))
     assert one_by_one.outputs.bound < 2_500, "where outputs are not cheap, none are drawn to sharpen a bound"

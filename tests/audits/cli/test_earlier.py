@@ -196,8 +196,8 @@ def test_a_rule_about_what_is_not_there_costs_no_audit(run: Callable[..., Any]) 
         entry["event"]["rule"] = json.loads(json.dumps(entry["event"]["rule"]).replace('"output"', '"output[7]"'))
 
     spoil(change)
-    told = run(1.5, status=0)["earlier"]
-    assert re.search(r"is gone: on its pair and event, in [\d,]+ outputs there is none to guess at\.", told)
+    recount = run(1.5, status=0)["earlier"]
+    assert re.search(r"is gone: on its pair and event, in [\d,]+ outputs there is none to guess at\.", recount)
 
 
 def test_a_rule_that_raises_is_no_pass_and_no_alarm(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,8 +216,8 @@ def test_a_pair_on_which_nothing_is_wrong_raises_no_alarm(run: Callable[..., Any
     """The event is counted on a pair of the domain that does not break the claim, and raises no alarm there."""
     run(0.3, status=1)
     spoil(lambda entry: entry["pair"].update(left=[1.0], right=[1.0, 2.0]))
-    found = run(1.5, status=0)
-    assert "earlier" in found
+    printed = run(1.5, status=0)
+    assert "earlier" in printed
 
 
 def test_a_limit_of_seconds_holds_for_the_second_look_however_many_samples_are_allowed(
@@ -407,11 +407,11 @@ def test_a_report_that_does_not_fit_hides_none_in_the_store(
 ) -> None:
     red = Path(REPORT).read_text(encoding="utf-8")
     whole = json.loads(red)
-    told = "looked at"
+    words = "looked at"
     match left:
         case "nothing":
             Path(REPORT).unlink()
-            told = ""
+            words = ""
         case "garbage":
             Path(REPORT).write_bytes(b"\xff\x00garbage")
         case "half":
@@ -420,16 +420,16 @@ def test_a_report_that_does_not_fit_hides_none_in_the_store(
             Path(REPORT).write_text(json.dumps({**whole, "name": "other"}), encoding="utf-8")
         case "green":
             Path(REPORT).write_bytes(Path("elsewhere/audit/report.json").read_bytes())
-            told = ""
+            words = ""
         case "a forged pair":
             spoil(lambda entry: entry["pair"].update(left=[], right=[11.0]))
-            told = "its pair is not in the domain"
+            words = "its pair is not in the domain"
         case _:
             Path(REPORT).write_text(json.dumps({**whole, "version": 99}), encoding="utf-8")
     capsys.readouterr()
     for _ in range(2):
         stays_red(run)
-    assert told in capsys.readouterr().err
+    assert words in capsys.readouterr().err
 
 
 def test_a_report_without_its_store_is_remembered(run: Callable[..., Any], missed: Any) -> None:

@@ -137,9 +137,9 @@ def test_an_interrupted_run_says_nothing_of_its_end(
 
     monkeypatch.setattr(report_runs, "run_all", interrupted)
     assert run("--junit", "junit.xml") == status
-    told = capsys.readouterr()
-    assert "as expected" not in told.out
-    assert "--resume continues from there" in told.err
+    printed = capsys.readouterr()
+    assert "as expected" not in printed.out
+    assert "--resume continues from there" in printed.err
     assert not REPORT.exists()
     assert not Path("junit.xml").exists()
 
@@ -191,10 +191,10 @@ def test_a_store_of_another_version_says_what_can_be_done(
     file.close()
     capsys.readouterr()
     assert run() == 2
-    told = capsys.readouterr().err
-    assert "its version is 99, and this auditor reads" in told
-    assert "remove the file, which forgets the violations of earlier runs" in told
-    assert "another run is writing" not in told
+    errors = capsys.readouterr().err
+    assert "its version is 99, and this auditor reads" in errors
+    assert "remove the file, which forgets the violations of earlier runs" in errors
+    assert "another run is writing" not in errors
 
 
 def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
@@ -202,13 +202,13 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(
 ) -> None:
     Path("reports/audit/report.html").mkdir(parents=True)
     assert run("--junit", "reports/audit/report.html/junit.xml") == 3
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert_all_say_that_a_file_is_missing("report.html", Path("reports/audit/report.html/junit.xml"))
     assert (
         "report.html is missing: it cannot be written: Is a directory; no verdict changes, but the exit status is not 0"
-        in told
+        in errors
     )
-    assert "Errno" not in told
+    assert "Errno" not in errors
 
 
 def assert_all_say_that_a_file_is_missing(name: str, junit: Path) -> None:
@@ -238,10 +238,10 @@ def test_a_summary_that_cannot_be_written_hides_no_violation(
     Path("broken.yaml").write_text(text, encoding="utf-8")
     capsys.readouterr()
     assert main(["run", "audit.yaml", "broken.yaml"]) == 1
-    told = capsys.readouterr()
-    assert "::error file=broken.yaml" in told.out
-    assert "lacks the summary of this run" in told.out
-    assert "internal error" not in told.err
+    printed = capsys.readouterr()
+    assert "::error file=broken.yaml" in printed.out
+    assert "lacks the summary of this run" in printed.out
+    assert "internal error" not in printed.err
     assert main(["compare", str(REPORT), str(REPORT)]) == 3
 
 
@@ -276,6 +276,6 @@ def test_standard_output_holds_the_document_that_goes_there_and_nothing_else(
     assert ElementTree.fromstring(capfd.readouterr().out)[0].attrib["name"] == "audit"
     Path("other.yaml").write_bytes(Path("audit.yaml").read_bytes())
     assert main(["run", "audit.yaml", "other.yaml", "--junit", "-", "--quiet"]) == 0
-    told = capfd.readouterr()
-    assert len(ElementTree.fromstring(told.out)) == 2
-    assert "all 2 configurations" in told.err
+    printed = capfd.readouterr()
+    assert len(ElementTree.fromstring(printed.out)) == 2
+    assert "all 2 configurations" in printed.err

@@ -175,12 +175,12 @@ def test_every_value_of_the_run_is_compared(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The test above shows what a replay gives, so the replay is carried out once.
-    known, carry_out = dict[str, Any](), flow.carry_out
+    expected, carry_out = dict[str, Any](), flow.carry_out
 
     def once(plan: Any, **options: Any) -> Any:
-        if plan.name not in known:
-            known[plan.name] = carry_out(plan, **options)
-        return known[plan.name]
+        if plan.name not in expected:
+            expected[plan.name] = carry_out(plan, **options)
+        return expected[plan.name]
 
     monkeypatch.setattr(replay_check, "carry_out", once)
 

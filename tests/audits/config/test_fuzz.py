@@ -119,8 +119,8 @@ def spoilt(draw: st.DrawFn) -> dict[str, Any]:
     how = {"isolate": False, "batch": 100}  # starting a process per mechanism would take most of the time
     made: dict[str, Any] = {"version": 1, "confidence": 0.9, "seed": 1, "execution": how, "audits": [audit]}
     for _ in range(draw(st.integers(0, 2))):
-        found = [*places(made)]
-        data, key = found[draw(st.integers(0, len(found) - 1))]
+        spots = [*places(made)]
+        data, key = spots[draw(st.integers(0, len(spots) - 1))]
         named = key in NAMES and draw(st.booleans())
         data[key] = copy.deepcopy(draw(st.sampled_from(NAMES[key]) if named else JUNK))
     return made

@@ -34,8 +34,8 @@ def answers(factory: Any, questions: list[Any], data: list[float], first: float)
     """Return the answers if the first noise is as given, and all later noise is equal."""
     noise = Noise(first, 0.25, 0.5)
     return [
-        repr(one)
-        for one in play_script(
+        repr(answer)
+        for answer in play_script(
             lambda: factory(np.array(data), noise, epsilon=1.0),
             ScriptedData(data, read_script([{"ask": q} for q in questions])),
         )

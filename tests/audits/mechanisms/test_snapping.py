@@ -20,11 +20,11 @@ def test_outputs_follow_rounded_laplace_noise(value: float, scale: float, bound:
     edges = np.concatenate([[-np.inf], points[:-1] + grid / 2, [np.inf]])
     centre = float(np.clip(value, -bound, bound))
     expected = 200_000 * np.diff(laplace.cdf(edges, centre, scale))
-    seen = np.array([np.count_nonzero(outputs == point) for point in points])
-    assert seen.sum() == 200_000, "every output lies on the grid"
+    observed = np.array([np.count_nonzero(outputs == point) for point in points])
+    assert observed.sum() == 200_000, "every output lies on the grid"
     likely = expected > 20
-    rest = (seen[~likely].sum() - expected[~likely].sum()) ** 2 / max(expected[~likely].sum(), 1)
-    statistic = ((seen - expected) ** 2 / expected)[likely].sum() + rest
+    rest = (observed[~likely].sum() - expected[~likely].sum()) ** 2 / max(expected[~likely].sum(), 1)
+    statistic = ((observed - expected) ** 2 / expected)[likely].sum() + rest
     assert statistic < chi2.isf(1e-8, likely.sum())
 
 

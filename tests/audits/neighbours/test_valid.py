@@ -28,11 +28,13 @@ def test_no_pair_with_another_data_set_comes_out() -> None:
     pairs += [*domain.each_value(), *domain.crowds(), *domain.closely(pairs, 20)]
     for _ in range(300):
         pairs += [pair := domain.mutate(pair, rng), domain.random(rng), *domain.rearranged(rng)]
-        pairs += [one for one in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if one]
+        pairs += [
+            moved for moved in (domain.step(pair, 1), domain.step(pair, -1), domain.between(*pairs[-2:])) if moved
+        ]
     assert all(no_three(pair.left) and no_three(pair.right) for pair in pairs)
     # Without the function the domain has pairs of all kinds; otherwise this test would show nothing.
     others = [RECORDS.random(rng) for _ in range(300)]
-    assert sum(not (no_three(one.left) and no_three(one.right)) for one in others) > 30
+    assert sum(not (no_three(moved.left) and no_three(moved.right)) for moved in others) > 30
     assert len({pair.key() for pair in pairs}) > 200
 
 
@@ -68,20 +70,20 @@ def test_a_violation_where_nothing_is_promised_hides_no_other_one() -> None:
             raise ZeroDivisionError
         return len(records) + rng.laplace(scale=0.3 if len(records) == 3 else 1.0)
 
-    found = auditor.audit(mean, auditor.PureDP(1.0), RECORDS, **ONES)
-    assert found.pair is not None and 0 in (len(found.pair.left), len(found.pair.right))
+    result = auditor.audit(mean, auditor.PureDP(1.0), RECORDS, **ONES)
+    assert result.pair is not None and 0 in (len(result.pair.left), len(result.pair.right))
     valid = auditor.audit(mean, auditor.PureDP(1.0), Valid(RECORDS, len), **ONES)
     assert valid.verdict == "violation" and valid.pair is not None
     assert min(len(valid.pair.left), len(valid.pair.right)) > 0
 
 
 @pytest.mark.parametrize(
-    ("is_valid", "told"),
+    ("is_valid", "message"),
     [(lambda records: False, "almost"), (lambda records: records[0] > 1, "raised IndexError")],
     ids=["none", "raises"],
 )
-def test_an_error_says_what_is_wrong(is_valid: Any, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told):
+def test_an_error_says_what_is_wrong(is_valid: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
         Valid(RECORDS, is_valid)
 
 

@@ -81,21 +81,22 @@ def page(text: str) -> Page:
 
 def problems(text: str) -> list[str]:
     """Say what keeps a page from standing alone."""
-    page, found = Page(text), []
+    page, faults = Page(text), []
     names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
-    found += [f"{name} stands {times} times" for name, times in Counter(names).items() if times > 1]
+    faults += [f"{name} stands {times} times" for name, times in Counter(names).items() if times > 1]
     links = [a.get("href") or a.get("xlink:href") for _, a in page.elements if "href" in a or "xlink:href" in a]
     links += re.findall(r"url\(([^)]*)\)", text)
-    found += [
+    faults += [
         f"{link} leads outside, or nowhere" for link in links if link is None or link.removeprefix("#") not in names
     ]
-    found += [f"{name} is loaded or run" for name in ("script", "img", "link", "iframe", "object") if page.all(name)]
-    found += [f"{k} is run" for _, a in page.elements for k in a if k.startswith("on") or k in {"src", "srcset"}]
+    faults += [f"{name} is loaded or run" for name in ("script", "img", "link", "iframe", "object") if page.all(name)]
+    faults += [f"{k} is run" for _, a in page.elements for k in a if k.startswith("on") or k in {"src", "srcset"}]
     addresses = set(re.findall(r"\w+://[^\s\"'<]*", text))
-    found += [
-        f"{one} is an address" for one in addresses - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    faults += [
+        f"{address} is an address"
+        for address in addresses - {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     ]
-    return found
+    return faults
 
 
 def test_a_page_stands_alone(text: str) -> None:
@@ -110,9 +111,9 @@ def test_every_plot_has_a_title_and_a_description(page: Page, text: str) -> None
         assert plot["role"] == "img"
         [title, description] = str(plot["aria-labelledby"]).split()
         for name, part in ((title, "title"), (description, "desc")):
-            told = re.search(rf'<{part} id="{name}">([^<]+)</{part}>', text)
-            assert told is not None
-            assert len(told[1]) > 10
+            match = re.search(rf'<{part} id="{name}">([^<]+)</{part}>', text)
+            assert match is not None
+            assert len(match[1]) > 10
 
 
 def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
@@ -122,7 +123,7 @@ def test_every_audit_has_a_card_and_a_row_that_leads_to_it(page: Page) -> None:
 
 
 def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
-    told = " ".join(page.texts)
+    shown = " ".join(page.texts)
     for part in (
         "claims violated: “broken”",
         "a false alarm in at most 1 of 100 runs",
@@ -134,21 +135,21 @@ def test_a_page_tells_what_a_reviewer_asks(page: Page) -> None:
         "The same seed draws the same outputs again",
         "auditor.audit(module:broken, PureDP(epsilon=0.3)",
     ):
-        assert part in told, part
+        assert part in shown, part
 
 
 def test_a_weak_pass_is_called_weak_in_the_table_and_on_its_card() -> None:
     run = every_kind()
     sound = next(audit for audit in run.audits if audit.verdict == "no_violation_found" and not audit.weak)
     weak = with_changes(sound, warnings=("weak: only one pair was looked at",))
-    told = "no violation found (weak)</span>"
-    assert [to_html(dataclasses.replace(run, audits=[one])).count(told) for one in (sound, weak)] == [0, 2]
+    shown = "no violation found (weak)</span>"
+    assert [to_html(dataclasses.replace(run, audits=[one])).count(shown) for one in (sound, weak)] == [0, 2]
 
 
 def test_counts_are_those_of_events_only() -> None:
-    told = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
+    shown = {name: "<summary>Counts</summary>" in card for name, card in cards().items()}
     without = {"concentrated", "rényi", "query", "canaries", "canaries apart", "failing"}
-    assert told == {name: name not in without for name in told}
+    assert shown == {name: name not in without for name in shown}
 
 
 # --- Hostile text ---
@@ -365,6 +366,6 @@ def test_a_profile_of_rare_outputs_is_on_a_logarithmic_scale(delta: float, is_lo
 def test_the_style_of_a_card_touches_nothing_else_on_the_page() -> None:
     style = re.search(r"<style>(.*?)</style>", next(iter(cards().values())), re.DOTALL)
     assert style is not None
-    selectors = [one.strip() for one in re.findall(r"([^{};]+)\{", style[1])]
+    selectors = [selector.strip() for selector in re.findall(r"([^{};]+)\{", style[1])]
     assert len(selectors) > 30
-    assert [one for one in selectors if not one.startswith((".auditor", "@media"))] == []
+    assert [selector for selector in selectors if not selector.startswith((".auditor", "@media"))] == []

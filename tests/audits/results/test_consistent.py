@@ -115,9 +115,9 @@ def test_all_that_decide_refuse_it(tmp_path: Path, capsys: pytest.CaptureFixture
         file.write_text(json.dumps(report), encoding="utf-8")
     for command in (["compare", "--strict", str(old), str(new)], ["show", str(new), "--junit", "-"]):
         assert main(command) == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.startswith(f"auditor: {new} ")
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith(f"auditor: {new} ")
 
 
 def test_limits_that_are_gone_are_not_compared(tmp_path: Path) -> None:

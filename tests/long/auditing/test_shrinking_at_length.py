@@ -37,13 +37,13 @@ def settled(seed: int, claim: Any, mechanism: Any, **options: Any) -> Any:
 def test_the_bound_on_the_smallest_pair_exceeds_the_truth_as_seldom_as_it_says(options: dict[str, Any]) -> None:
     """A false failure has probability below 1e-6. That an audit ended in a lucky round does not make the confirmation lucky."""
     claim = auditor.PureDP(0.2)
-    found = [s for seed in range(RUNS) if (s := settled(seed, claim, response, **options).smallest)]
-    assert len(found) > RUNS / 2, "or nothing is tested"
+    results = [s for seed in range(RUNS) if (s := settled(seed, claim, response, **options).smallest)]
+    assert len(results) > RUNS / 2, "or nothing is tested"
     # Confirmed or not, each run reports at most one bound that can be too large.
     allowed = binom.isf(1e-6, RUNS, ALPHA)
-    assert sum(smallest.bound.value > LN3 for smallest in found) <= allowed
+    assert sum(smallest.bound.value > LN3 for smallest in results) <= allowed
     # A deliberate mistake, the estimate from the same counts in place of the bound, would be detected.
-    assert sum(estimate(smallest.event) > LN3 for smallest in found) > allowed
+    assert sum(estimate(smallest.event) > LN3 for smallest in results) > allowed
 
 
 def estimate(event: Any) -> float:

@@ -84,8 +84,8 @@ def undisturbed(file: Path) -> bytes:
 
 
 def is_one_sentence(ended: "subprocess.CompletedProcess[str]") -> bool:
-    told = ended.stderr.strip().splitlines()
-    return ended.returncode == 3 and len(told) == 1 and told[0].startswith("auditor: ") and "no verdict" in told[0]
+    lines = ended.stderr.strip().splitlines()
+    return ended.returncode == 3 and len(lines) == 1 and lines[0].startswith("auditor: ") and "no verdict" in lines[0]
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_a_thread_that_ends_for_lack_of_memory_ends_the_command(
     for error in (MemoryError(), SystemError("error return without exception set")):
         assert _run(argparse.Namespace(command=waits(error), traceback=False)) == 3
         assert capsys.readouterr().err.startswith("auditor: there is not enough memory; no verdict")
-    seen = list[object]()
-    monkeypatch.setattr(threading, "excepthook", seen.append)
+    recorded = list[object]()
+    monkeypatch.setattr(threading, "excepthook", recorded.append)
     assert _run(argparse.Namespace(command=waits(ValueError()), traceback=False)) == 3
-    assert len(seen) == 1
+    assert len(recorded) == 1

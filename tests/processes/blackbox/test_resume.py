@@ -123,10 +123,10 @@ def test_control_c_ends_at_once_and_keeps_what_is_done(whole: tuple[Path, float]
     while calls(stopped) < calls(uninterrupted) // 2:
         time.sleep(0.005)
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=60)
+    _, message = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "finished work is kept, and the same command with --resume continues from there" in told
-    assert "Traceback" not in told
+    assert "finished work is kept, and the same command with --resume continues from there" in message
+    assert "Traceback" not in message
     before = calls(stopped)
     assert start(stopped, "--resume").wait() == 0
     assert report(stopped) == report(uninterrupted)
@@ -176,7 +176,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("seed: 5", "seed: 6", "file, seed: 5 before, 6 now"),
         ("order: 2", "order: 3", "file, audits, Renyi, claim, order: 2 before, 3 now"),
@@ -184,13 +184,13 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_another_run_is_refused_with_what_differs(
-    before: str, after: str, told: str, cut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    before: str, after: str, message: str, cut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(cut.parent, tmp_path / "run")
     file = tmp_path / "run" / cut.name
     file.write_text(file.read_text().replace(before, after))
     assert main(["run", str(file), "--out", str(file.parent), "--resume"]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_mechanism_tells_its_files(tmp_path: Path) -> None:

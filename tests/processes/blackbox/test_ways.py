@@ -53,8 +53,8 @@ def test_a_form_is_the_same_in_every_way(recipe: Any) -> None:
 def test_a_form_is_the_same_on_a_cluster(cluster: Cluster) -> None:
     workers = workers_for("dask", -1, cluster.address)
     for recipe in ways.RECIPES:
-        found = ways.seen(lambda pair: ways.in_worker(workers, pair), pair_of(recipe))
-        assert found in ways.expected(pair_of(recipe)), recipe
+        columns = ways.seen(lambda pair: ways.in_worker(workers, pair), pair_of(recipe))
+        assert columns in ways.expected(pair_of(recipe)), recipe
 
 
 @pytest.mark.parametrize("recipe", [*filter(ways.is_json, ways.RECIPES)], ids=lambda recipe: recipe[0])

@@ -112,8 +112,8 @@ def kept(change: Callable[[bytes], object]) -> Callable[[Path], object]:
 
     def spoil(folder: Path) -> None:
         with contextlib.closing(sqlite3.connect(folder / OUTPUTS)) as file, file:
-            for audit, name, seen in file.execute("SELECT audit, name, seen FROM batches").fetchall():
-                file.execute("UPDATE batches SET seen = ? WHERE audit = ? AND name = ?", (change(seen), audit, name))
+            for audit, name, outputs in file.execute("SELECT audit, name, seen FROM batches").fetchall():
+                file.execute("UPDATE batches SET seen = ? WHERE audit = ? AND name = ?", (change(outputs), audit, name))
 
     return spoil
 
@@ -265,12 +265,12 @@ def test_an_attack_ends_as_stated(attack: Attack, folder: Path, capfd: pytest.Ca
     attack.spoil(folder)
     with in_time():
         status = main(attack.command.split(" "))
-    out, told = capfd.readouterr()
-    assert status in attack.statuses, told
-    assert attack.says in told + out
-    assert "Traceback" not in told, told
-    assert status != 2 or re.fullmatch("auditor: .*\n", told), told
-    assert not HIDDEN.search(out + told)
+    out, printed = capfd.readouterr()
+    assert status in attack.statuses, printed
+    assert attack.says in printed + out
+    assert "Traceback" not in printed, printed
+    assert status != 2 or re.fullmatch("auditor: .*\n", printed), printed
+    assert not HIDDEN.search(out + printed)
     assert not executed(folder)
 
 

@@ -191,9 +191,9 @@ def configured(*audits: str, settings: str = "execution: {workers: 1}") -> str:
 @pytest.mark.parametrize("place", READ)
 def test_what_a_file_reads_is_an_error_of_use(folder: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
     assert main(["check", configured(READ[place])]) == 2
-    told = capsys.readouterr().err
-    assert "SystemExit: 0" in told
-    assert "own.yaml, line " in told
+    errors = capsys.readouterr().err
+    assert "SystemExit: 0" in errors
+    assert "own.yaml, line " in errors
 
 
 @pytest.mark.parametrize("command", ["run", "plan", *PROVE])
@@ -209,11 +209,11 @@ def test_whatever_it_raises(
 ) -> None:
     monkeypatch.setenv("RAISED", kind)
     assert main(["check", configured(READ[place])]) == 2
-    told = capsys.readouterr().err
-    assert kind in told
-    assert "own.yaml, line " in told
-    assert "own.py, line " in told
-    assert "Traceback" not in told
+    errors = capsys.readouterr().err
+    assert kind in errors
+    assert "own.yaml, line " in errors
+    assert "own.py, line " in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("place", BEFORE)
@@ -222,8 +222,8 @@ def test_what_a_mechanism_is_asked_first_is_an_error_of_use(
     folder: Path, capsys: pytest.CaptureFixture[str], place: str, command: str
 ) -> None:
     assert main([command, configured(BEFORE[place])]) == 2
-    assert re.search(r'own\.yaml, line \d+, audit "one"', told := capsys.readouterr().err)
-    assert "SystemExit: 0" in told or "it ended" in told
+    assert re.search(r'own\.yaml, line \d+, audit "one"', errors := capsys.readouterr().err)
+    assert "SystemExit: 0" in errors or "it ended" in errors
 
 
 @pytest.mark.parametrize("isolate", ["true", "false"])
@@ -338,8 +338,8 @@ def test_a_person_ends_a_run_whose_code_catches_everything(folder: Path, number:
         assert run.poll() is None
         time.sleep(0.1)
     run.send_signal(number)
-    _, told = run.communicate(timeout=60)
-    assert run.returncode == status, told
+    _, message = run.communicate(timeout=60)
+    assert run.returncode == status, message
 
 
 def test_a_stop_passes_every_call_of_foreign_code() -> None:

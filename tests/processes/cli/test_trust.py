@@ -90,8 +90,8 @@ def test_what_reads_results_runs_nothing(files: Files) -> None:
 
 def test_a_replay_runs_what_makes_data_only_if_it_may(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert files.imported("replay", "kept", "--quiet", status=(2,)) == set()
-    told = capsys.readouterr().err
-    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", told)
+    errors = capsys.readouterr().err
+    assert re.search(r"data_of_somebody\.py \(SHA-256 [0-9a-f]{64}\); if you trust this code, add --run-code", errors)
     assert files.imported("replay", "kept", "--quiet", "--run-code") == {"data"}
     check = ("replay", "kept", "--check", "reports/audit/report.json")
     assert files.imported(*check, status=(2,)) == set()
@@ -121,7 +121,7 @@ def test_a_proof_is_checked_without_its_function_unless_it_is_read_again(files: 
 
 def test_the_table_names_every_command() -> None:
     rows = (PROJECT / "SECURITY.md").read_text(encoding="utf-8")
-    [commands] = [one.choices for one in all_commands()._actions if isinstance(one.choices, dict)]
+    [commands] = [action.choices for action in all_commands()._actions if isinstance(action.choices, dict)]
     # These take no third-party files.
     own = {"schema"}
     assert {name for name in commands if f"`{name}`" not in rows} - own == set()

@@ -75,8 +75,8 @@ def test_rows_have_no_owner_under_row_privacy() -> None:
 def test_an_answer_has_the_rows_of_its_groups_by_name() -> None:
     made = reader()
     rows = pd.DataFrame({"person": range(200), "age": 50, "city": ["x"] * 100 + ["y"] * 100})
-    [found] = QueryAnswer(made.metadata, made.privacy, BY_CITY)(rows, 1)
-    assert [(city, round(each["n"], -2)) for city, each in found.items()] == [("x", 100), ("y", 100)]
+    [results] = QueryAnswer(made.metadata, made.privacy, BY_CITY)(rows, 1)
+    assert [(city, round(each["n"], -2)) for city, each in results.items()] == [("x", 100), ("y", 100)]
     [[row]] = QueryAnswer(made.metadata, made.privacy, "SELECT COUNT(*) AS n FROM people GROUP BY city LIMIT 1")(
         rows, 1
     )

@@ -68,8 +68,8 @@ def test_files_are_read_after_the_call(tmp_path: Path) -> None:
         return 0
 
     here = Path.cwd()
-    found = seen(saves, "files")["files"]
-    assert found == [
+    observed = seen(saves, "files")["files"]
+    assert observed == [
         {"name": "kept.txt", "content": "3 ü", "bytes": 4, "mode": (tmp_path / "kept.txt").stat().st_mode},
         {"name": "gone.txt", "content": None, "bytes": None, "mode": None},
     ]
@@ -88,12 +88,12 @@ def test_files_that_are_renamed_made_or_changed_in_their_mode_are_seen(tmp_path:
         (tmp_path / "folder").mkdir()
         return 0
 
-    found = seen(changes, "files")["files"]
-    assert [(one["name"], one["content"], (one["mode"] or 0) & 0o777) for one in found][:2] == [
+    observed = seen(changes, "files")["files"]
+    assert [(one["name"], one["content"], (one["mode"] or 0) & 0o777) for one in observed][:2] == [
         ("log", None, 0),
         ("3 records", "12", 0o640),
     ]
-    assert found[2]["name"] == "folder"
+    assert observed[2]["name"] == "folder"
 
 
 def test_a_logger_that_does_not_pass_on_and_its_lower_levels_are_seen() -> None:
@@ -115,13 +115,13 @@ def test_an_exception_shows_its_attributes_and_what_it_was_raised_from() -> None
 
 
 def test_attributes_of_an_object_are_outputs_by_name() -> None:
-    found = seen(Fitted, "attributes")
-    assert found["output"] == "Fitted"
-    shown = found["attributes"]
+    observed = seen(Fitted, "attributes")
+    assert observed["output"] == "Fitted"
+    shown = observed["attributes"]
     assert (shown["low"], shown["nested"]["x"], shown["_hidden"][1]["a"]["x"]) == (3, 1, 1)
     assert shown["repr"] == "Fitted()"
     assert shown["nested"]["repr"] == "Inner"
-    assert row_of(found)["output['attributes']['low']"] == 3.0
+    assert row_of(observed)["output['attributes']['low']"] == 3.0
     assert list(shown) == ["low", "nested", "_hidden", "repr"]  # in the order in which the object received them
     assert seen(lambda dataset: 5, "attributes") == {"output": 5, "attributes": {}}
 
@@ -131,9 +131,9 @@ def test_an_exception_is_an_output_with_what_it_left() -> None:
         sys.stdout.write("before")
         raise ValueError("no")
 
-    found = seen(fails, "stdout")
-    assert isinstance(found["output"], ValueError)
-    assert found["stdout"] == "before"
+    observed = seen(fails, "stdout")
+    assert isinstance(observed["output"], ValueError)
+    assert observed["stdout"] == "before"
     with pytest.raises(Stopped):
         seen(lambda dataset: (_ for _ in ()).throw(Stopped()), "stdout")
 
@@ -146,9 +146,9 @@ def test_a_batched_mechanism_makes_one_output_at_a_time() -> None:
     mechanism = Mechanism.from_callable(ObservedCall(many, "many", ("stdout",)), {}, "many")
     assert not mechanism.batched
     assert mechanism.takes_rng
-    found = mechanism.function(1.0, rng=np.random.default_rng(2))
-    assert found["stdout"] == "1 outputs"
-    assert 1 <= found["output"] < 2
+    outputs = mechanism.function(1.0, rng=np.random.default_rng(2))
+    assert outputs["stdout"] == "1 outputs"
+    assert 1 <= outputs["output"] < 2
 
 
 def test_nothing_is_left_behind() -> None:

@@ -272,8 +272,8 @@ def test_numbers_are_never_nan_and_never_minus_zero(outputs: list[Any]) -> None:
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )
 def test_each_kind_of_output_stands_under_its_place(output: Any, expected: Row) -> None:
-    found = row(output)
-    assert {name: found.get(name) for name in expected} == expected
+    cells = row(output)
+    assert {name: cells.get(name) for name in expected} == expected
 
 
 def test_outputs_of_several_forms_in_turn_are_those_of_each_alone() -> None:
@@ -509,7 +509,7 @@ def test_other_keys_in_each_output_are_refused_and_many_keys_are_not() -> None:
     for refused in (
         lambda: from_list(other),
         lambda: from_list([*map(row_of, other)]),
-        lambda: concatenate([from_list([one]) for one in other]),
+        lambda: concatenate([from_list([output]) for output in other]),
     ):
         with pytest.raises(
             MechanismError, match=r"more than 4,096 different places, such as .*; return dicts with the same"
@@ -537,10 +537,10 @@ def test_what_a_library_registers_for_the_types_of_others_changes_no_digest(monk
 
 
 def test_an_exception_that_was_looked_at_has_the_digest_of_one_that_was_not() -> None:
-    at_rest, seen, with_more = ValueError("spent"), ValueError("spent"), ValueError("spent")
-    assert vars(seen) == {}
+    at_rest, observed, with_more = ValueError("spent"), ValueError("spent"), ValueError("spent")
+    assert vars(observed) == {}
     with_more.left = 1.0  # type: ignore[attr-defined]
-    rows = [row_of(types.SimpleNamespace(last=collections.deque([error]))) for error in (at_rest, seen, with_more)]
+    rows = [row_of(types.SimpleNamespace(last=collections.deque([error]))) for error in (at_rest, observed, with_more)]
     assert rows[0] == rows[1] != rows[2]
 
 
@@ -622,8 +622,8 @@ def test_exact_numbers_lie_on_the_line() -> None:
     ids=str,
 )
 def test_how_an_output_is_written_stands_beside_its_value(output: Any, expected: Row) -> None:
-    found = row(output)
-    assert {name: found.get(name) for name in expected} == expected
+    cells = row(output)
+    assert {name: cells.get(name) for name in expected} == expected
 
 
 LONG = "0." + "123456789" * 10
@@ -672,8 +672,8 @@ class OfAnotherClass(np.ndarray[Any, Any]):
 def test_arrays_of_another_class_keep_their_own_numbers() -> None:
     arrays_of_it = [np.array([number, 1.0]).view(OfAnotherClass) for number in (0.5, 2.0)]
     table = rows(from_list(arrays_of_it))
-    assert table == [row(one) for one in arrays_of_it]
-    assert [one["output[0]"] for one in table] == [0.5, 2.0]
+    assert table == [row(array) for array in arrays_of_it]
+    assert [array["output[0]"] for array in table] == [0.5, 2.0]
 
 
 @pytest.mark.parametrize("read", [row, lambda output: from_list([output] * 3), lambda output: row({"a": output})])

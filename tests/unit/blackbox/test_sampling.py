@@ -136,14 +136,14 @@ def test_the_mechanism_s_stream_does_not_tell_the_labels(skip: int) -> None:
 
 
 def test_a_mechanism_is_told_its_data_set_the_size_and_a_generator_only() -> None:
-    seen: list[dict[str, Any]] = []
+    recorded: list[dict[str, Any]] = []
 
     def recording(dataset: Any, **keywords: Any) -> Any:
-        seen.append(keywords)
+        recorded.append(keywords)
         return np.zeros(keywords.get("size", 1))
 
     draw(sampler(lambda dataset, size, rng: recording(dataset, size=size, rng=rng)), 100)
-    assert all(set(keywords) == {"size", "rng"} for keywords in seen)
+    assert all(set(keywords) == {"size", "rng"} for keywords in recorded)
 
 
 def test_a_data_set_alone_is_always_the_left_one() -> None:
@@ -152,7 +152,7 @@ def test_a_data_set_alone_is_always_the_left_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"workers": 0}, "workers is 0; it must be at least 1, or −1"),
         ({"batch": 0}, "batch is 0; it must be at least 1"),
@@ -163,7 +163,7 @@ def test_a_data_set_alone_is_always_the_left_one() -> None:
         ({"backend": "dask", "address": "a:1", "isolate": False}, "backend is dask, but isolate is false"),
     ],
 )
-def test_options_out_of_range_are_told(options: dict[str, Any], told: str) -> None:
+def test_options_out_of_range_are_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Execution(**options)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -187,9 +187,9 @@ def test_the_best_score_neither_wins_nor_loses_at_the_true_divergence(order: flo
 
 
 def test_the_sides_swapped_are_the_divergence_the_other_way_round() -> None:
-    values, seen = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
-    there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), seen, 0.3)
-    back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(seen.right, seen.left), 0.3)
+    values, counts = (-0.4, 0.5), ScoreCounts((10, 40), (30, 20))
+    there = log_wealth(Wager(2.0, values, False, 0.1, 0.2), counts, 0.3)
+    back = log_wealth(Wager(2.0, values, True, 0.1, 0.2), ScoreCounts(counts.right, counts.left), 0.3)
     assert there == back
 
 

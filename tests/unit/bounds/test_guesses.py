@@ -39,7 +39,7 @@ def test_approximate_bound_exceeds_the_truth_at_most_at_its_level(
     outcomes, chances = joint(n, win, guess_rate - win)
     counts = [counted(w, x, n, one_tailed=one_tailed) for w, x in outcomes.tolist()]
     for bound_of, given, truth in ((guess_epsilon, delta, epsilon), (guess_delta, epsilon, delta)):
-        bounds = np.array([bound_of(one, given, alpha) for one in counts])
+        bounds = np.array([bound_of(guesses, given, alpha) for guesses in counts])
         assert chances[bounds > truth + 1e-9].sum() <= alpha
 
 

@@ -46,9 +46,9 @@ def worst_case(canaries: int, guesses: int, wins: int, lines: list[tuple[float, 
     total = sp.csr_matrix((np.ones(k + 1), (np.zeros(k + 1, int), np.arange(k + 1))), shape=(1, columns))
     goal = np.zeros(columns)
     goal[wins : k + 1] = -1
-    found = linprog(goal, sp.vstack(rows), np.concatenate(limits), total, [1.0], method="highs")
-    assert found.success
-    return -float(found.fun), np.asarray(found.x[: k + 1])
+    solution = linprog(goal, sp.vstack(rows), np.concatenate(limits), total, [1.0], method="highs")
+    assert solution.success
+    return -float(solution.fun), np.asarray(solution.x[: k + 1])
 
 
 def gaussian_lines(mu: float, number: int = 12) -> list[tuple[float, float]]:
@@ -78,9 +78,9 @@ def test_no_mechanism_within_the_claim_is_refuted_more_often_than_its_level(
     for wins in sorted({1, guesses // 2, 3 * guesses // 4, guesses - 1, guesses}):
         worst, p = worst_case(canaries, guesses, wins, lines)
         assert sum(p) == pytest.approx(1)
-        seen = GuessTally(canaries, guesses, wins)
+        counts = GuessTally(canaries, guesses, wins)
         # Under any mechanism, an outcome that is refuted at a level has a probability of at most that level.
-        assert not refutes_any_mechanism(curve, seen, 0.999 * worst)
+        assert not refutes_any_mechanism(curve, counts, 0.999 * worst)
         # The same holds for other numbers of correct guesses under this mechanism, whose canaries affect each other as
         # badly as possible.
         for alpha in (0.05, 0.3):
@@ -112,8 +112,8 @@ def test_canaries_apart_by_exact_sums(epsilon: float, delta: float, guesses: int
     for wins in range(guesses + 1):
         free = np.minimum(sure, guesses)
         exact = binom.pmf(sure, n, delta) @ binom.sf(wins - free - 1, guesses - free, rate)
-        found = p_value_independent(curve, GuessTally(n, guesses, wins))
-        assert exact * (1 - 1e-9) <= found <= exact * 1.02 + 1e-12
+        p_value = p_value_independent(curve, GuessTally(n, guesses, wins))
+        assert exact * (1 - 1e-9) <= p_value <= exact * 1.02 + 1e-12
 
 
 def test_canaries_apart_under_gaussian_noise() -> None:
@@ -123,10 +123,10 @@ def test_canaries_apart_under_gaussian_noise() -> None:
     ratio = rng.normal(size=(runs, n)) + inside - 0.5
     order = np.argsort(-np.abs(ratio), axis=1)[:, :k]
     wins = (np.take_along_axis(ratio > 0, order, 1) == np.take_along_axis(inside, order, 1)).sum(1)
-    for seen in (15, 17, 19):
-        rate = float((wins >= seen).mean())
-        found = p_value_independent(tradeoff_curve(GaussianDP(1.0)), GuessTally(n, k, seen))
-        assert rate - 5 * math.sqrt(rate / runs) <= found <= 1.03 * rate + 5 * math.sqrt(rate / runs)
+    for observed in (15, 17, 19):
+        rate = float((wins >= observed).mean())
+        p_value = p_value_independent(tradeoff_curve(GaussianDP(1.0)), GuessTally(n, k, observed))
+        assert rate - 5 * math.sqrt(rate / runs) <= p_value <= 1.03 * rate + 5 * math.sqrt(rate / runs)
 
 
 def lucky_run(rng: np.random.Generator, canaries: int, mu: float) -> int:
@@ -178,8 +178,8 @@ def test_a_bound_is_the_largest_value_that_is_refuted(claim: PrivacyClaim, apart
 
 def test_to_assume_less_proves_no_more() -> None:
     for wins, claim in itertools.product((60, 75, 90, 100), CLAIMS):
-        seen = (GuessTally(200, 100, wins),)
-        assert OneRunGuesses(seen).bound(claim, 0.05) <= OneRunGuesses(seen, apart=True).bound(claim, 0.05) + 1e-4
+        counts = (GuessTally(200, 100, wins),)
+        assert OneRunGuesses(counts).bound(claim, 0.05) <= OneRunGuesses(counts, apart=True).bound(claim, 0.05) + 1e-4
 
 
 def test_points_of_a_profile_are_bounds_on_delta() -> None:

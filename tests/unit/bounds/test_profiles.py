@@ -81,11 +81,11 @@ def test_a_profile_is_near_the_truth_on_many_outputs_and_falls_with_epsilon() ->
     n, epsilon, delta, at = 10**6, 1.0, 0.1, np.array([0.0, 0.5, 1.0, 2.0])
     certain, won = round(delta * n), round((1 - delta) * sigma(epsilon) * n)
     events = [counted(certain, 0, n), counted(certain + won, n - certain - won, n)]
-    found = privacy_profile(events, at, 0.01)
+    profile = privacy_profile(events, at, 0.01)
     truth = np.array([true_delta(e, epsilon, delta) for e in at])
-    assert np.all(found < truth)
-    assert np.all(found > 0.95 * truth)
-    assert np.all(np.diff(found) <= 0)
+    assert np.all(profile < truth)
+    assert np.all(profile > 0.95 * truth)
+    assert np.all(np.diff(profile) <= 0)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 10.0])

@@ -31,8 +31,8 @@ def prospect_of(wins: int, guesses: int, trials: int, delta: float = 0.0) -> Pro
 
 
 def chance(prospect: Prospect, prior: Prior = WIDE) -> float:
-    [found], _ = judge_prospects([prospect], prior, 1.0)
-    return float(found)
+    [value], _ = judge_prospects([prospect], prior, 1.0)
+    return float(value)
 
 
 def test_a_frequent_event_on_the_claim_has_a_small_chance_and_a_rare_one_that_is_half_known_a_large_one() -> None:
@@ -60,9 +60,9 @@ def test_the_best_of_many_lucky_samples_has_less_utility_than_one_that_stands_ou
     rng = np.random.default_rng(1)
     sound = [Prospect(float(loss), 0.4, 0.05, 0.02) for loss in rng.normal(0.9, 0.4, 300)]
     faulty = Prospect(4.0, 1.0, 0.05, 0.02)
-    found = utilities(*judge_prospects([*sound, faulty], fit_prior([*sound, faulty]), 1.0), 1.0)
-    assert np.argmax(found) == 300
-    assert max(found[:300]) < 0.5
+    ranked = utilities(*judge_prospects([*sound, faulty], fit_prior([*sound, faulty]), 1.0), 1.0)
+    assert np.argmax(ranked) == 300
+    assert max(ranked[:300]) < 0.5
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(0.5, 0.3), (2.0, 0.02)])
@@ -84,7 +84,7 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
 
 
 @pytest.mark.parametrize(
-    ("known", "later", "then"),
+    ("earlier", "later", "then"),
     [
         # Both pilot samples show the event at similar rates, or neither shows it yet.
         ((5, 5, 1_000, 1), (9, 9, 1_500, 1), (14, 14, 2_500, 1, 1, 1_500)),
@@ -100,9 +100,9 @@ def test_a_look_at_nothing_promises_nothing_and_the_best_event_of_a_look_counts(
     ],
 )
 def test_a_rule_that_later_samples_do_not_show_was_luck(
-    known: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
+    earlier: tuple[int, ...], later: tuple[int, ...], then: tuple[int, ...]
 ) -> None:
-    assert HeldOutWins(*known).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
+    assert HeldOutWins(*earlier).pool_if_alike(HeldOutWins(*later)) == HeldOutWins(*then)
 
 
 def test_the_best_of_many_places_is_likelier_luck() -> None:
@@ -110,7 +110,7 @@ def test_the_best_of_many_places_is_likelier_luck() -> None:
     places together."""
     method = Guesses(PureDP(1.0), 0.001, 100_000)
     rare = (HeldOutWins(18, 20, 20_000, 1, rivals) for rivals in (1, 8))
-    pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), seen))[0] for seen in rare]
+    pilots = [method.prospects((HeldOutWins(0, 0, 20_000, 1), observed))[0] for observed in rare]
     alone, best_of_eight = judge_prospects(pilots, Prior(1.0, 0.05), 1.0)[0]
     assert best_of_eight < alone / 3
 
@@ -153,9 +153,9 @@ def test_without_a_hint_a_rule_is_worth_its_bound_and_not_its_chance() -> None:
 
 
 def test_more_evidence_of_a_loss_promises_more() -> None:
-    found = [chance(prospect_of(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
-    assert found == sorted(found)
-    assert found[0] < 0.5 < found[-1]
+    chances = [chance(prospect_of(9 * times, 10 * times, 100 * times)) for times in (1, 3, 10, 100)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.5 < chances[-1]
 
 
 def test_samples_of_one_pair_add_up() -> None:

@@ -288,16 +288,18 @@ UNKNOWN: list[tuple[str, str, int, str, str]] = [
 def test_an_unknown_key_is_told_with_its_place_and_the_nearest_known_one(
     file: Path, old: str, new: str, line: int, key: str, nearest: str
 ) -> None:
-    told = error(file, changed(old, new))
-    assert f"{file}, line {line}: " in told
-    assert f'unknown key "{key}"' in told
-    assert f'did you mean "{nearest}"' in told
+    message = error(file, changed(old, new))
+    assert f"{file}, line {line}: " in message
+    assert f'unknown key "{key}"' in message
+    assert f'did you mean "{nearest}"' in message
 
 
 def test_every_unknown_key_is_told_at_once(file: Path) -> None:
-    told = error(file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:"))
-    assert '"sampels"' in told
-    assert '"lo"' in told
+    message = error(
+        file, PLAIN.replace("samples:", "sampels:").replace("epsilon", "epsilon").replace("  low:", "  lo:")
+    )
+    assert '"sampels"' in message
+    assert '"lo"' in message
 
 
 @pytest.mark.parametrize(
@@ -309,15 +311,15 @@ def test_every_unknown_key_is_told_at_once(file: Path) -> None:
     ],
 )
 def test_a_missing_key_is_told_with_its_place(file: Path, missing: str, line: int, parent: str) -> None:
-    told = error(file, changed(missing, ""))
+    message = error(file, changed(missing, ""))
     key = missing.partition(":")[0].strip()
-    assert f'{file}, line {line}: {parent} needs the key "{key}"' in told
+    assert f'{file}, line {line}: {parent} needs the key "{key}"' in message
 
 
 def test_a_missing_key_is_told_with_what_may_be_written(file: Path) -> None:
     frame = "{domain: frame, columns: {age: {low: 0, high: 9}}}"
-    told = error(file, re.sub(r"(?ms)^    neighbours:.*", f"    neighbours: {frame}\n", PLAIN))
-    assert 'age needs the key "type"; allowed: number, integer, categorical, boolean, date, datetime, text' in told
+    message = error(file, re.sub(r"(?ms)^    neighbours:.*", f"    neighbours: {frame}\n", PLAIN))
+    assert 'age needs the key "type"; allowed: number, integer, categorical, boolean, date, datetime, text' in message
     none = error(file, re.sub(r"(?ms)^    neighbours:.*", "", PLAIN))
     assert 'needs the key "neighbours"; it must say which data sets are neighbours, such as {domain: records' in none
 
@@ -334,9 +336,9 @@ def test_a_missing_key_is_told_with_what_may_be_written(file: Path) -> None:
     ids=lambda text: text[:8],
 )
 def test_an_epsilon_that_is_none_is_told_with_file_line_and_value(file: Path, text: str, shown: str) -> None:
-    told = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
-    assert told.startswith(f"{file}, line 15: epsilon is {shown}")
-    assert "it must be a finite number of at least 0" in told
+    message = error(file, changed("epsilon: 1.0", f"epsilon: {text}"))
+    assert message.startswith(f"{file}, line 15: epsilon is {shown}")
+    assert "it must be a finite number of at least 0" in message
 
 
 @pytest.mark.parametrize("text", ["1e4", "1.0e4", "1E+4", "1e+4", "0.1e5", "10_000", "10000.0"])
@@ -412,10 +414,10 @@ WRONG: list[tuple[str, str, int, str]] = [
 def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed(
     file: Path, old: str, new: str, line: int, why: str
 ) -> None:
-    told = error(file, changed(old, new))
-    assert why in f"{told}\n"
-    assert str(file) in told
-    assert f", line {line or 11}: " in told
+    message = error(file, changed(old, new))
+    assert why in f"{message}\n"
+    assert str(file) in message
+    assert f", line {line or 11}: " in message
 
 
 @pytest.mark.parametrize(
@@ -449,9 +451,9 @@ def test_a_value_that_cannot_be_meant_is_told_with_its_place_and_what_is_allowed
     ],
 )
 def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, neighbours: str, why: str) -> None:
-    told = error(file, with_neighbours(neighbours))
-    assert f"{file}, line 17: " in told
-    assert why in told
+    message = error(file, with_neighbours(neighbours))
+    assert f"{file}, line 17: " in message
+    assert why in message
 
 
 @pytest.mark.parametrize(
@@ -487,9 +489,9 @@ def test_neighbours_that_cannot_be_meant_are_told_with_their_place(file: Path, n
     ids=lambda text: text[-12:],
 )
 def test_what_is_no_configuration_at_all_is_told(file: Path, text: str, why: str) -> None:
-    told = error(file, text)
-    assert str(file) in told
-    assert why in told
+    message = error(file, text)
+    assert str(file) in message
+    assert why in message
 
 
 def test_a_limit_on_nesting_by_the_parser_is_told_as_our_own(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

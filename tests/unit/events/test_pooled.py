@@ -37,11 +37,11 @@ def test_the_sum_is_nearly_the_exact_log_ratio(signs: Any) -> None:
     rng = np.random.default_rng(99)
     outputs = rng.laplace(0, 1, (20_000, PLACES))
     exact = (np.abs(outputs - 0.02 * signs) - np.abs(outputs)).sum(axis=1)
-    found = [
+    correlations = [
         np.corrcoef(score(signs, seed).extract(from_batch(outputs, len(outputs))).numbers, exact)[0, 1]
         for seed in range(5)
     ]
-    assert np.median(found) > 0.8
+    assert np.median(correlations) > 0.8
 
 
 def test_where_no_place_shows_anything_the_sum_is_nearly_nothing() -> None:

@@ -27,14 +27,14 @@ def chosen(left: SortedColumn, right: SortedColumn) -> RareChoice | None:
 
 
 def test_what_lies_beyond_the_other_side_is_guessed() -> None:
-    found = chosen(side(at_the_end=40), side(at_the_end=0))
-    assert found is not None
-    assert {*found.test.rule.values, *found.test.rule.atoms.values()} == {0.0, 1.0}
+    event = chosen(side(at_the_end=40), side(at_the_end=0))
+    assert event is not None
+    assert {*event.test.rule.values, *event.test.rule.atoms.values()} == {0.0, 1.0}
 
 
 def test_no_event_is_made_of_an_end_that_the_other_side_reaches() -> None:
-    found = chosen(side(at_the_end=40), side(at_the_end=3))
-    assert found is None or found.wins.wins == 0
+    event = chosen(side(at_the_end=40), side(at_the_end=3))
+    assert event is None or event.wins.wins == 0
 
 
 def numbers(*values: float) -> SortedColumn:
@@ -104,8 +104,8 @@ def test_what_delta_allows_to_be_rare_is_no_evidence() -> None:
 
 
 def test_a_run_at_an_end_is_so_many_wins_and_a_loss() -> None:
-    found = chosen(numbers(*range(21)), numbers(2.5, 3.5))
-    assert found is not None
+    event = chosen(numbers(*range(21)), numbers(2.5, 3.5))
+    assert event is not None
     # Up to a quarter of a run is left out, beside the other side: here 4 alone, for the sake of a round threshold.
-    assert (found.wins.wins, found.wins.losses) == (3 + 16, 2)
-    assert found.test.describe(LEFT) == "output ≤ 2 or output > 4"
+    assert (event.wins.wins, event.wins.losses) == (3 + 16, 2)
+    assert event.test.describe(LEFT) == "output ≤ 2 or output > 4"

@@ -92,9 +92,9 @@ def check_density(outputs: Any, density: Density) -> None:
     edges = np.linspace(low, high, 400_001)
     middles = (edges[1:] + edges[:-1]) / 2
     below = np.cumsum(np.exp(density.log_density(middles))) * (edges[1] - edges[0])
-    seen = np.searchsorted(np.sort(outputs), edges[1:], side="right") / TRIALS
+    observed = np.searchsorted(np.sort(outputs), edges[1:], side="right") / TRIALS
     # Beyond the outputs that were drawn lies a mass of the order of 1/TRIALS.
-    assert np.max(np.abs(seen - below)) <= math.sqrt(math.log(2 / LEVEL) / (2 * TRIALS)) + 3e-4
+    assert np.max(np.abs(observed - below)) <= math.sqrt(math.log(2 / LEVEL) / (2 * TRIALS)) + 3e-4
 
 
 @pytest.mark.parametrize("name", SAMPLED)
@@ -243,10 +243,10 @@ def test_a_faulty_twin_breaks_its_claim_on_a_named_pair(
     mechanism: Mechanism, left: Any, right: Any, parameters: dict[str, Any], claim: float, value: float | None
 ) -> None:
     assert any(not statement.holds for statement in statements(mechanism))
-    found = exact(mechanism, left, right, parameters)
-    assert found.value - found.error > claim
+    computed = exact(mechanism, left, right, parameters)
+    assert computed.value - computed.error > claim
     if value is not None:
-        assert found.value == pytest.approx(value, rel=1e-9)
+        assert computed.value == pytest.approx(value, rel=1e-9)
 
 
 def test_algorithms_3_and_4_in_parallel_break_what_both_claim_together() -> None:
@@ -274,9 +274,9 @@ def test_the_numerical_sparse_vector_keeps_its_claim_on_every_pair(cutoff: int) 
 def test_a_sound_one_keeps_its_claim_on_every_pair_and_uses_it(name: str) -> None:
     mechanism, pairs, parameters, claim, share = SOUND[name]
     assert any(statement.holds for statement in statements(mechanism))
-    found = [exact(mechanism, left, right, parameters) for left, right in pairs]
-    assert max(truth.value - truth.error for truth in found) <= claim * (1 + 1e-12)
-    assert max(truth.value for truth in found) >= share * claim
+    computed = [exact(mechanism, left, right, parameters) for left, right in pairs]
+    assert max(truth.value - truth.error for truth in computed) <= claim * (1 + 1e-12)
+    assert max(truth.value for truth in computed) >= share * claim
 
 
 def test_every_statement_is_looked_at_here() -> None:

@@ -277,11 +277,11 @@ def test_smooth_sensitivity_as_printed_is_not_private_at_small_epsilon() -> None
 def test_corrected_propose_test_release_is_private_and_the_printed_one_is_not(b: float) -> None:
     """Exactly, with n records and n − 1 whose means are u/n apart: few records, the edge near u/b, the threshold, many."""
     epsilon = 1.0
-    found: dict[bool, list[float]] = {True: [], False: []}
+    deltas: dict[bool, list[float]] = {True: [], False: []}
     for n, corrected in itertools.product([1, 2, 5, *range(9, 24), 40], (True, False)):
         left, right = (ptr_release(m, centre, b, epsilon, corrected) for m, centre in ((n, U / n), (n - 1, 0.0)))
         for p, q in ((left, right), (right, left)):
             delta = exact_delta(p, q, epsilon)
-            found[corrected].append(delta.value - delta.error)
-    assert max(found[True]) <= DELTA
-    assert max(found[False]) > 10 * DELTA
+            deltas[corrected].append(delta.value - delta.error)
+    assert max(deltas[True]) <= DELTA
+    assert max(deltas[False]) > 10 * DELTA

@@ -63,8 +63,8 @@ def test_noise_and_samples_have_the_stated_sizes() -> None:
     noise = sums[:, dp_sgd.FEATURES :]
     assert abs(noise.std() - 0.5) < 6 * 0.5 / math.sqrt(2 * noise.size)
     canaries = gradient_canaries()
-    seen = np.concatenate([train(canaries, np.random.default_rng(i), **OPTIONS)["sums"] for i in range(40)])
-    mean = seen[:, dp_sgd.FEATURES :].mean()
+    observed = np.concatenate([train(canaries, np.random.default_rng(i), **OPTIONS)["sums"] for i in range(40)])
+    mean = observed[:, dp_sgd.FEATURES :].mean()
     assert abs(mean - 0.1) < 6 * math.sqrt((0.25 + 0.09) / noise.size)
 
 

@@ -21,9 +21,9 @@ def answers(factory: Any, parameters: dict[str, Any], script: Script, seed: int 
     return list(said["answers"]) if isinstance(said, dict) else said
 
 
-def fresh(found: Sequence[Any]) -> int:
+def fresh(result: Sequence[Any]) -> int:
     """Return the number of different answers: each needs its own noise."""
-    return len({answer for answer in found if isinstance(answer, float)})
+    return len({answer for answer in result if isinstance(answer, float)})
 
 
 def count(*questions: Any) -> Script:
@@ -239,12 +239,12 @@ def test_dialogues_come_as_often_as_enumeration_says(factory: Any, script: Scrip
     rng, n = np.random.default_rng(11 + bit), 20_000
     pair, _ = exact(factory, script, 1.0)
     masses = (pair.left, pair.right)[bit].log_masses
-    seen: dict[Any, int] = {}
+    counts: dict[Any, int] = {}
     for _ in range(n):
         said = play_script(lambda: factory(bit, rng, budget=1.0), ScriptedData(bit, script))
         key = tuple("refused" if answer is None else answer for answer in said)
-        seen[key] = seen.get(key, 0) + 1
-    assert seen.keys() <= masses.keys()
+        counts[key] = counts.get(key, 0) + 1
+    assert counts.keys() <= masses.keys()
     for key, log_mass in masses.items():
         mass = math.exp(log_mass)
-        assert abs(seen.get(key, 0) - n * mass) <= 6.5 * math.sqrt(n * mass * (1 - mass)) + 1, key
+        assert abs(counts.get(key, 0) - n * mass) <= 6.5 * math.sqrt(n * mass * (1 - mass)) + 1, key

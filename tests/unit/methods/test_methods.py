@@ -182,8 +182,10 @@ def test_a_profile_is_caught_at_the_one_point_where_it_is_passed() -> None:
     counts = test.count(draw(REVEALING, 5000, rng))
     assert method.bound(test, counts) > 0
     each = [
-        inner.bound(event, seen) - point.epsilon
-        for inner, event, seen, point in zip(method._methods(), test.events, counts.points, claim.profile, strict=True)
+        inner.bound(event, observed) - point.epsilon
+        for inner, event, observed, point in zip(
+            method._methods(), test.events, counts.points, claim.profile, strict=True
+        )
     ]
     assert [excess > 0 for excess in each] == [False, True, False]
     assert method.bound(test, counts) == max(each)
@@ -219,8 +221,8 @@ def test_what_is_held_out_knows_no_luck() -> None:
     method = method_for(auditor.PureDP(0.1), "fixed", 0.05, 10**7).with_margin(1.0)
     samples = [draw(vectors, 1_000, np.random.default_rng(seed)) for seed in range(25)]
     assert sum(method.learn(sample).forecast > 0 for sample in samples) >= 23
-    seen = [method.prospects(method.evidence(sample))[0] for sample in samples]
-    assert sum(one.loss - one.error > 0 for one in seen) < 16
+    observed = [method.prospects(method.evidence(sample))[0] for sample in samples]
+    assert sum(prospect.loss - prospect.error > 0 for prospect in observed) < 16
 
 
 @pytest.mark.parametrize("name", ["fixed", "two-intervals"])
@@ -238,8 +240,8 @@ def test_what_a_longer_look_does_not_show_of_a_rare_event_was_luck() -> None:
     method = method_for(auditor.PureDP(1.0), "fixed", 0.05, 10**6)
     nothing = HeldOutWins(0, 0, 0, 1)
     lucky, long, later = (
-        (nothing, HeldOutWins(*seen), nothing)
-        for seen in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
+        (nothing, HeldOutWins(*observed), nothing)
+        for observed in ((80, 80, 1_000, 1, 3), (1, 1, 2_000, 1, 3), (2, 3, 1_500, 2, 4))
     )
     assert method.joined(lucky, long)[1] == long[1]
     assert method.joined(long, later)[1] == HeldOutWins(3, 4, 3_500, 2, 4, 2_000)
@@ -274,9 +276,9 @@ def test_what_is_expected_of_a_rule_for_mu_may_be_rounded() -> None:
     may be lost through it."""
     left = np.random.default_rng(0).uniform(5_000, 15_000, 1000)
     right = 20_000 - left
-    seen = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
-    assert np.any(seen.left_wins + seen.right_wins + seen.left_losses + seen.right_losses != 20_000)
-    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(seen) > 0)
+    counts = RuleCounts(left / 1.3, left - left / 1.3, right / 1.3, right - right / 1.3, 20_000)
+    assert np.any(counts.left_wins + counts.right_wins + counts.left_losses + counts.right_losses != 20_000)
+    assert np.all(GaussianGuesses(auditor.GaussianDP(1.0), ALPHA, 10**6).forecast(counts) > 0)
 
 
 def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
@@ -289,10 +291,10 @@ def test_a_decided_rule_guesses_left_where_it_abstained() -> None:
 def test_luck_of_a_rare_rule_passes_a_small_claim_only_where_rules_are_not_doubted() -> None:
     """Nine wins of nine, against 550 of 1,000: an event on a hundredth of the outputs, and one that shows ε = 0.2."""
     lucky, real = np.array([9.0, 550.0]), np.array([0.0, 450.0])
-    seen = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
+    counts = RuleCounts(lucky, real, np.zeros(2), np.zeros(2), 100_000)
     bold = Guesses(auditor.PureDP(0.1), 0.1, 10_000_000).with_margin(1.0)
-    assert np.argmax(bold.forecast(seen)) == 0
-    assert np.argmax(bold.with_prior().forecast(seen)) == 1
+    assert np.argmax(bold.forecast(counts)) == 0
+    assert np.argmax(bold.with_prior().forecast(counts)) == 1
     # A rule that guesses often and always wins is not doubted.
     certain = RuleCounts(np.array([5_000.0]), np.zeros(1), np.zeros(1), np.zeros(1), 100_000)
     assert bold.with_prior().forecast(certain)[0] > 2

@@ -50,12 +50,12 @@ def all_neighbours(
             steps.append({kind: -1})
         else:
             steps += [{kind: 1, other: -1} for other in kinds if other != kind]
-    found = set()
+    pairs = set()
     for crowd, step in itertools.product(crowds, steps):
         moved = tuple(n + step.get(kind, 0) for kind, n in enumerate(crowd))
         if moved in crowds:
-            found.add((totals_of(crowd, contributions), totals_of(moved, contributions)))
-    return found
+            pairs.add((totals_of(crowd, contributions), totals_of(moved, contributions)))
+    return pairs
 
 
 @given(CONTRIBUTIONS, st.integers(0, 3), st.integers(0, 3), st.sampled_from(["add_remove", "substitute"]))
@@ -334,15 +334,15 @@ ILL: list[tuple[Callable[[], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "told"), ILL, ids=[told for _, told in ILL])
-def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> None:
+@pytest.mark.parametrize(("make", "message"), ILL, ids=[message for _, message in ILL])
+def test_what_cannot_be_meant_is_told(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         make()
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("domain", "told"),
+    ("domain", "message"),
     [
         (Pairs([(0, 1), (1, 2)]), "the 2 pairs given"),
         (Records([0, 10], size=[1, 5000]), "1 to 5,000 records (numbers from 0 to 10)"),
@@ -360,8 +360,8 @@ def test_what_cannot_be_meant_is_told(make: Callable[[], Any], told: str) -> Non
         ),
     ],
 )
-def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, told: str) -> None:
-    assert str(domain) == told
+def test_a_domain_says_in_words_which_data_sets_it_holds(domain: Any, message: str) -> None:
+    assert str(domain) == message
 
 
 def test_both_sides_are_floats_where_the_ends_of_the_range_are_whole() -> None:

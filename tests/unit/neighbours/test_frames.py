@@ -194,12 +194,12 @@ def test_what_faults_of_tables_need_is_among_the_pairs_that_are_looked_at(need: 
     """There are so few of these pairs that an audit of 100,000 outputs tries all of them."""
     columns = {"city": COLUMNS["city"], "paid": {"type": "number", "low": -1000, "high": 1000}}
     domain = Frame(columns, id="user", rows_per_person=(1, 3))
-    found = False
+    is_among = False
     for pair in [*domain.simplest()[:36], *domain.corners()[:56]]:
         others = {row["user"] for row in pair.left}
         coming = [row for row in pair.right if row["user"] not in others]
-        found |= NEEDED[need](*([row[name] for row in rows] for rows in (pair.left, coming) for name in columns))
-    assert found
+        is_among |= NEEDED[need](*([row[name] for row in rows] for rows in (pair.left, coming) for name in columns))
+    assert is_among
 
 
 @ALL_DOMAINS
@@ -271,7 +271,7 @@ def test_a_path_of_steps_adds_a_person_each() -> None:
 
 def descend(domain: Frame, pair: Pair, breaks: Any) -> Pair:
     while True:
-        smaller = next((found for found in simpler(pair, domain) if breaks(found)), None)
+        smaller = next((candidate for candidate in simpler(pair, domain) if breaks(candidate)), None)
         if smaller is None:
             return pair
         pair = smaller
@@ -286,8 +286,8 @@ def test_a_planted_fault_shrinks_to_the_rows_that_matter() -> None:
         return abs(nulls[0] - nulls[1]) >= 2
 
     rng = np.random.default_rng(3)
-    found = next(pair for pair in iter(lambda: domain.random(rng), None) if breaks(pair) and len(pair.left) > 4)
-    small = descend(domain, found, breaks)
+    failing = next(pair for pair in iter(lambda: domain.random(rng), None) if breaks(pair) and len(pair.left) > 4)
+    small = descend(domain, failing, breaks)
     data = max(small.left, small.right, key=len)
     assert min(len(small.left), len(small.right)) == 0
     assert data == [{"user": 1, "city": None, "sum": 0.0}] * 2
@@ -409,7 +409,7 @@ def test_types_do_not_reveal_the_side(form: str) -> None:
     pairs = built(form).corners()[:80]
     assert any(not pair.left for pair in pairs)
     types = [types_of(form, pair.dataset(side)) for pair in pairs for side in ("left", "right")]  # type: ignore[arg-type]
-    assert all(found == types[0] for found in types)
+    assert all(kinds == types[0] for kinds in types)
 
 
 @pytest.mark.parametrize("form", CONTAINERS)
@@ -518,13 +518,13 @@ def test_corners_hold_a_person_with_as_many_integers_of_a_small_range_as_rows() 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_the_person_who_differs_is_at_every_place(place: str) -> None:
     domain = Frame(FEW, id="user", size=(0, 20))
-    found = False
+    is_there = False
     for pair in domain.corners():
         if len(pair.left) == 10:
             [new] = {row["user"] for row in pair.right} - {row["user"] for row in pair.left}
             at = [row["user"] for row in pair.right].index(new)
-            found |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
-    assert found
+            is_there |= {"first": at == 0, "last": at == 10, "middle": 0 < at < 10}[place]
+    assert is_there
 
 
 def test_shuffled_rows_come_in_other_orders() -> None:

@@ -56,19 +56,19 @@ def test_a_domain_knows_its_own_pairs_as_a_report_has_them(domain: Any) -> None:
     pairs = domain.corners()
     if len(pairs) > 2:
         pairs = [pair for seed in range(walks) for pair in with_simpler(domain, seed)]
-    known = 0
+    recognised = 0
     for pair in pairs:
         written = pair.to_dict()
         own = domain.own(read_back(written["left"]), read_back(written["right"]))
         if own is None:
             continue
-        known += 1
+        recognised += 1
         assert own.texts() == pair.texts()
         assert (own.relation, own.form) == (pair.relation, pair.form)
-        if known % 8 == 1:  # frames of pandas take long to write
+        if recognised % 8 == 1:  # frames of pandas take long to write
             assert [repr(own.dataset(side)) for side in SIDES] == [repr(pair.dataset(side)) for side in SIDES]
     # Infinities in text columns, and moves that meet, may be refused, which only costs a second search.
-    assert known > 0.9 * len(pairs)
+    assert recognised > 0.9 * len(pairs)
 
 
 NOT_OWN: list[tuple[str, Any, Any]] = [

@@ -94,9 +94,11 @@ def test_every_distance_up_to_the_allowed_one_is_reached() -> None:
 
 def corners(**options: Any) -> set[tuple[Any, Any]]:
     """Return the corners, either way round."""
-    found = Records(**{"record": (0, 10), "integer": True, "size": (0, 20), **options}).corners()
-    assert len({pair.key() for pair in found}) == len(found)
-    return {(pair.left, pair.right) for pair in found} | {(pair.right, pair.left) for pair in found}
+    corners_of_domain = Records(**{"record": (0, 10), "integer": True, "size": (0, 20), **options}).corners()
+    assert len({pair.key() for pair in corners_of_domain}) == len(corners_of_domain)
+    return {(pair.left, pair.right) for pair in corners_of_domain} | {
+        (pair.right, pair.left) for pair in corners_of_domain
+    }
 
 
 def insertions(base: tuple[int, ...], record: int) -> list[tuple[Any, Any]]:
@@ -141,8 +143,8 @@ WORST: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {
 
 @pytest.mark.parametrize(("low", "high"), [(0, 200), (7, 7), (100, 300), (0, 1), (49, 51)])
 def test_the_smallest_and_the_largest_size_are_corners(low: int, high: int) -> None:
-    found = Records((0.0, 1.0), size=(low, high), relation="substitute").corners()
-    sizes = {len(pair.left) for pair in found}
+    corners_of_domain = Records((0.0, 1.0), size=(low, high), relation="substitute").corners()
+    sizes = {len(pair.left) for pair in corners_of_domain}
     assert {max(low, 1), high} <= sizes
     assert (low, high) == (7, 7) or {
         low,
@@ -209,11 +211,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "told"), WRONG, ids=[told for _, told in WRONG])
-def test_what_cannot_be_meant_is_told(options: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_cannot_be_meant_is_told(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Records(**{"size": (0, 5), **options})
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("columns", [None, 2])

@@ -90,7 +90,7 @@ def test_simpler_integers_are_exact(value: int) -> None:
 def test_data_sets_of_ten_thousand_records_are_shrunk_without_delay() -> None:
     domain = Records((0, 1), size=(0, 20_000), integer=True)
     pair = Pair((0, 1) * 5000, (0, 1) * 5000 + (1,), domain.relation, Arrays())
-    sizes = [len(found.left) for found in itertools.islice(simpler(pair, domain), 3)]
+    sizes = [len(proposal.left) for proposal in itertools.islice(simpler(pair, domain), 3)]
     assert sizes == [0, 10_000, 5_000], "without all, with all of them simpler, without half"
 
 

@@ -40,8 +40,8 @@ def rule(wins: int, losses: int, trials: int, *, both: bool = False) -> Observed
 
 def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
     """Return an audit with the bound that its event proves."""
-    found = made(claim=claim, event=event, alpha=ALPHA, **changes)
-    method = method_for(claim, "fixed", ALPHA * found.judgement.share, 1000)
+    audit = made(claim=claim, event=event, alpha=ALPHA, **changes)
+    method = method_for(claim, "fixed", ALPHA * audit.judgement.share, 1000)
     bound = Bound(
         claim.quantity,
         method.bound(SimpleNamespace(events=getattr(event, "points", ())), event.counted()),
@@ -50,12 +50,12 @@ def audited(claim: Claim, event: Any, **changes: Any) -> AuditResult:
     )
     verdict = Verdict.VIOLATION if claim.excess(bound.value) > 0 else Verdict.NO_VIOLATION_FOUND
     verdict = Verdict.MEASURED if isinstance(claim, Unclaimed) else verdict
-    return changed(found, bound=bound, verdict=verdict, power={"80%": 2.0, "95%": 2.2})
+    return changed(audit, bound=bound, verdict=verdict, power={"80%": 2.0, "95%": 2.2})
 
 
 def rates(words: str) -> list[float]:
     """Return the rates of correct guesses in a sentence, after the share of the outputs."""
-    return [float(found) for found in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
+    return [float(rate) for rate in re.findall(r"[0-9.]+(?= %)", words.partition("; ")[2])]
 
 
 def test_a_violation_says_the_rate_that_is_proved_and_the_rate_that_is_allowed() -> None:
@@ -78,9 +78,9 @@ def test_a_rule_that_never_abstains_guesses_every_output() -> None:
 def test_a_pass_says_what_was_seen_and_what_that_proves() -> None:
     words = guess_words(audited(PureDP(1.0), rule(3000, 1500, 10_000)))
     assert words.startswith("The event fires on 22 % of outputs; ")  # 4,500 of 20,000, rounded down
-    seen, proved, allowed = rates(words)
-    assert (seen, allowed) == (66.7, 73.1)
-    assert 64 < proved < seen
+    observed, proved, allowed = rates(words)
+    assert (observed, allowed) == (66.7, 73.1)
+    assert 64 < proved < observed
     assert "guesses from it were right 66.7 % of the time, which proves at least" in words
 
 

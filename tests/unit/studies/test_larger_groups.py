@@ -88,8 +88,8 @@ def test_where_both_stages_add_as_much_noise_no_order_costs_more_than_half() -> 
     more, fewer = (two_stage_gaussian(x, study.SIGMA, study.SIGMA / 33.5) for x in (34, 33))
     for left, right, least in ((more, fewer, 0.45), (fewer, more, 0.3)):
         for order in (1.1, 8.0, 64.0):
-            found = renyi_divergence(left, right, order)
-            assert least < found.value / order / study.RHO < 0.5 + found.error
+            computed = renyi_divergence(left, right, order)
+            assert least < computed.value / order / study.RHO < 0.5 + computed.error
 
 
 def test_guarantees_fall_with_the_group_and_rise_with_the_orders() -> None:

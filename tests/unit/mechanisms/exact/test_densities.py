@@ -27,20 +27,20 @@ ROUNDING = 1e-12
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
 def test_gaussian_delta_by_quadrature_is_the_closed_form(mu: float, epsilon: float) -> None:
     """Δ = 3 and σ = 3/μ, away from the origin; errors must cover the remainder, and be small."""
-    found = exact_delta(gaussian(50.0, 3 / mu), gaussian(53.0, 3 / mu), epsilon)
+    computed = exact_delta(gaussian(50.0, 3 / mu), gaussian(53.0, 3 / mu), epsilon)
     truth = gaussian_delta(mu, epsilon)
-    assert abs(found.value - truth) <= found.error + ROUNDING * truth
-    assert found.error <= max(1e-10 * truth, 1e-13)
-    assert not found.proved
+    assert abs(computed.value - truth) <= computed.error + ROUNDING * truth
+    assert computed.error <= max(1e-10 * truth, 1e-13)
+    assert not computed.proved
 
 
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-5, 1e-12])
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 def test_gaussian_epsilon_by_root_finding_is_the_closed_form(mu: float, delta: float) -> None:
-    found = exact_epsilon(gaussian(0.0, 1 / mu), gaussian(1.0, 1 / mu), delta)
+    computed = exact_epsilon(gaussian(0.0, 1 / mu), gaussian(1.0, 1 / mu), delta)
     truth = gaussian_epsilon(mu, delta)
-    assert abs(found.value - truth) <= found.error + ROUNDING
-    assert found.error <= 1e-8
+    assert abs(computed.value - truth) <= computed.error + ROUNDING
+    assert computed.error <= 1e-8
     # The root at −μ/2 ± …: a third computation, by the definition itself.
     assert truth == 0 or gaussian_delta(mu, truth) == pytest.approx(delta, rel=1e-8)
 
@@ -48,8 +48,8 @@ def test_gaussian_epsilon_by_root_finding_is_the_closed_form(mu: float, delta: f
 def test_a_delta_just_below_the_total_variation_is_not_said_to_need_nothing() -> None:
     """δ = δ(0)(1 − 5e-13) takes ε = 5e-13 δ(0)/Φ(−½), a tiny value that the error must cover if the result is 0."""
     total_variation = gaussian_delta(1.0, 0.0)
-    found = exact_epsilon(gaussian(0.0, 1.0), gaussian(1.0, 1.0), total_variation * (1 - 5e-13))
-    assert abs(found.value - 5e-13 * total_variation / 0.3085) <= found.error < 1e-10
+    computed = exact_epsilon(gaussian(0.0, 1.0), gaussian(1.0, 1.0), total_variation * (1 - 5e-13))
+    assert abs(computed.value - 5e-13 * total_variation / 0.3085) <= computed.error < 1e-10
     assert exact_epsilon(gaussian(0.0, 1.0), gaussian(1.0, 1.0), total_variation + 1e-9) == Exact(0.0, 0.0, False)
 
 
@@ -57,34 +57,34 @@ def test_a_delta_just_below_the_total_variation_is_not_said_to_need_nothing() ->
 @pytest.mark.parametrize("order", [1.0001, 1.5, 2.0, 30.0, 500.0])
 def test_gaussian_renyi_by_quadrature_is_the_closed_form(mu: float, order: float) -> None:
     """At μ = 3, α = 500 the peak of the integrand lies 1497 standard deviations out, where densities underflow."""
-    found = renyi_divergence(gaussian(10.0, 2.0), gaussian(10.0 + 2 * mu, 2.0), order)
+    computed = renyi_divergence(gaussian(10.0, 2.0), gaussian(10.0 + 2 * mu, 2.0), order)
     truth = order * mu**2 / 2  # Mironov 2017
-    assert abs(found.value - truth) <= found.error + ROUNDING * truth
-    assert found.error <= 1e-8 * truth
+    assert abs(computed.value - truth) <= computed.error + ROUNDING * truth
+    assert computed.error <= 1e-8 * truth
 
 
 @pytest.mark.parametrize(("location", "scale"), [(1.0, 1.0), (0.2, 1.0), (300.0, 500.0), (5.0, 1.0), (1e-3, 1.0)])
 def test_laplace_is_its_closed_forms(location: float, scale: float) -> None:
     """ε₀ = Δ/b; δ(ε) = 1 − e^((ε − ε₀)/2) below ε₀; the Rényi divergence of Mironov 2017, Table II."""
     left, right, pure = laplace(0.0, scale), laplace(location, scale), location / scale
-    found = exact_epsilon(left, right)
-    assert abs(found.value - pure) <= found.error <= 1e-12 * max(1, pure)
+    computed = exact_epsilon(left, right)
+    assert abs(computed.value - pure) <= computed.error <= 1e-12 * max(1, pure)
     for share in (0.0, 0.5, 0.9, 1.0, 1.5):
-        found = exact_delta(left, right, share * pure)
+        computed = exact_delta(left, right, share * pure)
         truth = max(0.0, -math.expm1((share - 1) * pure / 2))
-        assert abs(found.value - truth) <= found.error + 1e-15
-        assert found.error <= 1e-11
+        assert abs(computed.value - truth) <= computed.error + 1e-15
+        assert computed.error <= 1e-11
     for delta in (1e-7, 1e-3):
         truth = max(0.0, pure + 2 * math.log1p(-delta))
-        found = exact_epsilon(left, right, delta)
-        assert abs(found.value - truth) <= found.error <= 1e-9
+        computed = exact_epsilon(left, right, delta)
+        assert abs(computed.value - truth) <= computed.error <= 1e-9
     for order in (1.5, 2.0, 60.0):
         terms = [math.log(order / (2 * order - 1)) + (order - 1) * pure]
         terms.append(math.log((order - 1) / (2 * order - 1)) - order * pure)
         truth = float(np.logaddexp(*terms)) / (order - 1)
-        found = renyi_divergence(left, right, order)
+        computed = renyi_divergence(left, right, order)
         # For small ε₀ the closed form loses 1e-16/(α − 1) to cancellation; the quadrature does not.
-        assert abs(found.value - truth) <= found.error + 1e-15 / (order - 1)
+        assert abs(computed.value - truth) <= computed.error + 1e-15 / (order - 1)
 
 
 def test_laplace_noise_of_two_scales_is_infinite_one_way_only() -> None:
@@ -109,9 +109,9 @@ def cauchy(location: float) -> Density:
 @pytest.mark.parametrize("shift", [1e-3, 0.7, 3.0, 250.0])
 def test_a_largest_loss_between_nodes_is_climbed(shift: float) -> None:
     """Cauchy noise: (1 + (y − θ)²)/(1 + y²) is largest at y = (θ − √(θ² + 4))/2, and ε = 2 arsinh(θ/2)."""
-    found = exact_epsilon(cauchy(0.0), cauchy(shift))
-    assert abs(found.value - 2 * math.asinh(shift / 2)) <= found.error
-    assert found.error <= 1e-12
+    computed = exact_epsilon(cauchy(0.0), cauchy(shift))
+    assert abs(computed.value - 2 * math.asinh(shift / 2)) <= computed.error
+    assert computed.error <= 1e-12
 
 
 @pytest.mark.parametrize("power", [0.1, 0.3, 1.0])
@@ -120,10 +120,10 @@ def test_a_largest_loss_in_the_limit_of_a_slow_tail_is_extrapolated(power: float
     c = 1 / (1 - 0.5 / (1 + power))
     wide = Density(lambda y: -math.log(2) - 2 * np.log1p(np.abs(y)), (0.0,))
     tilted = Density(lambda y: wide.log_density(y) + np.log(c * (1 - (1 + np.abs(y)) ** -power / 2)), (0.0,))
-    found = max_divergence(tilted, wide)
-    assert abs(found.value - math.log(c)) <= found.error
-    assert found.error < (0.2 if power == 0.1 else 1e-3)
-    assert found.value == pytest.approx(math.log(c), abs=1e-3)
+    computed = max_divergence(tilted, wide)
+    assert abs(computed.value - math.log(c)) <= computed.error
+    assert computed.error < (0.2 if power == 0.1 else 1e-3)
+    assert computed.value == pytest.approx(math.log(c), abs=1e-3)
 
 
 def test_a_largest_loss_beside_a_jump_is_reached() -> None:
@@ -158,8 +158,8 @@ def test_a_stated_error_of_log_densities_is_carried_to_every_answer() -> None:
         lambda p, q: renyi_divergence(p, q, 1.5),
         lambda p, q: renyi_divergence(p, q, 40.0),
     ):
-        found, truth = measure(left, right), measure(*true)
-        assert eta / 1e3 < abs(found.value - truth.value) <= found.error < 100 * eta
+        computed, truth = measure(left, right), measure(*true)
+        assert eta / 1e3 < abs(computed.value - truth.value) <= computed.error < 100 * eta
 
 
 def uniform(low: float, high: float) -> Density:
@@ -273,7 +273,7 @@ def test_sums_of_directions_not_of_maxima() -> None:
     larger losses."""
     skewed, fair = MassFunction.of({0: 0.9, 1: 0.1}), MassFunction.of({0: 0.5, 1: 0.5})
     one_way, other_way = math.log(1.8), math.log(5)
-    found = exact_epsilon(Product((skewed, fair)), Product((fair, skewed)))
-    assert found.value == pytest.approx(one_way + other_way)
-    found = exact_epsilon(Product((skewed, skewed)), Product((fair, fair)))
-    assert found.value == pytest.approx(2 * other_way)
+    computed = exact_epsilon(Product((skewed, fair)), Product((fair, skewed)))
+    assert computed.value == pytest.approx(one_way + other_way)
+    computed = exact_epsilon(Product((skewed, skewed)), Product((fair, fair)))
+    assert computed.value == pytest.approx(2 * other_way)

@@ -53,16 +53,16 @@ def test_delta_and_epsilon_agree_with_the_definition_over_every_event(seed: int)
     for epsilon in EPSILONS:
         truth = [np.max(every @ a - math.exp(epsilon) * (every @ b)) for a, b in ((p, q), (q, p))]
         assert hockey_stick(listed(p), listed(q), epsilon).value == pytest.approx(max(0, truth[0]), abs=1e-14)
-        found = exact_delta(listed(p), listed(q), epsilon)
-        assert found.proved
-        assert abs(found.value - max(0, *truth)) <= found.error + 1e-15
-        assert found.error < 1e-13
+        computed = exact_delta(listed(p), listed(q), epsilon)
+        assert computed.proved
+        assert abs(computed.value - max(0, *truth)) <= computed.error + 1e-15
+        assert computed.error < 1e-13
     for delta in [0.0, 1e-6, 0.05, 0.3, 1.0]:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = [np.log(np.maximum(every @ a - delta, 0) / (every @ b)) for a, b in ((p, q), (q, p))]
-        found = exact_epsilon(listed(p), listed(q), delta)
-        assert abs(found.value - max(0, np.nanmax(ratios))) <= found.error
-        assert found.error < 1e-12
+        computed = exact_epsilon(listed(p), listed(q), delta)
+        assert abs(computed.value - max(0, np.nanmax(ratios))) <= computed.error
+        assert computed.error < 1e-12
 
 
 def test_supports_that_differ_make_epsilon_infinite_up_to_their_mass() -> None:
@@ -104,10 +104,10 @@ def test_renyi_agrees_with_its_definition(order: float, shift: float) -> None:
     wide_p, wide_q = wide_p / wide_p.sum(), wide_q / wide_q.sum()
     terms = order * np.log(wide_p) + (1 - order) * np.log(wide_q)
     truth = float((terms.max() + np.log(np.sum(np.exp(terms - terms.max())))) / (order - 1))
-    found = renyi_divergence(listed(p), listed(q), order)
+    computed = renyi_divergence(listed(p), listed(q), order)
     # p and q sum to 1 only up to rounding, and long doubles have 64 bits: the exact value is known to 1e-18/(α − 1).
-    assert abs(found.value - truth) <= found.error + 4e-16 * shift + 1e-18 / (order - 1)
-    assert found.error <= 1e-11 * max(truth, 1e-3)
+    assert abs(computed.value - truth) <= computed.error + 4e-16 * shift + 1e-18 / (order - 1)
+    assert computed.error <= 1e-11 * max(truth, 1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -120,11 +120,11 @@ def test_missing_mass_is_covered_by_the_error_wherever_it_lies(seed: int) -> Non
         short = tuple(listed(m[:cut], 1 - m[:cut].sum()) for m in (p, q))
         for left, right in ((short[0], short[1]), (short[0], whole[1]), (whole[0], short[1])):
             for epsilon in EPSILONS:
-                found, truth = hockey_stick(left, right, epsilon), hockey_stick(*whole, epsilon)
-                assert abs(found.value - truth.value) <= found.error
+                computed, truth = hockey_stick(left, right, epsilon), hockey_stick(*whole, epsilon)
+                assert abs(computed.value - truth.value) <= computed.error
             for delta in (0.05, 0.4):
-                found, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
-                assert abs(found.value - truth.value) <= found.error
+                computed, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
+                assert abs(computed.value - truth.value) <= computed.error
             assert exact_epsilon(left, right).error == math.inf  # an unlisted output may have any ratio
             assert renyi_divergence(left, right, 2.0).error == math.inf
     with pytest.raises(InvalidInputError, match="sum to"):
@@ -145,8 +145,8 @@ def test_rappor_agrees_with_its_product_written_out() -> None:
     whole = [MassFunction.product(list(side.coordinates)) for side in (left, right)]  # type: ignore[arg-type]
     assert len(whole[0].log_masses) == 32
     for delta in (0.0, 1e-3, 0.2):
-        found, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
-        assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
+        computed, truth = exact_epsilon(left, right, delta), exact_epsilon(*whole, delta)
+        assert abs(computed.value - truth.value) <= computed.error + truth.error <= 1e-10
     assert exact_delta(left, right, 0.5).value == pytest.approx(exact_delta(*whole, 0.5).value, abs=1e-13)
     assert renyi_divergence(left, right, 4.0).value == pytest.approx(renyi_divergence(*whole, 4.0).value, abs=1e-13)
 
@@ -170,9 +170,9 @@ def test_vectors_of_discrete_laplace_add_up() -> None:
     left, right = (discrete_laplace_totals(t, 3.0, 1.2, windows) for t in ((1, 2), (0, 4)))
     assert exact_epsilon(left, right).value == pytest.approx(1.2, abs=1e-12)
     whole = [MassFunction.product(list(side.coordinates)) for side in (left, right)]  # type: ignore[arg-type]
-    found, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
-    assert abs(found.value - truth.value) <= found.error + truth.error <= 1e-10
-    assert 0 < found.value < 1.2 - 0.01
+    computed, truth = exact_epsilon(left, right, 0.01), exact_epsilon(*whole, 0.01)
+    assert abs(computed.value - truth.value) <= computed.error + truth.error <= 1e-10
+    assert 0 < computed.value < 1.2 - 0.01
 
 
 def test_mixtures_of_mass_functions_are_weighted_sums() -> None:
@@ -237,26 +237,26 @@ def test_results_stay_within_their_error_when_masses_are_off_by_what_they_say(se
         lambda p, q: exact_renyi(p, q, 8.0),
         lambda p, q: exact_renyi(p, q, 1.01),
     ):
-        truth, found = measure(*exact), measure(*near)
-        assert abs(found.value - truth.value) <= found.error
-        assert found.value != truth.value
+        truth, computed = measure(*exact), measure(*near)
+        assert abs(computed.value - truth.value) <= computed.error
+        assert computed.value != truth.value
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0, 40.0])
 @pytest.mark.parametrize("k", [2, 3, 50])
 def test_randomised_response_and_rappor_lose_exactly_epsilon(epsilon: float, k: int) -> None:
     for mechanism in (kary_randomised_response, basic_rappor):
-        found = exact_epsilon(mechanism(0, k, epsilon), mechanism(k - 1, k, epsilon))
-        assert found.proved
-        assert abs(found.value - epsilon) <= found.error < 1e-12
+        computed = exact_epsilon(mechanism(0, k, epsilon), mechanism(k - 1, k, epsilon))
+        assert computed.proved
+        assert abs(computed.value - epsilon) <= computed.error < 1e-12
 
 
 @pytest.mark.parametrize("rate", [0.05, 1.0, 6.0])
 @pytest.mark.parametrize("shift", [1, 4])
 def test_discrete_laplace_loses_exactly_rate_times_shift(rate: float, shift: int) -> None:
     window = (0, shift)
-    found = exact_epsilon(discrete_laplace(0, rate, window), discrete_laplace(shift, rate, window))
-    assert abs(found.value - rate * shift) <= found.error < 1e-12
+    computed = exact_epsilon(discrete_laplace(0, rate, window), discrete_laplace(shift, rate, window))
+    assert abs(computed.value - rate * shift) <= computed.error < 1e-12
 
 
 def test_a_curve_of_orders_is_each_order() -> None:

@@ -58,9 +58,9 @@ def test_the_share_is_its_defining_integral(a: float, b: float) -> None:
 def test_log_densities_do_not_underflow() -> None:
     """a = b = 5000 at r = −1: both |−t − a| + |t − b| = 10⁴ on [−5000, 5000], and f = e^(−10⁴)(b²/2·2 + …)/4."""
     a = 5000.0
-    found = laplace_ratio(a, a, 1.0).log_density(np.array([-1.0]))[0]
+    computed = laplace_ratio(a, a, 1.0).log_density(np.array([-1.0]))[0]
     # ¼ e^(−2a) (2·a²/2 + 2·(a/2 + 1/4)): the middle piece, and two tails of slope 2 from |t| = a.
-    assert found == pytest.approx(-2 * a + math.log((a * a + a + 0.5) / 4), rel=1e-13)
+    assert computed == pytest.approx(-2 * a + math.log((a * a + a + 0.5) / 4), rel=1e-13)
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
@@ -72,22 +72,24 @@ def test_errors_cover_a_much_finer_computation() -> None:
     p, q = (np.exp(side.log_density(outputs)) * stretch for side in (left, right))
     for epsilon in (0.0, 0.5, 1.2):
         fine = np.sum(np.maximum(p - math.exp(epsilon) * q, 0)) * width
-        found = hockey_stick(left, right, epsilon)
-        assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-10  # at kinks the midpoint rule errs by its width squared
+        computed = hockey_stick(left, right, epsilon)
+        assert computed.error < 1e-11
+        assert (
+            abs(computed.value - fine) <= computed.error + 1e-10
+        )  # at kinks the midpoint rule errs by its width squared
     fine = math.log(np.sum(p**6 * q**-5.0) * width) / 5
-    found = renyi_divergence(left, right, 6.0)
-    assert abs(found.value - fine) <= found.error + 1e-10
+    computed = renyi_divergence(left, right, 6.0)
+    assert abs(computed.value - fine) <= computed.error + 1e-10
 
 
 def test_large_totals_are_resolved() -> None:
     """With half a million people the peak has a relative width of 1e-6."""
     a, b = 250_000.0, 500_000.0
     left, right = laplace_ratio(a, b, 2.0), laplace_ratio(a + 1, b + 1, 2.0)
-    found = exact_epsilon(left, right, 1e-5)
+    computed = exact_epsilon(left, right, 1e-5)
     # Near the peak R ≈ a/b + (N' − (a/b) D')/b: the noise N − D/2 moves by ½ at scale 2, and N' itself by 1.
-    assert 0.2 < found.value < 0.5
-    assert found.error < 1e-6
+    assert 0.2 < computed.value < 0.5
+    assert computed.error < 1e-6
 
 
 def neighbours(a: int, b: int) -> list[tuple[int, int]]:

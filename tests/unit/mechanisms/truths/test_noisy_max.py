@@ -25,9 +25,9 @@ def test_of_two_answers_the_lower_one_wins_as_often_as_the_closed_forms_say(dist
     d = distance / scale
     truths = {Laplace: math.exp(-d) * (1 + d / 2) / 2, Exponential: math.exp(-d) / 2}
     for noise, truth in truths.items():
-        found = noisy_max_index([distance, 0.0], noise(scale))
-        assert found.log_error < 1e-12
-        assert abs(found.log_masses[1] - math.log(truth)) <= found.log_error
+        computed = noisy_max_index([distance, 0.0], noise(scale))
+        assert computed.log_error < 1e-12
+        assert abs(computed.log_masses[1] - math.log(truth)) <= computed.log_error
 
 
 @pytest.mark.parametrize(("noise", "law"), NOISES)
@@ -50,11 +50,11 @@ def test_indices_and_values_agree_with_another_quadrature(noise: type[Laplace], 
     cuts = np.linspace(max(totals) - (0 if law is expon else 6), max(totals) + 6, 9)
     for low, high in itertools.pairwise(cuts):
         inside = [a for a in totals if low < a < high]
-        found = quad(lambda y: float(np.exp(density.log_density(np.array([y]))[0])), low, high, points=inside or None)[
-            0
-        ]
+        computed = quad(
+            lambda y: float(np.exp(density.log_density(np.array([y]))[0])), low, high, points=inside or None
+        )[0]
         ends = [float(np.prod([law.cdf(y, a, scale) for a in totals])) for y in (low, high)]
-        assert found == pytest.approx(ends[1] - ends[0], rel=1e-8, abs=1e-12)
+        assert computed == pytest.approx(ends[1] - ends[0], rel=1e-8, abs=1e-12)
 
 
 def test_a_loss_that_grows_towards_the_largest_answer_is_infinite() -> None:

@@ -69,8 +69,8 @@ def test_far_tails_neither_vanish_nor_overflow() -> None:
     assert two_stage_gaussian(x, sigma, r).log_density(outputs) == pytest.approx(
         -np.abs(outputs) / (r * sigma), rel=2e-3
     )
-    found = renyi_divergence(two_stage_gaussian(x, sigma, r), two_stage_gaussian(x + 1, sigma, r), 30.0)
-    assert found.value == pytest.approx(30 * (1 / (2 * r**2) + 1) / x**2, rel=1e-3)
+    computed = renyi_divergence(two_stage_gaussian(x, sigma, r), two_stage_gaussian(x + 1, sigma, r), 30.0)
+    assert computed.value == pytest.approx(30 * (1 / (2 * r**2) + 1) / x**2, rel=1e-3)
 
 
 def test_errors_cover_a_much_finer_computation() -> None:
@@ -83,14 +83,16 @@ def test_errors_cover_a_much_finer_computation() -> None:
     p, q = (side.log_density(outputs) for side in (left, right))
     for order in (1.5, 3.0, 20.0):
         fine = math.log(np.sum(np.exp(order * p + (1 - order) * q) * weights)) / (order - 1)
-        found = renyi_divergence(left, right, order)
-        assert found.error < 1e-11
-        assert abs(found.value - fine) <= found.error + 1e-14 / (order - 1)
+        computed = renyi_divergence(left, right, order)
+        assert computed.error < 1e-11
+        assert abs(computed.value - fine) <= computed.error + 1e-14 / (order - 1)
     for epsilon in (0.05, 0.2):
         fine = float(np.sum(np.maximum(np.exp(p) - math.exp(epsilon) * np.exp(q), 0) * weights))
         fine = max(fine, float(np.sum(np.maximum(np.exp(q) - math.exp(epsilon) * np.exp(p), 0) * weights)))
-        found = exact_delta(left, right, epsilon)
-        assert abs(found.value - fine) <= found.error + 1e-6  # at kinks the trapezoidal rule errs by its step squared
+        computed = exact_delta(left, right, epsilon)
+        assert (
+            abs(computed.value - fine) <= computed.error + 1e-6
+        )  # at kinks the trapezoidal rule errs by its step squared
     epsilon = exact_epsilon(left, right, 1e-6)
     assert exact_delta(left, right, epsilon.value).value == pytest.approx(1e-6, rel=1e-6)
 
