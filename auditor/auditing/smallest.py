@@ -43,8 +43,8 @@ from auditor.verdict import Verdict, judge
 # confirm. Its larger share is for violations that the smaller one cannot show. Together the shares are at most 1.
 SEEING, SCREENING, LAST_LOOK, LEARNING, CONFIRMING = 0.1, 0.2, 0.05, 0.1, (0.25, 0.45)
 # Shares of the forecast excess over the claim: a smaller pair keeps KEPT_BY_PAIR of the first pair's excess, a simpler
-# event KEPT_BY_EVENT of the excess of the best event on the smallest pair. Larger shares would keep large pairs and
-# many digits. With smaller shares, the reported pair would hardly exceed the claim.
+# event KEPT_BY_EVENT of the excess of the best event on the smallest pair. With larger shares the
+# reported pair would stay large and its event long; with smaller ones the pair would hardly exceed the claim.
 KEPT_BY_PAIR, KEPT_BY_EVENT = 0.25, 0.75
 # A candidate is screened with MARGIN times the fewest outputs that show the violation on the pair found. The fewest are
 # at least LEAST, since an event learned from less is mostly luck; LEAST_GIVEN if the event is given.

@@ -127,7 +127,7 @@ def has_own_pickle(kind: type) -> bool:
 
 
 def is_importable(value: Any) -> bool:
-    """Whether a class or a function is what its module has under its name. The module may replace it at any time."""
+    """Whether a module has this class or function under its name. The module may replace it at any time."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     for part in getattr(value, "__qualname__", "<").split("."):
         module = getattr(module, part, None)

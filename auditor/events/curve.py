@@ -80,7 +80,7 @@ def fit_curve(x: Floats, left: NDArray[np.int64], right: NDArray[np.int64]) -> C
             # A box and its complement gain the same, up to last digits that depend on the processor: take the first.
             likeliest = shapes[int(np.argmax(gains >= (1 - 1e-9) * gains.max()))]
             shape, reached = _place_shape(_Shape(*likeliest.tolist()), x, counts, design, beta)
-            # The first shape is always added. A later one is added in error at a rate of about e^−2.
+            # The first shape is always added. A superfluous later shape is added with probability of about e^−2.
             if number > 0 and reached - likelihood < np.log(len(shapes)) + 2.0:
                 break
             design = np.column_stack([design, _columns(x, np.array([shape]))])

@@ -139,7 +139,7 @@ class Evaluator(Expressions):
         return self._rounds(self._assigned(node, iterate(values), frame), node, frame)
 
     def _over_batch(self, node: ast.For, values: Any, frame: CallScope) -> Signal:
-        """Execute a loop over the outputs of a batch, for one of them. See ``batches``."""
+        """Execute a loop over the outputs of a batch, but only for a single output. See ``batches``."""
         self._require_outside()
         batches.require_names(node.target)
         if node.orelse:

@@ -294,7 +294,7 @@ def made(run: TracedRun, form: Form, kind: Kind, plus_zero: bool | None) -> Any:
 
 
 def _round(run: TracedRun, form: Form, size: Fraction, times: int = 1) -> None:
-    """Record that computing a form rounds floats of up to a size, so many times.
+    """Record that the computation of a form rounds floats up to ``size``, ``times`` times.
 
     Raises NotProvedError if that is too coarse for the form's noise, or for one person's contribution to it.
     """

@@ -51,7 +51,7 @@ class NotMatchedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Pairs the paths of traces. ``delta`` is the probability that an assumption may lose."""
+    """Pairs the paths of traces. ``delta`` is the probability with which assumptions on noise may fail."""
 
     aligner: Aligner
     delta: Fraction

@@ -157,7 +157,7 @@ class _Mixture:
 
 
 def mixture(weights: Sequence[float], components: Sequence[Coordinate]) -> Coordinate:
-    """Return the distribution that is each component with the probability of its weight.
+    """Return the distribution that draws from each component with the probability of its weight.
 
     Raises InvalidInputError unless the weights are at least 0, one a component, and sum to 1.
 

@@ -29,7 +29,7 @@ LOW, HIGH = -3, 4
 NOISE = "rng.laplace(0.0, 2.0, 3)"
 CONTEXTS = {
     "i": ("v, w, u = x", "a = x"),  # data of integers
-    "f": ("v, w, u = x", "a = x"),  # data of floats
+    "f": ("v, w, u = x", "a = x"),  # Python integers\n# Python floats
     "p": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of integers
     "q": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of floats
     "n": (f"v, w, u = x + {NOISE}", f"a = x + {NOISE}"),

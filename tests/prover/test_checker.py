@@ -266,7 +266,8 @@ def one_direction_is_missing(proof: Any) -> None:
 
 
 def a_trace_is_of_other_data(proof: Any) -> None:
-    """The other data set is no farther away, and the checker refuses it only because of the data beside it."""
+    """The other data set is as near as the first, so the checker refuses the trace only because another data set
+    stands beside it."""
     for entry in proof["pairs"]:
         entry["traces"] = [0, 0]
 

@@ -82,7 +82,8 @@ def test_a_fault_that_no_run_meets_is_refused(mechanism: Any) -> None:
 
 
 def test_the_time_limit_is_kept() -> None:
-    """A histogram of 400 cells has large linear programs. Five times the limit would be a loop that never checks the time."""
+    """A histogram of 400 cells has large linear programs. An attempt of five times the limit would contain a loop that
+    never checks the time."""
 
     def histogram(x: Any, rng: Any) -> Any:
         return x + rng.laplace(0.0, 1.0, len(x))

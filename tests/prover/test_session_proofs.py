@@ -304,7 +304,7 @@ def test_a_certificate_says_what_is_asked_and_is_checked_again() -> None:
     ],
 )
 def test_the_checker_refuses_other_rounds(rounds: Any) -> None:
-    """A change of the number of rounds is refused, except to fewer rounds, whose scripts the trace contains as well."""
+    """Other numbers of rounds are refused, unless they are fewer and the trace contains their scripts as well."""
     certificate = certificate_of()
     certificate["asked"]["rounds"] = rounds
     if len(rounds) == 1:

@@ -188,7 +188,7 @@ ENDLESS = asked(
     "SELECT audit, 'x' AS name, x'' AS left_keys, x'' AS right_keys, x'' AS seen FROM c",
 )
 RAISES = asked('UPDATE notes SET content = CAST(\'{"raised": ["SystemExit", "x"]}\' AS BLOB)')
-# 16 GiB, 8 TB, and code, in the arrays of a batch.
+# Arrays of a batch that claim 16 GiB or 8 TB, or contain code.
 LARGE = rezipped(lambda name, content: b"\0" * (1 << 22) if name == "left 0 numbers.npy" else content)
 PROMISED = rezipped(lambda name, content: content if name == "meta.npy" else npy(NOBODY_HAS))
 PICKLE = rezipped(lambda name, content: content if name == "meta.npy" else array(np.array([Pickled()], object)))

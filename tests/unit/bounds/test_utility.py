@@ -136,7 +136,8 @@ def test_the_chance_is_that_of_the_exact_likelihood(wins: int, guesses: int, del
 
 
 def test_what_is_seen_clearly_decides() -> None:
-    """If its error is far below all distances, the utility is that of the bound's own outputs."""
+    """If a loss is known far better than it differs from the claim, its utility is the probability that the bound's own
+    outputs refute."""
     assert chance(Prospect(1.5, 0.001, 0.1, 0.01)) > 0.999
     assert chance(Prospect(1.05, 0.001, 0.1, 0.01)) < 0.001
 

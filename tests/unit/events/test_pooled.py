@@ -47,7 +47,7 @@ def test_the_sum_is_nearly_the_exact_log_ratio(signs: Any) -> None:
 def test_where_no_place_shows_anything_the_sum_is_nearly_nothing() -> None:
     outputs = from_batch(np.random.default_rng(99).laplace(0, 1, (20_000, PLACES)), 20_000)
     spreads = [np.std(score(np.zeros(PLACES), seed).extract(outputs).numbers) for seed in range(5)]
-    # For 24 equal places that show 0.02 each, it is 0.1.
+    # For 24 equal places that show 0.02 each, the sum is 0.1.
     assert np.median(spreads) < 0.03
 
 

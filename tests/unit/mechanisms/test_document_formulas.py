@@ -219,7 +219,7 @@ def test_the_documents_counterexample_for_the_sum() -> None:
 @pytest.mark.parametrize("shifted", ["absolute", "footnote_4"])
 @pytest.mark.parametrize("name", MONOTONE)
 def test_outputs_are_private_where_f_is_monotone(name: str, shifted: str) -> None:
-    """Exactly: no ratio of probabilities on neighbours exceeds e^ε, and some approach e^(ε/2)."""
+    """Checked exactly: no ratio of probabilities on neighbours exceeds e^ε, and some approach e^(ε/2)."""
     epsilon = 2.0  # so that four records reach τ
     logs = np.stack([log_chances(x, name, shifted, FUNCTIONS[name][2][-1], epsilon) for x in MULTISETS])
     possible = np.isfinite(logs)
@@ -259,7 +259,7 @@ def test_theorem_4_fails_without_footnote_4() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.7])
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 199, 200, 208])
 def test_corrected_smooth_sensitivity_is_private(n: int, epsilon: float) -> None:
-    """Exactly, with n records and n − 1, whose means are as far apart as possible, or equal."""
+    """Checked exactly for n and n − 1 records, whose means are as far apart as possible, or equal."""
     for apart in (0.0, U / n):
         left = smooth_release(n, apart, epsilon, smooth_sensitivity.smoothed_corrected)
         right = smooth_release(n - 1, 0.0, epsilon, smooth_sensitivity.smoothed_corrected)
@@ -275,7 +275,7 @@ def test_smooth_sensitivity_as_printed_is_not_private_at_small_epsilon() -> None
 
 @pytest.mark.parametrize("b", [0.1, 0.095])
 def test_corrected_propose_test_release_is_private_and_the_printed_one_is_not(b: float) -> None:
-    """Exactly, with n records and n − 1 whose means are u/n apart: few records, the edge near u/b, the threshold, many."""
+    """Checked exactly for n and n − 1 records whose means are u/n apart: few records, the edge near u/b, the threshold, many."""
     epsilon = 1.0
     deltas: dict[bool, list[float]] = {True: [], False: []}
     for n, corrected in itertools.product([1, 2, 5, *range(9, 24), 40], (True, False)):
