@@ -171,7 +171,7 @@ class DPAudit:
         self._was_called_by_child = mmap.mmap(-1, 1)
 
     def end(self) -> None:
-        """End the fixture with its test. A call in a child process is one more problem."""
+        """End the fixture with its test. A call in a child process counts as a problem of the test."""
         self.has_ended = True
         if self._was_called_by_child[0]:
             self._problems[0] = CALLED_BY_CHILD

@@ -205,7 +205,7 @@ def bad_sparse_vector_2(queries: Queries, rng: Any, *, epsilon: float, T: float 
 
 
 def bad_sparse_vector_3(queries: Queries, rng: Any, *, epsilon: float, T: float = 0, N: int = 1) -> list[int]:
-    """Add noise to the queries whose scale does not grow with N, and is smaller than the threshold's."""
+    """Add to the queries noise of a scale that does not grow with N, and is smaller than the threshold's."""
     limit = T + rng.laplace(0.0, 4 / epsilon)
     out: list[int] = []
     count = 0

@@ -1,4 +1,4 @@
-"""The walls hold: without the prover and the room of libraries, a copy tests and audits as the whole does.
+"""The walls hold: a copy without the prover and the room of libraries passes its tests, and its audits end as those of the whole.
 
 Both rooms and their tests are deleted from a copy of the committed files. `make test` must pass there, and `make audit` must
 give the verdicts and bounds of the committed reports, without proofs.

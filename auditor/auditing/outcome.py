@@ -30,7 +30,7 @@ from auditor.verdict import Verdict, holm_levels
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One audit, from the ``answer`` of its flow on. Follow-ups extend it. At a level, it has a result.
+    """One audit, from the ``answer`` of its flow on. Follow-ups extend it. ``result`` judges it at a level.
 
     The answer is evidence, or a judgement that does not depend on the level: that of a query, or that there is no answer.
     ``sample`` holds the outputs on the ``pair`` from which the test was learned. ``shrink`` looks for the smallest pair

@@ -107,7 +107,7 @@ def _message(error: BaseException) -> str:
 
 
 def _key_text(key: Any) -> str:
-    """Return the text of a key. Of texts, those that might stand for another key are in quotes."""
+    """Return the text of a key. A text that could be mistaken for another key is in quotes."""
     if type(key) is not str:
         return f"{type(key).__name__} {without_address(key)}"
     return key if key.isidentifier() else repr(key)

@@ -33,7 +33,7 @@ OVERDUE = (
 class ProcessFailure(Exception):  # noqa: N818 - an output, and no error of the auditor
     """The failure of a process that gave no output. The failure is then the output of the mechanism.
 
-    ``standard_error`` is the end of the standard error of the process. It is for people, and no part of the output.
+    ``standard_error`` is the end of the text that the process wrote to standard error. It is for people, and no part of the output.
     """
 
     standard_error: str = ""

@@ -28,7 +28,7 @@ MOST_SCORE = 30.0
 class Curve:
     """The estimated ln P[left]/P[right] (nats) of each cell, and its standard error for known shapes.
 
-    ``gain`` (nats) is by how much the log-likelihood of the curve exceeds that of a constant ratio.
+    ``gain`` (nats) is the excess of the curve's log-likelihood over that of a constant ratio.
     """
 
     log_ratios: Floats

@@ -72,7 +72,10 @@ class RandomAnalyst:
 
     def to_data(self) -> dict[str, Any]:
         """Return the analyst as JSON for a certificate. A step without a question has no "ask"."""
-        rounds = [[_written(step) for step in steps] for steps in self.rounds]
+        rounds = [
+            [{key: value for key, value in step.to_data().items() if value is not NO_QUESTION} for step in steps]
+            for steps in self.rounds
+        ]
         return {"rounds": rounds, "meter": None if self.meter is None else self.meter.to_data()}
 
     @classmethod
@@ -83,10 +86,6 @@ class RandomAnalyst:
             for steps in written["rounds"]
         )
         return cls(session, rounds, None if written["meter"] is None else read_meter(written["meter"]))
-
-
-def _written(step: ScriptStep) -> dict[str, Any]:
-    return {key: value for key, value in step.to_data().items() if value is not NO_QUESTION}
 
 
 def analyst_of(mechanism: Mechanism) -> RandomAnalyst | None:

@@ -219,7 +219,10 @@ class TracedRun:
         settled = {}
         for name in sorted(sources):
             possible = self.states(name, cuts.get(name, frozenset()))
-            labels = self._labels(name, possible)
+            if name in self.outcomes:
+                labels = [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
+            else:
+                labels = [f"{low} to {high}" for low, high in self._pieces(name, possible)]
             nodes = tuple((label, share) for label, (_, share) in zip(labels, possible, strict=True))
             place = self.fork(Drawn(name, nodes)) if len(possible) > 1 else 0
             settled[name], mass = possible[place]
@@ -231,11 +234,6 @@ class TracedRun:
             else:
                 self._intervals[name] = self._pieces(name, possible)[place]
         return settled
-
-    def _labels(self, name: str, possible: Sequence[State]) -> list[str]:
-        if name in self.outcomes:
-            return [f"{at} {label_of(value)}" for at, (value, _) in enumerate(possible)]
-        return [f"{low} to {high}" for low, high in self._pieces(name, possible)]
 
     def _pieces(self, name: str, possible: Sequence[State]) -> list[UnitInterval]:
         """Return the intervals of a uniform source that its states stand for."""

@@ -15,6 +15,7 @@ import pytest
 from auditor.report import plots
 
 TESTS = Path(__file__).parents[1]
+PROJECT = TESTS.parent
 AN_AUDIT = "auditor.auditing.flow.reserve_host"
 STARTS = {
     "subprocess.Popen._execute_child": "a process; it belongs to tests/processes",

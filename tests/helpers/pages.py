@@ -24,13 +24,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from folders import PROJECT
 from rich.console import Console
 
 from auditor.auditing.consistent import read_report
 from auditor.cli import main
 from auditor.report.terminal import print_result
 
-PROJECT = Path(__file__).parents[2]
 PAGES = {
     page.relative_to(PROJECT).with_suffix("").as_posix(): page
     for page in (PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")))

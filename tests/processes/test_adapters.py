@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.adapters import adapt_object, mechanism_of
@@ -21,8 +22,6 @@ from auditor.auditing import planned
 from auditor.cli import main
 from auditor.config.load import load_configuration
 from auditor.errors import InvalidInputError
-
-PROJECT = Path(__file__).parents[2]
 
 # Answers a bit, correctly with probability 3/4: ε = ln 3. Its objects cannot be called.
 LIBRARY = """

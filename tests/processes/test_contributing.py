@@ -13,7 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from pages import PROJECT, run_page, session
+from folders import PROJECT
+from pages import run_page, session
 from rich.console import Console
 
 import auditor

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pages import LONG, PAGES, PROJECT, blocks_of, commands_of, does_what_it_shows, first_example, skipped
+from folders import PROJECT
+from pages import LONG, PAGES, blocks_of, commands_of, does_what_it_shows, first_example, skipped
 from PIL import Image
 
 import auditor

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 from auditor.auditing.plan import Plan
 from auditor.config.load import load_configuration
 from mechanisms.exact.divergences import exact_epsilon
 from mechanisms.exact.known_continuous import gaussian_epsilon, laplace
 
-PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / "configs" / "libraries"
 ENVIRONMENTS = PROJECT / ".libraries"
 CONFIGS = sorted(FOLDER.glob("*.yaml"))

@@ -11,13 +11,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.pytest_plugin import pytest_configure
 
 pytest_plugins = ["pytester"]
 
-PROJECT = Path(__file__).parents[2]
 PLUGIN = "auditor.pytest_plugin"
 
 TESTS = """

@@ -28,10 +28,10 @@ from dp_prover.language.trace import bounds_of, symbols, trace
 LOW, HIGH = -3, 4
 NOISE = "rng.laplace(0.0, 2.0, 3)"
 CONTEXTS = {
-    "i": ("v, w, u = x", "a = x"),  # data of integers
-    "f": ("v, w, u = x", "a = x"),  # Python integers\n# Python floats
-    "p": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of integers
-    "q": ("v, w, u = x.tolist()", "a = x"),  # numbers of Python, of floats
+    "i": ("v, w, u = x", "a = x"),  # integer data
+    "f": ("v, w, u = x", "a = x"),  # float data
+    "p": ("v, w, u = x.tolist()", "a = x"),  # Python integers
+    "q": ("v, w, u = x.tolist()", "a = x"),  # Python floats
     "n": (f"v, w, u = x + {NOISE}", f"a = x + {NOISE}"),
     "g": (f"v, w, u = (x + {NOISE}).tolist()", f"a = x + {NOISE}"),
     "m": ("v, w, u = x[0], rng.normal(), 2", f"a = {NOISE}\na[1] = x[0]\na[2] = -1"),

@@ -6,10 +6,10 @@ What takes longer than a few seconds is in `long/test_benchmarked_proofs_at_leng
 import functools
 import itertools
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 from auditor.auditing.plan import Plan
 from auditor.claims import PureDP
@@ -18,7 +18,6 @@ from auditor.prover import Attempted
 from benchmarks import proofs
 from dp_prover import attempt
 
-PROJECT = Path(__file__).parents[2]
 FIGURES: dict[str, Any] = json.loads((PROJECT / "benchmarks/results/proofs.json").read_text(encoding="utf-8"))[
     "figures"
 ]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from folders import PROJECT
 from importlinter.cli import lint_imports
 
-PROJECT = Path(__file__).parents[2]
 MODULES = sorted((PROJECT / "auditor").rglob("*.py"))
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from folders import PROJECT
 
 import auditor
 from auditor.auditing.smallest import LEAST_SPENT, SHARE_SPENT
 
-PROJECT = Path(__file__).parents[2]
 NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "ARCHITECTURE")
 
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from folders import PROJECT
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import changed, event_of, violation
@@ -34,7 +35,6 @@ from auditor.report.phrases import event_lines, failure_text
 from auditor.results.result import AuditResult, RunResult
 from auditor.verdict import Verdict
 
-PROJECT = Path(__file__).parents[3]
 ENTRY = {
     "description": "output ≤ 0.5",
     "guess": "left",

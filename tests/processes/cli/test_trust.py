@@ -8,13 +8,12 @@ from pathlib import Path
 import honest_files
 import numpy as np
 import pytest
+from folders import PROJECT
 
 from auditor.blackbox import mechanism
 from auditor.blackbox.process import kill_all
 from auditor.cli import main
 from auditor.cli.options import all_commands
-
-PROJECT = Path(__file__).parents[3]
 
 # Each import leaves a line in a file.
 MODULE = """

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from folders import PROJECT
 
 from auditor.cli import main
 from auditor.config import scaffold
@@ -19,7 +20,6 @@ from auditor.config.schema import json_schema
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import AuditorError
 
-PROJECT = Path(__file__).parents[3]
 CONFIGS = sorted([*(PROJECT / "configs").glob("*.yaml"), *(PROJECT / "examples").glob("*/*.yaml")])
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

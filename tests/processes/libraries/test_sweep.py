@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 
 import auditor
 from auditor.cli import main
@@ -17,8 +18,6 @@ from auditor.errors import InvalidInputError
 from auditor.libraries.__main__ import sweep_parser
 from auditor.libraries.building import NotBuilt, SweptObject, build_objects
 from auditor.libraries.library_table import HERE, load_table
-
-PROJECT = Path(__file__).parents[3]
 
 # Answers a bit, correctly with probability 3/4: ε = ln 3.
 LIBRARY = """

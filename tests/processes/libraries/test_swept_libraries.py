@@ -9,10 +9,10 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import PROJECT
 from installed import ENVIRONMENTS
 
 SCRIPT = """
@@ -52,7 +52,6 @@ VIOLATIONS: dict[str, set[str]] = {
     "pydp": set(),
     "snsql": {"from_df"},
 }
-PROJECT = Path(__file__).parents[3]
 REPORTS = PROJECT / "reports" / "libraries"
 
 

@@ -9,6 +9,7 @@ from unittest.mock import MagicMock
 
 import pytest
 import yaml
+from folders import PROJECT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,8 +22,6 @@ from auditor.config.schema import wants_integers
 from auditor.config.yaml_text import read_yaml
 from auditor.errors import InvalidInputError
 from auditor.verdict import Verdict
-
-PROJECT = Path(__file__).parents[3]
 
 # Each key has a line of its own, so that a test can state the line.
 PLAIN = """\

@@ -4,16 +4,14 @@ import re
 import sys
 import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 import yaml
+from folders import PROJECT
 
 from auditor.libraries.pure_ldp import hash_item
-
-PROJECT = Path(__file__).parents[3]
 
 
 def xxh32(data: object, seed: int) -> Any:
