@@ -134,7 +134,7 @@ def exception_leaves(place: str, error: BaseException) -> Leaves:
     leaves: Leaves = {place: f"raises {kind.__name__}", f"message of {place}": spell(error, str)}
     if bases or kind.__qualname__ != kind.__name__:
         leaves[f"class of {place}"] = " < ".join([kind.__qualname__, *bases])
-    if error.__suppress_context__:
+    if vars(BaseException)["__suppress_context__"].__get__(error):
         leaves[f"context of {place} is hidden"] = "yes"
     return leaves
 
