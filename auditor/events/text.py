@@ -30,6 +30,8 @@ LETTERS_READ, PARTS_READ, NUMBERS_READ, FEW_LETTERS, FEW_PARTS = 40, 8, 32, 8, 3
 # Letters and words that are counted: the most frequent ones. A word is counted if this share of the outputs has it.
 COUNTED, WORDS, OFTEN = 40, 16, 0.05
 FEW_TEXTS = 200
+# A number in a text is compared with so many of those before it.
+STEPS_BACK = 3
 # Whole numbers with a wide range of values have remainders that are features; those of a narrower range have few.
 NARROW, WIDE = 32, 200
 MODULI = (*range(2, 65), 97, 100, 128, 256, 1000, 1024)
@@ -168,19 +170,21 @@ class NumberInText:
 
 @dataclass(frozen=True, slots=True)
 class StepInText:
-    """A number that is written in a text, minus the number before it, such as the end of something minus its start."""
+    """A number that is written in a text, minus one of those before it, such as the end of something minus its start."""
 
     place: str
     at: int
+    back: int = 1
 
     @property
     def name(self) -> str:
-        return f"{_ordinal(self.at, 'number')} minus the one before in {self.place}"
+        before = "the one before" if self.back == 1 else f"that {self.back} before"
+        return f"{_ordinal(self.at, 'number')} minus {before} in {self.place}"
 
     def extract(self, outputs: Outputs) -> OutputColumn:
         column = outputs.column(self.place)
         numbers = _numbers(column.atoms)
-        parts = zip(_at(numbers, self.at), _at(numbers, self.at - 1), strict=True)
+        parts = zip(_at(numbers, self.at), _at(numbers, self.at - self.back), strict=True)
         steps = [_step(_as_read(part), _as_read(before)) for part, before in parts]
         return _of_atoms(self.name, column, steps)
 
@@ -339,7 +343,8 @@ def _of_one_text(place: str, atoms: tuple[str, ...], few: bool) -> Iterator[Feat
         yield Template(place, _frequent(_templates(atoms)))
         varied = _varied(numbers)[:NUMBERS_READ]
         yield from (NumberInText(place, at) for at in varied)
-        yield from (StepInText(place, at) for at in varied if not few and at - 1 in varied)
+        pairs = itertools.product(() if few else varied, range(1, STEPS_BACK + 1))
+        yield from (StepInText(place, at, back) for at, back in pairs if at - back in varied)
     for at in _ends(words, FEW_PARTS if few else PARTS_READ):
         yield TextPart(place, at, _frequent([_as_read(part) for part in _at(words, at)]))
     yield from (Letter(place, at) for at in _ends(texts, FEW_LETTERS if few else LETTERS_READ))

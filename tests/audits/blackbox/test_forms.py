@@ -44,6 +44,12 @@ EVERY_TIME = (
     "difference of times in two texts",
     "difference of dates in two texts",
     "parity of a small integer",
+    "equal words far apart",
+    "two equal numbers of ten",
+    "equal texts",
+    "difference of numbers apart in a text",
+    "parity of a numerator",
+    "parity of a denominator",
     "bit of an integer",
     "bit of a 60-bit integer",
 )
