@@ -387,6 +387,8 @@ _LEADING_ZERO = re.compile(r"(?<![\d.])0\d\d")
 CODES = 0.02
 # If each atom occurs in READ outputs on average, few outputs have an atom that occurs so rarely.
 SEEN_RARELY = 2
+# Beside categories, texts that are longer than what is read of them are named if this share of the outputs has one to itself.
+RARE = 0.001
 
 
 DIFFERS_BY_CALL = "differs from call to call and was not read as a whole"
@@ -441,9 +443,14 @@ def _place_of(name: str) -> str:
 def _is_read(column: OutputColumn) -> bool:
     assert column.codes is not None
     codes = column.codes[column.codes >= 0]
-    if len(column.atoms) <= CATEGORIES or _are_categories(np.bincount(codes), len(column.codes)):
-        return True
-    some = column.atoms[:: max(1, len(column.atoms) // 2_000)]
+    times, some = np.bincount(codes, minlength=len(column.atoms)), column.atoms
+    if len(some) <= CATEGORIES or _are_categories(times, len(column.codes)):
+        some = tuple(
+            atom for atom, seen in zip(some, times.tolist(), strict=True) if seen <= SEEN_RARELY and _is_far(atom)
+        )
+        if len(some) < max(SEVERAL, RARE * len(column.codes)):
+            return True
+    some = some[:: max(1, len(some) // 2_000)]
     texts, numbers = _texts(some), _numbers(some)
     if any(DIGEST in text for text in texts) or sum(bool(_LEADING_ZERO.search(text)) for text in texts) >= CODES * len(
         some
@@ -452,8 +459,17 @@ def _is_read(column: OutputColumn) -> bool:
     # Each number that varies is looked at by its size. If there are more, or a number moves, some are not.
     if len({*map(len, filter(None, numbers))}) > 1 or len(_varied(numbers)) > NUMBERS_READ:
         return False
-    templates = Counter(_templates(some))
-    return len(templates) <= CATEGORIES or _are_categories(np.array([*templates.values()]), len(some))
+    templates = _templates(some)
+    seen = Counter(templates)
+    far = sum(seen[template] <= SEEN_RARELY and _is_far(str(template)) for template in templates)
+    if far >= max(SEVERAL, RARE * len(some)):
+        return False
+    return len(seen) <= CATEGORIES or _are_categories(np.array([*seen.values()]), len(some))
+
+
+def _is_far(atom: str) -> bool:
+    """Whether an atom holds more than its letters from either end show."""
+    return DIGEST in atom or len(atom) > 2 * LETTERS_READ
 
 
 def _are_categories(times: NDArray[np.int_], size: int) -> bool:

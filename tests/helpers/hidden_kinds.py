@@ -1183,6 +1183,16 @@ SELDOM: dict[str, Make] = {
     "bit of an integer": lambda side, rng: whole(rng, 0, 2**11) << 21 | side << 20 | whole(rng, 0, 2**20),
     "bit of a 60-bit integer": lambda side, rng: whole(rng, 0, 2**19) << 41 | side << 40 | whole(rng, 0, 2**40),
     "letter far inside a rare text": seldom(1 / 16, letter_far_inside, lambda side, rng: "none"),
+    "letter far inside a text that is rarer still": seldom(0.02, letter_far_inside, lambda side, rng: "none"),
+    "letter far inside a rare text among words": seldom(
+        0.02, letter_far_inside, lambda side, rng: f"w{whole(rng, 0, 30)}"
+    ),
+    "digest of a rare object": seldom(
+        0.04, lambda side, rng: Holder(f=returning((side, whole(rng, 0, 10**9)))), choose(None, None)
+    ),
+    "letter far inside the text of a rare exception": seldom(
+        0.02, lambda side, rng: ValueError(letter_far_inside(side, rng)), choose(1.0, 1.0)
+    ),
     "letter far inside a text of another form": seldom(
         0.05, letter_far_inside, lambda side, rng: f"{whole(rng, 0, 1_000)} rows"
     ),
