@@ -186,10 +186,12 @@ def output_kind(value: Any) -> OutputKind:
 
 def _besides_fields(value: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return the attributes of an object, except the fields that hold what the object says of them."""
-    held = read_attributes(value) if names else {}
+    if not names:
+        return attributes_of(value, LEVELS)
+    held = read_attributes(value)
+    others = {name: part for name, part in held.items() if name not in names or part is not getattr(value, name)}
     unset = {f"{name} is not set": True for name in names if name not in held}
-    known = [name for name in names if name in held and held[name] is getattr(value, name)]
-    return {**attributes_of(value, LEVELS, known), **unset}
+    return {**{name: as_plain(part, LEVELS) for name, part in others.items()}, **unset}
 
 
 def unnamed_attributes(value: Any) -> dict[str, Any]:
