@@ -10,7 +10,16 @@ Leaves = dict[str, Leaf]  # the leaves of a value, by their places
 EXACT = 2.0**53 - 1  # up to here each integer is a float, and no other integer rounds to it
 MINUS_ZERO = "-0.0"
 # Prefixes of the leaves that say how a value is written, such as the sign of a zero.
-WRITTEN = ("position of ", "sign of ", "decimals of ", "exponent of ", "form of ", "rounded off ")
+WRITTEN = (
+    "position of ",
+    "sign of ",
+    "decimals of ",
+    "exponent of ",
+    "form of ",
+    "rounded off ",
+    "numerator of ",
+    "denominator of ",
+)
 # A longer text of digits is a code, not a number.
 LONGEST = 60
 # Spaces, sign, digits, point, decimals, perhaps an exponent (e, its sign and its digits), spaces.

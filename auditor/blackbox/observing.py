@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from auditor.blackbox.flatten import OBJECT, output_kind
 from auditor.blackbox.mechanism import signature_of
 from auditor.blackbox.objects import LEVELS, as_plain, attributes_of
 from auditor.blackbox.spelling import without_address
@@ -72,7 +73,8 @@ class ObservedCall:
             os.chdir(before)
         if "attributes" in self.what:
             side_outputs["attributes"] = result_or_error(_attributes, value)
-            if hasattr(value, "__dict__") and not isinstance(value, BaseException):
+            # Of an object that is a number, a text or a collection as well, this is read, too.
+            if hasattr(value, "__dict__") and output_kind(value) is OBJECT:
                 value = type(value).__name__
         return {"output": value, **{kind: side_outputs[kind] for kind in self.what}}
 
@@ -121,13 +123,29 @@ def _stdout() -> Iterator[_Read]:
         yield read
 
 
+_OF_ANY_RECORD = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
+
+
+def _of_record(record: logging.LogRecord) -> Any:
+    """Return the message of a record with its level and its logger; and what the record holds besides, if it does: the
+    exception, and the fields that were given as ``extra``.
+    """
+    message = f"{record.levelname} {record.name}: {record.getMessage()}"
+    rest: dict[str, Any] = {
+        name: as_plain(part, LEVELS) for name, part in vars(record).items() if name not in _OF_ANY_RECORD
+    }
+    if record.exc_info and record.exc_info[1] is not None:
+        rest["exception"] = record.exc_info[1]
+    return {"message": message, **rest} if rest else message
+
+
 @contextlib.contextmanager
 def _log() -> Iterator[_Read]:
     """Capture each message when a logger makes it, at every level, even if the logger does not pass it on."""
-    messages, handle, is_enabled = list[str](), logging.Logger.handle, logging.Logger.isEnabledFor
+    messages, handle, is_enabled = list[Any](), logging.Logger.handle, logging.Logger.isEnabledFor
 
     def keep(logger: logging.Logger, record: logging.LogRecord) -> None:
-        messages.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+        messages.append(_of_record(record))
         if is_enabled(logger, record.levelno):
             handle(logger, record)
 

@@ -182,3 +182,41 @@ def test_what_cannot_be_observed_is_named(unknown: Any) -> None:
 def test_a_claim_about_a_query_observes_nothing() -> None:
     with pytest.raises(auditor.InvalidInputError, match="`observe` needs a privacy claim on pairs of neighbours"):
         auditor.audit(writes, auditor.Sensitivity(1.0), [(0, 1)], observe=["stdout"])
+
+
+class Texted(list[int]):
+    """A list whose text is one for all."""
+
+    def __repr__(self) -> str:
+        return "Texted"
+
+
+class Numbered(float):
+    def __repr__(self) -> str:
+        return "Numbered"
+
+
+class Keyed(dict[str, int]):
+    def __repr__(self) -> str:
+        return "Keyed"
+
+
+@pytest.mark.parametrize("make", [lambda v: Texted([v]), Numbered, lambda v: Keyed(a=v)], ids=["list", "float", "dict"])
+def test_the_items_of_an_object_with_attributes_are_observed(make: Any) -> None:
+    assert row_of(seen(make, "attributes", dataset=1)) != row_of(seen(make, "attributes", dataset=2))
+
+
+def test_the_exception_and_the_fields_of_a_log_record_are_observed() -> None:
+    def logs(dataset: int) -> None:
+        try:
+            raise ValueError(f"{dataset} records")
+        except ValueError:
+            logging.getLogger("alone").exception("failed")
+        logging.getLogger("alone").info("done", extra={"user": dataset})
+        logging.getLogger("alone").error("no exception", exc_info=True)
+
+    failed, done, plain = seen(logs, "log")["log"]
+    assert failed["message"] == "ERROR alone: failed"
+    assert repr(failed["exception"]) == "ValueError('3 records')"
+    assert done == {"message": "INFO alone: done", "user": 3}
+    assert plain == "ERROR alone: no exception"

@@ -587,7 +587,8 @@ def test_an_address_in_the_message_of_an_exception_within_an_exception_is_not_re
 
 
 def test_exact_numbers_lie_on_the_line() -> None:
-    assert row(Fraction(1, 4)) == {"output": 0.25, "type": "Fraction"}
+    parts = {"numerator of output": 1.0, "denominator of output": 4.0}
+    assert row(Fraction(1, 4)) == {"output": 0.25, **parts, "type": "Fraction"}
     assert row(Decimal("0.10"))["output"] == 0.1
     assert row(Decimal("0.10")) != row(Decimal("0.1"))
     assert row(Fraction(1, 3)) != row(Fraction(1, 3) + Fraction(1, 10**40))
