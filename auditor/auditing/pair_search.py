@@ -250,7 +250,9 @@ def find_pair(
     sources = () if only_known else OF_NEIGHBOURS
     best = race.run(sources, size.search, before)
     ranked = race.ranked(exploring=False)
-    far, near = (next((look for look in ranked if bool(look.along) == at_distance), None) for at_distance in (True, False))
+    far, near = (
+        next((look for look in ranked if bool(look.along) == at_distance), None) for at_distance in (True, False)
+    )
     if far and near:
         [by_step, alone] = game.utilities([far, near], exploring=False)
         best = near if alone > max(by_step, LIKELY) else far
