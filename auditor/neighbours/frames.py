@@ -151,9 +151,10 @@ class Frame(Table):
             for n, groups in ((1, near), (1, both), (2, both))
             for one, other in groups
         ]
+        off_grid = [([self._usual] * least, self._changes(row)) for row in self._off_grid()]
         # One pair of ``alone`` comes first, then one of ``next_to_some``, in which a row is added to an equal row.
         tried = itertools.chain(
-            ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2])),
+            ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2], *off_grid)),
             ((alone[0][0], change) for change in alone[0][1]),
             ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
             ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
@@ -184,7 +185,8 @@ class Frame(Table):
         near = sorted({each * (size - less) for size in CORNER_ROWS for less in (0, 1)})
         alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
-        return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
+        pairs = distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
+        return distinct([*pairs[:1], *self._one_at_the_other_end(), *pairs[1:]])
 
     def _among_equals(self, n: int) -> list[Pair | None]:
         """Return pairs of n usual rows to which a person with a usual row, or with a row of another group, is added."""

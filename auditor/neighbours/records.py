@@ -82,10 +82,16 @@ class RecordValues(Values):
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         return list(self.marks) if self.range is None else self.range.few(most)
 
+    def edges(self) -> list[Any]:
+        return Values.edges(self) if self.range is None else self.range.edges()
+
     def ordered(self) -> list[Any]:
-        """Return all values if there are few, else the values to try first; both ends come first."""
+        """Return all values if there are few, else the values to try first; both ends, 1 and a value off the grid come first."""
         values = self.few() or self.marks
-        return list(dict.fromkeys([values[0], values[-1], *values]))
+        return list(dict.fromkeys([values[0], values[-1], *self.off_grid(), *values]))
+
+    def off_grid(self) -> list[Any]:
+        return self.range.off_grid() if self.range is not None and self.range.integer else []
 
     def ends(self) -> list[Any]:
         """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
@@ -240,7 +246,8 @@ class Records(Table):
     @functools.cached_property
     def _simplest(self) -> list[Pair]:  # type: ignore[override]
         tried = self._simple_inserts() if self._grows else self._simple_replacements()
-        return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
+        simple = self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[: MOST_SIMPLE - 2]
+        return distinct([*simple[:CLOSELY], *self._one_at_the_other_end(), *simple[CLOSELY:]])
 
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
         """Return n equal records with moves that add an equal or another record (or that substitute another record)."""
@@ -251,7 +258,7 @@ class Records(Table):
     def _one_unlike_the_usual(self, n: int) -> Iterator[tuple[Rows, Moves]]:
         """Yield n − 1 usual records and one record that changes between two of the simplest records."""
         usual = self._row(values.usual() for values in self._columns)
-        for one, other in itertools.permutations(self._simple_records()[:CLOSELY], 2):
+        for one, other in itertools.permutations(self._simple_records()[: CLOSELY + 2], 2):
             yield (one, *(usual,) * (n - 1)), self._comes(0.0, (other,))
 
     def _distinct(self, tried: Iterable[tuple[Rows, Moves]]) -> list[Pair]:

@@ -53,6 +53,21 @@ class VectorOfTotals(Domain):
         moves = self._moves()
         return moves[rng.integers(len(moves))]
 
+    def _shortened(self, move: TotalsVector, rng: np.random.Generator) -> TotalsVector:
+        """Return the move or, in one case of three, a shorter one: noise in steps of the limit hides no other move."""
+        longest = max(map(abs, move))
+        if rng.random() < 2 / 3 or not longest:
+            return move
+        step = Range(0, longest, self.values.integer).draw(rng)
+        # No number is larger than that of an allowed move, so the shorter move is allowed in any norm.
+        return tuple(_times(number, step, longest) for number in move)
+
+    def _shorter(self, move: TotalsVector) -> list[TotalsVector]:
+        """Return the move with steps of 1, and of a length off the grid of the limits, in place of its longest."""
+        longest = max(map(abs, move))
+        steps = Range(0, longest, self.values.integer).off_grid()
+        return [tuple(_times(number, step, longest) for number in move) for step in steps]
+
     def step(self, pair: Pair, way: int) -> Pair | None:
         vector, moved, move = pair.origin
         if way == 1:
@@ -179,28 +194,29 @@ class VectorWithinReach(VectorOfTotals):
                 f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
             )
         self.cells, self.values, self.norm, self.reach = cells, ends, norm, reach
-        if not self.corners():
+        if not any(itertools.starmap(self._pair, itertools.product(self._alike(), self._full_moves()))):
             raise InvalidInputError(
                 f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
             )
 
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
-        alike: list[TotalsVector] = [(mark,) * self.cells for mark in marks]
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
-        moves = self._moves()
         # If one cell differs from the rest, two kinds of moves matter: of this cell alone, and of all cells equally.
-        few = [move for move in moves if move[0] != 0][:4]
-        tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
+        few = [move for move in self._full_moves() if move[0] != 0][:4]
+        tried = [*itertools.product(self._alike(), self._moves()), *itertools.product(uneven, few)]
         pairs = filter(None, itertools.starmap(self._pair, tried))
         return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:MOST_CORNERS]
+
+    def _alike(self) -> list[TotalsVector]:
+        return [(mark,) * self.cells for mark in self.values.ladder()]
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         few = [self.values.draw(rng) for _ in range(2)]
         vector = tuple(few[rng.integers(2)] if rng.random() < 0.5 else self.values.draw(rng) for _ in range(self.cells))
-        return self._pair(vector, self._random_move(self._moves()[0], rng))
+        return self._pair(vector, self._random_move(self._full_moves()[0], rng))
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
@@ -215,14 +231,21 @@ class VectorWithinReach(VectorOfTotals):
         return self._pair(tuple(vector), move)
 
     def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
-        """Return a usual move or, in the maximum norm, the move ``near`` with another step for a random cell."""
+        """Return a usual or a shorter move or, in the maximum norm, ``near`` with another step for a random cell."""
         if self.norm != "linf" or rng.random() < 0.5:
-            return self._usual_move(rng)
+            return self._shortened(self._usual_move(rng), rng)
         cell = int(rng.integers(self.cells))
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
         return with_value(near, cell, step)
 
     def _moves(self) -> list[TotalsVector]:
+        """Return a move of one cell, at full reach and shorter; then other moves at full reach; then some of these shorter."""
+        moves = self._full_moves()
+        first, rest = moves[:2], [move for move in moves[2:] if move[0] != 0][:2]
+        shorter = [[other for move in full for other in self._shorter(move)] for full in (first, rest)]
+        return list(dict.fromkeys([*first, *shorter[0], *moves, *shorter[1]]))
+
+    def _full_moves(self) -> list[TotalsVector]:
         """Return moves at full reach: of one cell, of all cells equally, or of cells with opposite signs."""
         k, s = self.cells, self.reach
         places = sorted({0, k // 2, k - 1})
@@ -262,6 +285,14 @@ class VectorWithinReach(VectorOfTotals):
 
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
+
+
+def _times(number: Number, step: Number, longest: Number) -> Number:
+    """Return a number times step / longest, rounded towards 0 if all are integers."""
+    if isinstance(number, int) and isinstance(step, int) and isinstance(longest, int):
+        size = abs(number) * step // longest
+        return size if number > 0 else -size
+    return number * (step / longest)
 
 
 def _in_words(vector: Sequence[Number]) -> str:
@@ -439,13 +470,14 @@ class TotalsByKey(VectorOfTotals):
         return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
 
     def _moves(self) -> list[TotalsVector]:
-        """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
+        """Return moves up and down: of as many keys as allowed, and of one key; at full reach, then some shorter."""
         n, moves = len(self.keys), list[TotalsVector]()
         for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
             part = self._part(several)
             for way, first in itertools.product((1, -1), dict.fromkeys((0, n - several))):
                 moves.append(tuple(way * part if first <= i < first + several else 0 for i in range(n)))
-        return [move for move in dict.fromkeys(moves) if any(move)]
+        full = [move for move in dict.fromkeys(moves) if any(move)]
+        return list(dict.fromkeys([*full, *(shorter for move in full if move[0] for shorter in self._shorter(move))]))
 
     def _part(self, several: int) -> Number:
         """Return by how much each of ``several`` keys can move at once."""
@@ -481,7 +513,7 @@ class TotalsByKey(VectorOfTotals):
         return self._pair(tuple(cells), move)
 
     def _random_move(self, rng: np.random.Generator) -> TotalsVector:
-        move = self._usual_move(rng)
+        move = self._shortened(self._usual_move(rng), rng)
         order = rng.permutation(len(move))
         signs = rng.choice((-1, 1), len(move)) if rng.random() < 0.5 else [1] * len(move)
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
@@ -534,9 +566,8 @@ class OneNumber(VectorWithinReach):
         return self._from(self.values.near(pair.left, rng), rng)
 
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
-        """Return a number and a neighbour at the full distance, or, in one case of four, nearer; no further than an end."""
-        share = 1.0 if rng.random() < 0.75 else rng.random()
-        step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
+        """Return a number and a neighbour at the full distance, or, in one case of three, nearer; no further than an end."""
+        [step] = self._shortened((self.distance,), rng)
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):
             # If a step goes past an end, the step to the end is taken, which rounding does not make longer.
             nearer = min(way, self.values.high - number) if way > 0 else max(way, self.values.low - number)
