@@ -442,8 +442,8 @@ class TotalsByKey(VectorOfTotals):
             raise InvalidInputError(
                 f"values are {list(values)!r}; 0 must be among the values: an absent key has the total 0"
             )
-        self._corners = self._list_corners()
-        if not self._corners:
+        self._corners = self._by(self._moves())
+        if not self._by(self._full_moves()):
             raise InvalidInputError(f"no two dicts of {self} are neighbours; widen values, or contribution")
 
     def __str__(self) -> str:
@@ -461,23 +461,27 @@ class TotalsByKey(VectorOfTotals):
     def corners(self) -> list[Pair]:
         return list(self._corners)
 
-    def _list_corners(self) -> list[Pair]:
+    def _by(self, moves: Sequence[TotalsVector]) -> list[Pair]:
+        """Return the first pairs by these moves."""
         n, marks = len(self.keys), self.values.ladder()
         zero = self._zero
         # First all keys have 0, then one key has another value, then all keys have the same value.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
-        tried = itertools.product(dict.fromkeys(bases), self._moves())
+        tried = itertools.product(dict.fromkeys(bases), moves)
         return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
 
     def _moves(self) -> list[TotalsVector]:
-        """Return moves up and down: of as many keys as allowed, and of one key; at full reach, then some shorter."""
+        full = self._full_moves()
+        return list(dict.fromkeys([*full, *(other for move in full if move[0] for other in self._shorter(move))]))
+
+    def _full_moves(self) -> list[TotalsVector]:
+        """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
         n, moves = len(self.keys), list[TotalsVector]()
         for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
             part = self._part(several)
             for way, first in itertools.product((1, -1), dict.fromkeys((0, n - several))):
                 moves.append(tuple(way * part if first <= i < first + several else 0 for i in range(n)))
-        full = [move for move in dict.fromkeys(moves) if any(move)]
-        return list(dict.fromkeys([*full, *(shorter for move in full if move[0] for shorter in self._shorter(move))]))
+        return [move for move in dict.fromkeys(moves) if any(move)]
 
     def _part(self, several: int) -> Number:
         """Return by how much each of ``several`` keys can move at once."""
