@@ -218,6 +218,7 @@ class FewOutputs:
         edge = shortest_decimal(float(low[row, at]), float(high[row, at]))
         return Event(self.columns[row][0], Cells((edge,), (ABSTAIN, guess) if is_high else (guess, ABSTAIN), {}))
 
+
     def spending(self, epsilon: float) -> Event | None:
         """Return the event that spends most of δ at this ε (nats): P − e^ε Q is largest, by which (ε, δ) is defined.
 

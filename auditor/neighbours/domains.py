@@ -77,7 +77,8 @@ class Value(Domain):
             self._range = replace(given, integer=given.has_integer_ends)
             low, high = int(given.low), int(given.high)
             few = self._range.integer and math.comb(high - low + 1, 2) <= MOST_CORNERS
-            self.values = list(builtins.range(low, high + 1)) if few else self._range.ladder()
+            first = [self._range.low, self._range.high, *self._range.off_grid(), *self._range.ladder()]
+            self.values = list(builtins.range(low, high + 1)) if few else list(dict.fromkeys(first))
             self.is_complete = few
         if len({repr(plain(v)) for v in self.values}) != len(self.values):
             raise InvalidInputError(f"values are {self.values!r}; each may appear once only")

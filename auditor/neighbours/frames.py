@@ -3,7 +3,6 @@
 The first pairs have the usual row, rows with one unusual value, and a row of each group: a value of a column with few.
 """
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.neighbours.columns import LARGE_FLOAT, Column
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.domains import MOST_CORNERS, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range, with_value
@@ -136,8 +135,7 @@ class Frame(Table):
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)
 
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:  # type: ignore[override]
+    def _few_rows(self) -> Iterator[Pair | None]:
         """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. At first
         the added person has the most rows, all equal.
         """
@@ -159,7 +157,7 @@ class Frame(Table):
             ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
             ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
         )
-        return distinct(itertools.starmap(self._applied, itertools.islice(tried, 4 * MOST_SIMPLE)), MOST_SIMPLE)
+        return itertools.starmap(self._applied, tried)
 
     def _first_pairs(self) -> list[Pair]:
         each, groups = int(self._each.low), self._groups

@@ -4,7 +4,6 @@ The order of records counts, because some mechanisms depend on it. A record is a
 first, the middle or the last place, or at a random place.
 """
 
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.interfaces import CLOSELY, FEW_VALUES, Values
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.domains import MOST_CORNERS, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
 from auditor.neighbours.numbers import Number, Range, spelling, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
@@ -243,11 +242,9 @@ class Records(Table):
         most = max(1, MOST_CORNERS - len(largest))
         return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
 
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:  # type: ignore[override]
-        tried = self._simple_inserts() if self._grows else self._simple_replacements()
-        simple = self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[: MOST_SIMPLE - 2]
-        return distinct([*simple[:CLOSELY], *self._one_at_the_other_end(), *simple[CLOSELY:]])
+    def _few_rows(self) -> Iterator[Pair | None]:
+        tried = itertools.starmap(self._pair, self._simple_inserts() if self._grows else self._simple_replacements())
+        return itertools.chain(itertools.islice(tried, CLOSELY), self._one_at_the_other_end(), tried)
 
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
         """Return n equal records with moves that add an equal or another record (or that substitute another record)."""

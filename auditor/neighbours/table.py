@@ -16,7 +16,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
-from auditor.neighbours.domains import MOST_CELLS_OF_DATA, retried
+from auditor.neighbours.domains import MOST_CELLS_OF_DATA, MOST_SIMPLE, retried
 from auditor.neighbours.numbers import Range, with_value
 from auditor.neighbours.pair import (
     NO_ROW,
@@ -26,6 +26,7 @@ from auditor.neighbours.pair import (
     Row,
     Slot,
     aligned,
+    distinct,
     in_both,
     relation_named,
     same,
@@ -77,7 +78,6 @@ class Table(Domain):
     distance: int
     order: str = "kept"
     _corners: list[Pair]
-    _simplest: functools.cached_property[list[Pair]]
     _values: Sequence[Values]
     _size: Range
     _relation: Relation
@@ -98,6 +98,14 @@ class Table(Domain):
 
     def simplest(self) -> list[Pair]:
         return list(self._simplest)
+
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:
+        return distinct(itertools.islice(self._few_rows(), 4 * MOST_SIMPLE), MOST_SIMPLE)
+
+    @abstractmethod
+    def _few_rows(self) -> Iterator[Pair | None]:
+        """Yield the pairs of few rows that a reader would try by hand, the simplest first."""
 
     @property
     def _grows(self) -> bool:

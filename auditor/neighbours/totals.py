@@ -566,9 +566,6 @@ class OneNumber(VectorWithinReach):
     def random(self, rng: np.random.Generator) -> Pair:
         return self._from(self.values.draw(rng), rng)
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        return self._from(self.values.near(pair.left, rng), rng)
-
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
         """Return a number and a neighbour at the full distance, or, in one case of three, nearer; no further than an end."""
         [step] = self._shortened((self.distance,), rng)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from auditor.interfaces import Domain
+from auditor.neighbours.domains import Value
 from auditor.neighbours.frames import Frame
 from auditor.neighbours.pair import Pair
 from auditor.neighbours.records import Records
@@ -193,3 +194,15 @@ def test_all_at_one_end_and_one_at_the_other_come_early(form: str, low: int, hig
 
 def _flat(row: Any) -> Any:
     return np.atleast_1d(list(row.values()) if isinstance(row, dict) else row)
+
+
+# --- Two values of a range ---
+
+
+@pytest.mark.parametrize("ends", [(0, 1000), (-600, 600), (0.0, 7.5)])
+def test_the_simplest_pairs_of_a_range_hold_both_ends_1_and_a_value_off_the_grid(ends: tuple[float, float]) -> None:
+    low, high = ends
+    pairs = [{pair.left, pair.right} for pair in Value(range=ends).simplest()]
+    assert {low, high} in pairs
+    assert {low, 1} in pairs
+    assert any({low, n} in pairs for pair in pairs for n in pair if is_off_grid(n - low, high - low))
