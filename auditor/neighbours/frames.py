@@ -184,7 +184,7 @@ class Frame(Table):
         alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
         pairs = distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
-        return distinct([*pairs[:1], *self._one_at_the_other_end(), *pairs[1:]])
+        return distinct([*pairs[:1], *self._one_at_the_other_end(), *pairs[1:]]) if pairs else []
 
     def _among_equals(self, n: int) -> list[Pair | None]:
         """Return pairs of n usual rows to which a person with a usual row, or with a row of another group, is added."""

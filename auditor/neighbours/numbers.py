@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 
 Number = int | float
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,27 @@ def spelling(value: Any) -> tuple[int, int, float]:
     text = repr(value).removesuffix(".0")
     is_finite = isinstance(value, int | float) and math.isfinite(value)
     return len(text), sum(character in "123456789" for character in text), abs(float(value)) if is_finite else 0.0
+
+
+def arrangements(low: T, high: T, n: int) -> list[tuple[T, ...]]:
+    """Return n values at two ends: all at one, in turns, in two blocks, and all but the last, or the first, at one.
+
+    >>> arrangements(0, 1, 3)[::2]
+    [(0, 0, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 0)]
+    """
+    half, few = n // 2, min(1, n)
+    patterns = [
+        pattern
+        for a, b in ((low, high), (high, low))
+        for pattern in (
+            (a,) * n,
+            ((a, b) * n)[:n],
+            (a,) * half + (b,) * (n - half),
+            (a,) * (n - few) + (b,) * few,
+            (b,) * few + (a,) * (n - few),
+        )
+    ]
+    return [pattern for i in range(5) for pattern in patterns[i::5]]
 
 
 def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.interfaces import CLOSELY, FEW_VALUES, Values
 from auditor.neighbours.domains import MOST_CORNERS, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, spelling, with_value
+from auditor.neighbours.numbers import Number, Range, arrangements, spelling, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
 from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
@@ -237,10 +237,10 @@ class Records(Table):
         marks = [n for n in CORNER_SIZES if n in self._size]
         near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
         first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
-        if not self._grows and high > 0:
-            first += self._distinct(self._one_unlike_the_usual(high))
-        most = max(1, MOST_CORNERS - len(largest))
-        return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
+        unlike = self._distinct(self._one_unlike_the_usual(high)) if high > 0 and not self._grows else []
+        most = MOST_CORNERS + len(unlike)
+        some = distinct([*first, *unlike, *smaller], max(1, most - len(largest)))
+        return distinct([*some, *largest], most)
 
     def _few_rows(self) -> Iterator[Pair | None]:
         tried = itertools.starmap(self._pair, self._simple_inserts() if self._grows else self._simple_replacements())
@@ -293,16 +293,11 @@ class Records(Table):
         return [*rows[:2], *uneven, *rows[2:]]
 
     def _patterns(self, n: int) -> list[Rows]:
-        """Return data sets of n records: all equal, alternating, in two blocks, with one outlier, rising."""
+        """Return data sets of n records: all equal, alternating, in two blocks, with one outlier at the end, rising."""
         ends = self._ends()
-        alike = [(end,) * n for end in ends]
-        low, high = ends[0], ends[-1]
-        alternating = [tuple((low, high)[i % 2] for i in range(n)), tuple((high, low)[i % 2] for i in range(n))]
-        blocks = [(low,) * (n // 2) + (high,) * (n - n // 2), (high,) * (n // 2) + (low,) * (n - n // 2)]
-        outlier = [(low,) * (n - 1) + (high,), (high,) * (n - 1) + (low,)] if n > 2 else []
         steps = self._columns[0].marks if self._is_single else ends
         rising = [tuple(steps[i * len(steps) // n] for i in range(n))] if n else []
-        return [*alike, *alternating, *blocks, *outlier, *rising]
+        return [*((end,) * n for end in ends), *arrangements(ends[0], ends[-1], n)[2:8], *rising]
 
     def _ends(self) -> list[Row]:
         return self._rows([values.ends() for values in self._columns])

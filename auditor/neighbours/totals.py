@@ -18,7 +18,7 @@ from auditor.foreign_code import result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, one_changed, with_value
+from auditor.neighbours.numbers import Number, Range, arrangements, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
 TotalsVector = tuple[Number, ...]
@@ -30,8 +30,14 @@ class VectorOfTotals(Domain):
     values: Range  # the range of each number
 
     @abstractmethod
+    def _full_moves(self) -> list[TotalsVector]:
+        """Return the moves to try first, by as much as a person can move. A move holds what is added to each number."""
+
     def _moves(self) -> list[TotalsVector]:
-        """Return the moves to try first. A move holds what is added to each number."""
+        """Return the moves to try first, and some of them shorter: noise in steps of the limit hides no other moves."""
+        full = self._full_moves()
+        first, *rest = [self._shorter(move) for move in full if move[0]][:4] or [[]]
+        return list(dict.fromkeys([*full[:2], *first, *full[2:], *itertools.chain.from_iterable(rest)]))
 
     @abstractmethod
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
@@ -54,7 +60,7 @@ class VectorOfTotals(Domain):
         return moves[rng.integers(len(moves))]
 
     def _shortened(self, move: TotalsVector, rng: np.random.Generator) -> TotalsVector:
-        """Return the move or, in one case of three, a shorter one: noise in steps of the limit hides no other move."""
+        """Return the move or, in one case of three, a shorter one."""
         longest = max(map(abs, move))
         if rng.random() < 2 / 3 or not longest:
             return move
@@ -159,7 +165,7 @@ class TotalsOfPeople(VectorOfTotals):
         one_by_one = one_changed(crowd, lambda people: [n for n in self.people.simpler(people) if n < people])
         yield from filter(None, (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one)))
 
-    def _moves(self) -> list[TotalsVector]:
+    def _full_moves(self) -> list[TotalsVector]:
         kinds = range(len(self.contributions))
         swaps = [(None, kind) for kind in kinds] if self._grows else itertools.permutations(kinds, 2)
         moves = [tuple((kind == arrives) - (kind == leaves) for kind in kinds) for leaves, arrives in swaps]
@@ -205,9 +211,12 @@ class VectorWithinReach(VectorOfTotals):
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
         # If one cell differs from the rest, two kinds of moves matter: of this cell alone, and of all cells equally.
         few = [move for move in self._full_moves() if move[0] != 0][:4]
-        tried = [*itertools.product(self._alike(), self._moves()), *itertools.product(uneven, few)]
+        alike, moves = self._alike(), self._moves()
+        tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
         pairs = filter(None, itertools.starmap(self._pair, tried))
-        return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:MOST_CORNERS]
+        # Short moves come in addition to those at full reach. No move of all cells is left out.
+        most = max(MOST_CORNERS + len(alike) * (len(moves) - len(self._full_moves())), len(alike) * len(moves))
+        return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:most]
 
     def _alike(self) -> list[TotalsVector]:
         return [(mark,) * self.cells for mark in self.values.ladder()]
@@ -238,13 +247,6 @@ class VectorWithinReach(VectorOfTotals):
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
         return with_value(near, cell, step)
 
-    def _moves(self) -> list[TotalsVector]:
-        """Return a move of one cell, at full reach and shorter; then other moves at full reach; then some of these shorter."""
-        moves = self._full_moves()
-        first, rest = moves[:2], [move for move in moves[2:] if move[0] != 0][:2]
-        shorter = [[other for move in full for other in self._shorter(move)] for full in (first, rest)]
-        return list(dict.fromkeys([*first, *shorter[0], *moves, *shorter[1]]))
-
     def _full_moves(self) -> list[TotalsVector]:
         """Return moves at full reach: of one cell, of all cells equally, or of cells with opposite signs."""
         k, s = self.cells, self.reach
@@ -253,16 +255,7 @@ class VectorWithinReach(VectorOfTotals):
         if k == 1:
             return one_cell
         if self.norm == "linf":
-            patterns = [
-                [1] * k,  # all cells equally
-                [-1] + [1] * (k - 1),  # one against the rest
-                [1] * (k - 1) + [-1],
-                [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
-                [1 if j % 2 == 0 else -1 for j in range(k)],
-            ]
-            spread: list[TotalsVector] = [
-                tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
-            ]
+            spread: list[TotalsVector] = arrangements(s, -s, k)
         elif self.norm == "l2":
             spread = [move for several in {2, k} for move in self._of_length(several)]
         elif self.values.integer:
@@ -468,11 +461,9 @@ class TotalsByKey(VectorOfTotals):
         # First all keys have 0, then one key has another value, then all keys have the same value.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
         tried = itertools.product(dict.fromkeys(bases), moves)
-        return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
-
-    def _moves(self) -> list[TotalsVector]:
-        full = self._full_moves()
-        return list(dict.fromkeys([*full, *(other for move in full if move[0] for other in self._shorter(move))]))
+        # Short moves come in addition to those at the limit.
+        most = MOST_CORNERS + len(bases) * (len(moves) - len(self._full_moves()))
+        return distinct(itertools.starmap(self._pair, tried), most)
 
     def _full_moves(self) -> list[TotalsVector]:
         """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
