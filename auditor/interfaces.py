@@ -108,9 +108,15 @@ class Values(Protocol):
         return []
 
     def edges(self) -> list[Any]:
-        """Return the lowest value, the highest, one in between, and those next to the ends (any, without an order)."""
+        """Return seven values: the lowest, the highest, one in between, those next to the highest and to the lowest, and those a
+        little inside these ends. Without an order, return any.
+        """
         first = self.first()
-        return [first[0], first[-1], first[len(first) // 2], first[-2:][0], first[:2][-1]]
+        return [first[0], first[-1], first[len(first) // 2], *[first[-2:][0], first[:2][-1]] * 2]
+
+    def off_grid(self) -> list[Any]:
+        """Return integers that are no multiples of round shares of the ends of their range; 1 is the first, if it is inside."""
+        return []
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Any:

@@ -245,8 +245,12 @@ class Column(Values):
     def edges(self) -> list[Any]:
         if not self._is_ranged:
             return Values.edges(self)
-        ends, marks = self._range(), self._range().ladder()
-        return [self._value(number) for number in (ends.low, ends.high, ends.middle, marks[-2:][0], marks[:2][-1])]
+        return [self._value(number) for number in self._range().edges()]
+
+    def off_grid(self) -> list[Any]:
+        if not self._is_ranged or self.type == "number":
+            return []
+        return [self._value(number) for number in self._range().off_grid()]
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw one of the values of ``first``, or any other value, with equal probability."""

@@ -94,8 +94,15 @@ class Value(Domain):
         return {"values": any_of(self.values)} if self._range is None else {"value": ends(self._range)}
 
     def corners(self) -> list[Pair]:
-        pairs = itertools.combinations(self.values, 2)
-        return [Pair(a, b, Relation.SUBSTITUTE) for a, b in itertools.islice(pairs, MOST_CORNERS)]
+        # Of a range with many numbers, the ends and numbers off the grid come first.
+        first = (
+            []
+            if self.is_complete or self._range is None
+            else [*self.values[:: len(self.values) - 1], *self._range.off_grid()]
+        )
+        pairs = itertools.islice(itertools.combinations(self.values, 2), MOST_CORNERS)
+        tried = itertools.starmap(self._pair_unless_equal, itertools.chain(itertools.combinations(first, 2), pairs))
+        return distinct(tried)
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:

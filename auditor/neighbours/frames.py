@@ -3,7 +3,6 @@
 The first pairs have the usual row, rows with one unusual value, and a row of each group: a value of a column with few.
 """
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.neighbours.columns import LARGE_FLOAT, Column
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.domains import MOST_CORNERS, require_memory
 from auditor.neighbours.frame_forms import form_named
 from auditor.neighbours.limits import counts
 from auditor.neighbours.numbers import Range, with_value
@@ -136,8 +135,7 @@ class Frame(Table):
         named = [[dict(zip(self._names, row, strict=True)) for row in side] for side in (left, right)]
         return Pair(named[0], named[1], self._relation, self._form)
 
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:  # type: ignore[override]
+    def _few_rows(self) -> Iterator[Pair | None]:
         """See Table. The first pairs add a person to an empty frame, then to a frame with one other person. At first
         the added person has the most rows, all equal.
         """
@@ -151,14 +149,15 @@ class Frame(Table):
             for n, groups in ((1, near), (1, both), (2, both))
             for one, other in groups
         ]
+        off_grid = [([self._usual] * least, self._changes(row)) for row in self._off_grid()]
         # One pair of ``alone`` comes first, then one of ``next_to_some``, in which a row is added to an equal row.
         tried = itertools.chain(
-            ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2])),
+            ((base, changes[0]) for base, changes in (alone[0], next_to_some[0], *alone[1:2], *off_grid)),
             ((alone[0][0], change) for change in alone[0][1]),
             ((base, changes[0]) for base, changes in (*alone, *next_to_some[: len(near)])),
             ((base, change) for base, changes in (*alone, *next_to_some) for change in changes),
         )
-        return distinct(itertools.starmap(self._applied, itertools.islice(tried, 4 * MOST_SIMPLE)), MOST_SIMPLE)
+        return itertools.starmap(self._applied, tried)
 
     def _first_pairs(self) -> list[Pair]:
         each, groups = int(self._each.low), self._groups
@@ -184,7 +183,8 @@ class Frame(Table):
         near = sorted({each * (size - less) for size in CORNER_ROWS for less in (0, 1)})
         alike = itertools.chain.from_iterable(self._among_equals(n) for n in near if n in self._shared)
         first = itertools.chain(itertools.islice(plain, 1), several, self._among(crowd), alike)
-        return distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
+        pairs = distinct(itertools.chain(first, mixed, plain), MOST_CORNERS)
+        return distinct([*pairs[:1], *self._one_at_the_other_end(), *pairs[1:]]) if pairs else []
 
     def _among_equals(self, n: int) -> list[Pair | None]:
         """Return pairs of n usual rows to which a person with a usual row, or with a row of another group, is added."""

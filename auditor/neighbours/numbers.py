@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from auditor.errors import InvalidInputError, require_number
 
 Number = int | float
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,35 @@ class Range:
         if low < 0 < high:
             marks |= {0, *steps, *(-s for s in steps)}
         return sorted({self._typed(m) for m in marks if m in self})
+
+    def off_grid(self) -> list[Number]:
+        """Return 1 (or what is 1 above ``low``), and a number near a third of the width that is no multiple of a round share
+        of the ends: noise in steps that these numbers are multiples of hides neither.
+
+        >>> Range(0, 100, True).off_grid(), Range(-600, 600, True).off_grid(), Range(0, 1, False).off_grid()
+        ([1, 31], [1, -199], [0.317])
+        """
+        low, high, width = self.low, self.high, self.high - self.low
+        third = low + width * 0.317
+        if self.integer:
+            about = int(low) + int(width) // 3
+            third = min(
+                range(max(int(low), about - 50), min(int(high), about + 50) + 1),
+                key=lambda n: (math.gcd(n, 30 * int(high)) + math.gcd(n - int(low), 30 * int(width)), abs(n - about)),
+            )
+        numbers = (1 if low < 1 < high else low + 1, third)
+        return list(dict.fromkeys(self._typed(number) for number in numbers if low < number < high))
+
+    def edges(self) -> list[Number]:
+        """Return both ends, the middle, the numbers next to the high and to the low end, and those a little inside.
+
+        >>> Range(0, 100, True).edges(), Range(0, 1, False).edges()
+        ([0, 100, 50, 99, 1, 97, 3], [0.0, 1.0, 0.5, 0.9, 0.1, 0.97, 0.03])
+        """
+        marks, width = self.ladder(), self.high - self.low
+        inside = max(1, int(width) * 3 // 100 | 1) if self.integer else 0.03 * width
+        numbers = self.low, self.high, self.middle, marks[-2:][0], marks[:2][-1], self.high - inside, self.low + inside
+        return [self._typed(self.nearest(number)) for number in numbers]
 
     def few(self, most: int) -> list[Number]:
         """Return all numbers of the range in rising order if there are at most ``most``, else none. The numbers of a
@@ -141,6 +171,27 @@ def spelling(value: Any) -> tuple[int, int, float]:
     text = repr(value).removesuffix(".0")
     is_finite = isinstance(value, int | float) and math.isfinite(value)
     return len(text), sum(character in "123456789" for character in text), abs(float(value)) if is_finite else 0.0
+
+
+def arrangements(low: T, high: T, n: int) -> list[tuple[T, ...]]:
+    """Return n values at two ends: all at one, in turns, in two blocks, and all but the last, or the first, at one.
+
+    >>> arrangements(0, 1, 3)[::2]
+    [(0, 0, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 0)]
+    """
+    half, few = n // 2, min(1, n)
+    patterns = [
+        pattern
+        for a, b in ((low, high), (high, low))
+        for pattern in (
+            (a,) * n,
+            ((a, b) * n)[:n],
+            (a,) * half + (b,) * (n - half),
+            (a,) * (n - few) + (b,) * few,
+            (b,) * few + (a,) * (n - few),
+        )
+    ]
+    return [pattern for i in range(5) for pattern in patterns[i::5]]
 
 
 def one_changed(vector: Sequence[Any], changes: Callable[[Any], Sequence[Any]]) -> Iterator[tuple[Any, ...]]:

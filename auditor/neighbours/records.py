@@ -4,7 +4,6 @@ The order of records counts, because some mechanisms depend on it. A record is a
 first, the middle or the last place, or at a random place.
 """
 
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +14,9 @@ import numpy as np
 
 from auditor.errors import InvalidInputError, how_many, require_known, visible
 from auditor.interfaces import CLOSELY, FEW_VALUES, Values
-from auditor.neighbours.domains import MOST_CORNERS, MOST_SIMPLE, require_memory
+from auditor.neighbours.domains import MOST_CORNERS, require_memory
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, spelling, with_value
+from auditor.neighbours.numbers import Number, Range, arrangements, spelling, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, Row, distinct
 from auditor.neighbours.table import Move, Moves, Rows, Table, size_range
 
@@ -82,10 +81,16 @@ class RecordValues(Values):
     def few(self, most: int = FEW_VALUES) -> list[Any]:
         return list(self.marks) if self.range is None else self.range.few(most)
 
+    def edges(self) -> list[Any]:
+        return Values.edges(self) if self.range is None else self.range.edges()
+
     def ordered(self) -> list[Any]:
-        """Return all values if there are few, else the values to try first; both ends come first."""
+        """Return all values if there are few, else the values to try first; both ends, 1 and a value off the grid come first."""
         values = self.few() or self.marks
-        return list(dict.fromkeys([values[0], values[-1], *values]))
+        return list(dict.fromkeys([values[0], values[-1], *self.off_grid(), *values]))
+
+    def off_grid(self) -> list[Any]:
+        return self.range.off_grid() if self.range is not None and self.range.integer else []
 
     def ends(self) -> list[Any]:
         """Return the lowest and the highest value, and 1 between them if the range has 1 and negative numbers."""
@@ -232,15 +237,14 @@ class Records(Table):
         marks = [n for n in CORNER_SIZES if n in self._size]
         near = sorted({*marks, *(n - 1 for n in marks if n - 1 in self._size)})
         first = self._distinct(itertools.chain.from_iterable(map(self._among_equals, near)))
-        if not self._grows and high > 0:
-            first += self._distinct(self._one_unlike_the_usual(high))
-        most = max(1, MOST_CORNERS - len(largest))
-        return distinct([*distinct([*first, *smaller])[:most], *largest])[:MOST_CORNERS]
+        unlike = self._distinct(self._one_unlike_the_usual(high)) if high > 0 and not self._grows else []
+        most = MOST_CORNERS + len(unlike)
+        some = distinct([*first, *unlike, *smaller], max(1, most - len(largest)))
+        return distinct([*some, *largest], most)
 
-    @functools.cached_property
-    def _simplest(self) -> list[Pair]:  # type: ignore[override]
-        tried = self._simple_inserts() if self._grows else self._simple_replacements()
-        return self._distinct(itertools.islice(tried, 4 * MOST_SIMPLE))[:MOST_SIMPLE]
+    def _few_rows(self) -> Iterator[Pair | None]:
+        tried = itertools.starmap(self._pair, self._simple_inserts() if self._grows else self._simple_replacements())
+        return itertools.chain(itertools.islice(tried, CLOSELY), self._one_at_the_other_end(), tried)
 
     def _among_equals(self, n: int) -> list[tuple[Rows, Moves]]:
         """Return n equal records with moves that add an equal or another record (or that substitute another record)."""
@@ -251,7 +255,7 @@ class Records(Table):
     def _one_unlike_the_usual(self, n: int) -> Iterator[tuple[Rows, Moves]]:
         """Yield n − 1 usual records and one record that changes between two of the simplest records."""
         usual = self._row(values.usual() for values in self._columns)
-        for one, other in itertools.permutations(self._simple_records()[:CLOSELY], 2):
+        for one, other in itertools.permutations(self._simple_records()[: CLOSELY + 2], 2):
             yield (one, *(usual,) * (n - 1)), self._comes(0.0, (other,))
 
     def _distinct(self, tried: Iterable[tuple[Rows, Moves]]) -> list[Pair]:
@@ -289,16 +293,11 @@ class Records(Table):
         return [*rows[:2], *uneven, *rows[2:]]
 
     def _patterns(self, n: int) -> list[Rows]:
-        """Return data sets of n records: all equal, alternating, in two blocks, with one outlier, rising."""
+        """Return data sets of n records: all equal, alternating, in two blocks, with one outlier at the end, rising."""
         ends = self._ends()
-        alike = [(end,) * n for end in ends]
-        low, high = ends[0], ends[-1]
-        alternating = [tuple((low, high)[i % 2] for i in range(n)), tuple((high, low)[i % 2] for i in range(n))]
-        blocks = [(low,) * (n // 2) + (high,) * (n - n // 2), (high,) * (n // 2) + (low,) * (n - n // 2)]
-        outlier = [(low,) * (n - 1) + (high,), (high,) * (n - 1) + (low,)] if n > 2 else []
         steps = self._columns[0].marks if self._is_single else ends
         rising = [tuple(steps[i * len(steps) // n] for i in range(n))] if n else []
-        return [*alike, *alternating, *blocks, *outlier, *rising]
+        return [*((end,) * n for end in ends), *arrangements(ends[0], ends[-1], n)[2:8], *rising]
 
     def _ends(self) -> list[Row]:
         return self._rows([values.ends() for values in self._columns])

@@ -16,13 +16,31 @@ import numpy as np
 
 from auditor.errors import InvalidInputError
 from auditor.interfaces import Domain, Values
-from auditor.neighbours.domains import MOST_CELLS_OF_DATA, retried
+from auditor.neighbours.domains import MOST_CELLS_OF_DATA, MOST_SIMPLE, retried
 from auditor.neighbours.numbers import Range, with_value
-from auditor.neighbours.pair import NO_ROW, Lazy, Pair, Relation, Row, Slot, aligned, in_both, relation_named, same
+from auditor.neighbours.pair import (
+    NO_ROW,
+    Lazy,
+    Pair,
+    Relation,
+    Row,
+    Slot,
+    aligned,
+    distinct,
+    in_both,
+    relation_named,
+    same,
+)
 
 Rows = tuple[Row, ...]
 # Orders of the right side of a pair, if any order is allowed. Any other number above 0 is the seed of a random order.
 BACKWARDS, SORTED, FALLING = TURNED = 1, 2, 3
+# How many units crowds have, besides the most allowed. Of crowds larger than LARGE_CROWD only the likeliest are made.
+CROWD_SIZES = (20, 60, 19, 80, 8, 200, 4, 13, 2)
+LARGE_CROWD = 1000
+# The most crowds, and the most columns that vary alone in them.
+MOST_CROWDS = 600
+MOST_AXES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +78,6 @@ class Table(Domain):
     distance: int
     order: str = "kept"
     _corners: list[Pair]
-    _simplest: functools.cached_property[list[Pair]]
     _values: Sequence[Values]
     _size: Range
     _relation: Relation
@@ -81,6 +98,14 @@ class Table(Domain):
 
     def simplest(self) -> list[Pair]:
         return list(self._simplest)
+
+    @functools.cached_property
+    def _simplest(self) -> list[Pair]:
+        return distinct(itertools.islice(self._few_rows(), 4 * MOST_SIMPLE), MOST_SIMPLE)
+
+    @abstractmethod
+    def _few_rows(self) -> Iterator[Pair | None]:
+        """Yield the pairs of few rows that a reader would try by hand, the simplest first."""
 
     @property
     def _grows(self) -> bool:
@@ -339,16 +364,67 @@ class Table(Domain):
                 yield from self._with_one_more([self._row(usual)] * n, row)
 
     def crowds(self) -> Iterator[Pair]:
-        # Rows of all lowest, all highest and all middle values, and of the values next to both ends.
-        rows = [*map(self._row, zip(*(values.edges() for values in self._values), strict=True))]
-        high = int(self._size.high)
-        numbers = (2, 4, 8, 13, 19, 30, 60, 100, 200, high - 1, high)
-        sizes = [n for n in dict.fromkeys(numbers) if n in self._size and n <= high]
-        # ``few`` records at the end of the data set differ from the ``many`` before.
-        for few, comes, many, other in itertools.product((0, 3, 1), rows[:3], rows[:2], rows):
-            for n in sizes:
-                if few < n and many != other:
-                    yield from self._with_one_more([*[many] * (n - few), *[other] * few], comes)
+        axes = self._axes() if self._values else []
+        each = (itertools.islice(self._crowds_of(edges), MOST_CROWDS // len(axes)) for edges in axes)
+        yield from filter(None, itertools.chain.from_iterable(itertools.zip_longest(*each)))
+
+    def _crowds_of(self, edges: Sequence[Row]) -> Iterator[Pair]:
+        """Yield crowds of units at one end of a range, with a few at the other end or inside; the likeliest come first.
+
+        What an order statistic or a limit taken from the data leaks depends on the share of these few, and on a second value
+        near the other end.
+        """
+        least, fewest = int(self._each.low), int(self._size.low)
+        most = self._most_units
+        sizes = [n for n in dict.fromkeys((most, *CROWD_SIZES, most - 1)) if fewest <= n * least and 0 < n <= most]
+        places = itertools.product(range(len(sizes)), range(12), range(6), range(3), range(2))
+        seen = set[str]()
+        for at_size, at_few, inside, comes, end in sorted(places, key=_unlikeliness):
+            n, fews = sizes[at_size], _few_of(sizes[at_size])
+            low, high, middle, *nearer = edges if end == 0 else [edges[i] for i in (1, 0, 2, 4, 3, 6, 5)]
+            if at_few >= len(fews) or (n > LARGE_CROWD and (inside or at_few > 3)):
+                continue
+            few = fews[at_few]
+            others = [[], [nearer[2]] * 2, [nearer[2]] * few, [nearer[0]] * few, [middle] * few, [nearer[1]] * few][
+                inside
+            ]
+            rows = [*[low] * (n - few), *others[:few], *[high] * (few - len(others))]
+            row = (high, low, middle)[comes]
+            if (key := repr((rows[n - few :], n, low, row))) not in seen:
+                seen.add(key)
+                yield from self._with_one_more([one for one in rows for _ in range(least)], row)
+
+    def _axes(self) -> list[list[Row]]:
+        """Return, for all columns together and for each alone, seven rows with the values of ``edges``."""
+        edges, usual = [values.edges() for values in self._values], [values.usual() for values in self._values]
+        alone = [[with_value(usual, place, value) for value in column] for place, column in enumerate(edges)]
+        rows = [list(zip(*edges, strict=True)), *(alone[:MOST_AXES] if len(edges) > 1 else [])]
+        return [[*map(self._row, axis)] for axis in rows]
+
+    def _off_grid(self) -> list[Row]:
+        """Return rows of values off the grid of their ranges; other columns have their usual value."""
+        columns = [values.off_grid() for values in self._values]
+        longest = max(map(len, columns), default=0)
+        return [
+            self._row(
+                (*some, *[values.usual()] * longest)[i] for some, values in zip(columns, self._values, strict=True)
+            )
+            for i in range(longest)
+        ]
+
+    def _one_at_the_other_end(self) -> list[Pair]:
+        """Return pairs of ten units at one end and one at the other, which is the worst case of a clipped mean."""
+        if not self._values:
+            return []
+        low, high, *_ = self._axes()[0]
+        least = int(self._each.low)
+        n = least * max(-(-int(self._size.low) // least), min(10, self._most_units))
+        return [pair for many, other in ((low, high), (high, low)) for pair in self._with_one_more([many] * n, other)]
+
+    @property
+    def _most_units(self) -> int:
+        """The most persons, or rows, of the left side of a pair, if each person has the fewest rows."""
+        return int(self._size.high) // int(self._each.low) - self.distance * self._grows
 
     def _with_one_more(self, rows: Sequence[Row], row: Row) -> Iterator[Pair]:
         """Yield the pair in which the row, or a person with copies of it, is added or replaces the first one."""
@@ -493,6 +569,17 @@ class Table(Domain):
         values = () if row is NO_ROW else self._values_of(row)
         simpler = ((place, value) for place, old in enumerate(values) for value in self._values[place].simpler(old))
         return [self._changed(row, with_value(values, place, value)) for place, value in simpler]
+
+
+def _few_of(n: int) -> list[int]:
+    """Return how many of ``n`` differ from the crowd: shares of it, and one more, and the smallest numbers."""
+    few, half, tenth, quarter = (round(share * n) for share in (0.05, 0.5, 0.1, 0.25))
+    numbers = (1, few, half, few + 1, half + 1, tenth, tenth + 1, 0, 3, 2, quarter, quarter + 1)
+    return [number for number in dict.fromkeys(numbers) if number < n]
+
+
+def _unlikeliness(places: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return sum(place * weight for place, weight in zip(places, (2, 1, 2, 4, 2), strict=True)), places
 
 
 def size_range(name: str, ends: Sequence[int], what: str, least: int = 0) -> Range:

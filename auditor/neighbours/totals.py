@@ -18,7 +18,7 @@ from auditor.foreign_code import result_or_error
 from auditor.interfaces import Domain
 from auditor.neighbours.domains import MOST_CORNERS, require_memory, retried
 from auditor.neighbours.limits import any_of, counts, ends
-from auditor.neighbours.numbers import Number, Range, one_changed, with_value
+from auditor.neighbours.numbers import Number, Range, arrangements, one_changed, with_value
 from auditor.neighbours.pair import Arrays, Pair, Relation, distinct, relation_named
 
 TotalsVector = tuple[Number, ...]
@@ -30,8 +30,14 @@ class VectorOfTotals(Domain):
     values: Range  # the range of each number
 
     @abstractmethod
+    def _full_moves(self) -> list[TotalsVector]:
+        """Return the moves to try first, by as much as a person can move. A move holds what is added to each number."""
+
     def _moves(self) -> list[TotalsVector]:
-        """Return the moves to try first. A move holds what is added to each number."""
+        """Return the moves to try first, and some of them shorter: noise in steps of the limit hides no other moves."""
+        full = self._full_moves()
+        first, *rest = [self._shorter(move) for move in full if move[0]][:4] or [[]]
+        return list(dict.fromkeys([*full[:2], *first, *full[2:], *itertools.chain.from_iterable(rest)]))
 
     @abstractmethod
     def _shown(self, vector: TotalsVector, moved: TotalsVector) -> Pair:
@@ -52,6 +58,21 @@ class VectorOfTotals(Domain):
     def _usual_move(self, rng: np.random.Generator) -> TotalsVector:
         moves = self._moves()
         return moves[rng.integers(len(moves))]
+
+    def _shortened(self, move: TotalsVector, rng: np.random.Generator) -> TotalsVector:
+        """Return the move or, in one case of three, a shorter one."""
+        longest = max(map(abs, move))
+        if rng.random() < 2 / 3 or not longest:
+            return move
+        step = Range(0, longest, self.values.integer).draw(rng)
+        # No number is larger than that of an allowed move, so the shorter move is allowed in any norm.
+        return tuple(_times(number, step, longest) for number in move)
+
+    def _shorter(self, move: TotalsVector) -> list[TotalsVector]:
+        """Return the move with steps of 1, and of a length off the grid of the limits, in place of its longest."""
+        longest = max(map(abs, move))
+        steps = Range(0, longest, self.values.integer).off_grid()
+        return [tuple(_times(number, step, longest) for number in move) for step in steps]
 
     def step(self, pair: Pair, way: int) -> Pair | None:
         vector, moved, move = pair.origin
@@ -144,7 +165,7 @@ class TotalsOfPeople(VectorOfTotals):
         one_by_one = one_changed(crowd, lambda people: [n for n in self.people.simpler(people) if n < people])
         yield from filter(None, (self._pair(fewer, move) for fewer in itertools.chain(at_once, one_by_one)))
 
-    def _moves(self) -> list[TotalsVector]:
+    def _full_moves(self) -> list[TotalsVector]:
         kinds = range(len(self.contributions))
         swaps = [(None, kind) for kind in kinds] if self._grows else itertools.permutations(kinds, 2)
         moves = [tuple((kind == arrives) - (kind == leaves) for kind in kinds) for leaves, arrives in swaps]
@@ -179,28 +200,32 @@ class VectorWithinReach(VectorOfTotals):
                 f"values {list(values)!r} and contribution {contribution!r} must all be integers, unless integer: false"
             )
         self.cells, self.values, self.norm, self.reach = cells, ends, norm, reach
-        if not self.corners():
+        if not any(itertools.starmap(self._pair, itertools.product(self._alike(), self._full_moves()))):
             raise InvalidInputError(
                 f"contribution {contribution!r} does not fit between {ends.low!r} and {ends.high!r}; widen values"
             )
 
     def corners(self) -> list[Pair]:
         marks, (low, high) = self.values.ladder(), (self.values.low, self.values.high)
-        alike: list[TotalsVector] = [(mark,) * self.cells for mark in marks]
         uneven = [(mark,) + (low,) * (self.cells - 1) for mark in marks]
         uneven += [(high,) * (self.cells - 1) + (mark,) for mark in marks]
-        moves = self._moves()
         # If one cell differs from the rest, two kinds of moves matter: of this cell alone, and of all cells equally.
-        few = [move for move in moves if move[0] != 0][:4]
+        few = [move for move in self._full_moves() if move[0] != 0][:4]
+        alike, moves = self._alike(), self._moves()
         tried = [*itertools.product(alike, moves), *itertools.product(uneven, few)]
         pairs = filter(None, itertools.starmap(self._pair, tried))
-        return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:MOST_CORNERS]
+        # Short moves come in addition to those at full reach. No move of all cells is left out.
+        most = max(MOST_CORNERS + len(alike) * (len(moves) - len(self._full_moves())), len(alike) * len(moves))
+        return list({frozenset((pair.left, pair.right)): pair for pair in pairs}.values())[:most]
+
+    def _alike(self) -> list[TotalsVector]:
+        return [(mark,) * self.cells for mark in self.values.ladder()]
 
     @retried
     def random(self, rng: np.random.Generator) -> Pair | None:
         few = [self.values.draw(rng) for _ in range(2)]
         vector = tuple(few[rng.integers(2)] if rng.random() < 0.5 else self.values.draw(rng) for _ in range(self.cells))
-        return self._pair(vector, self._random_move(self._moves()[0], rng))
+        return self._pair(vector, self._random_move(self._full_moves()[0], rng))
 
     @retried
     def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
@@ -215,14 +240,14 @@ class VectorWithinReach(VectorOfTotals):
         return self._pair(tuple(vector), move)
 
     def _random_move(self, near: TotalsVector, rng: np.random.Generator) -> TotalsVector:
-        """Return a usual move or, in the maximum norm, the move ``near`` with another step for a random cell."""
+        """Return a usual or a shorter move or, in the maximum norm, ``near`` with another step for a random cell."""
         if self.norm != "linf" or rng.random() < 0.5:
-            return self._usual_move(rng)
+            return self._shortened(self._usual_move(rng), rng)
         cell = int(rng.integers(self.cells))
         step = (self.reach, 0, -self.reach)[rng.integers(3)]
         return with_value(near, cell, step)
 
-    def _moves(self) -> list[TotalsVector]:
+    def _full_moves(self) -> list[TotalsVector]:
         """Return moves at full reach: of one cell, of all cells equally, or of cells with opposite signs."""
         k, s = self.cells, self.reach
         places = sorted({0, k // 2, k - 1})
@@ -230,16 +255,7 @@ class VectorWithinReach(VectorOfTotals):
         if k == 1:
             return one_cell
         if self.norm == "linf":
-            patterns = [
-                [1] * k,  # all cells equally
-                [-1] + [1] * (k - 1),  # one against the rest
-                [1] * (k - 1) + [-1],
-                [1] * (k // 2) + [-1] * (k - k // 2),  # two halves
-                [1 if j % 2 == 0 else -1 for j in range(k)],
-            ]
-            spread: list[TotalsVector] = [
-                tuple(sign * s * way for way in pattern) for pattern in patterns for sign in (1, -1)
-            ]
+            spread: list[TotalsVector] = arrangements(s, -s, k)
         elif self.norm == "l2":
             spread = [move for several in {2, k} for move in self._of_length(several)]
         elif self.values.integer:
@@ -262,6 +278,14 @@ class VectorWithinReach(VectorOfTotals):
 
     def _moved(self, vector: TotalsVector, move: TotalsVector) -> TotalsVector:
         return tuple(v + m if self.values.integer else _added(v, m) for v, m in zip(vector, move, strict=True))
+
+
+def _times(number: Number, step: Number, longest: Number) -> Number:
+    """Return a number times step / longest, rounded towards 0 if all are integers."""
+    if isinstance(number, int) and isinstance(step, int) and isinstance(longest, int):
+        size = abs(number) * step // longest
+        return size if number > 0 else -size
+    return number * (step / longest)
 
 
 def _in_words(vector: Sequence[Number]) -> str:
@@ -411,8 +435,8 @@ class TotalsByKey(VectorOfTotals):
             raise InvalidInputError(
                 f"values are {list(values)!r}; 0 must be among the values: an absent key has the total 0"
             )
-        self._corners = self._list_corners()
-        if not self._corners:
+        self._corners = self._by(self._moves())
+        if not self._by(self._full_moves()):
             raise InvalidInputError(f"no two dicts of {self} are neighbours; widen values, or contribution")
 
     def __str__(self) -> str:
@@ -430,15 +454,18 @@ class TotalsByKey(VectorOfTotals):
     def corners(self) -> list[Pair]:
         return list(self._corners)
 
-    def _list_corners(self) -> list[Pair]:
+    def _by(self, moves: Sequence[TotalsVector]) -> list[Pair]:
+        """Return the first pairs by these moves."""
         n, marks = len(self.keys), self.values.ladder()
         zero = self._zero
         # First all keys have 0, then one key has another value, then all keys have the same value.
         bases = [(zero,) * n, *(((mark,) + (zero,) * (n - 1)) for mark in marks), *((mark,) * n for mark in marks)]
-        tried = itertools.product(dict.fromkeys(bases), self._moves())
-        return distinct(itertools.starmap(self._pair, tried), MOST_CORNERS)
+        tried = itertools.product(dict.fromkeys(bases), moves)
+        # Short moves come in addition to those at the limit.
+        most = MOST_CORNERS + len(bases) * (len(moves) - len(self._full_moves()))
+        return distinct(itertools.starmap(self._pair, tried), most)
 
-    def _moves(self) -> list[TotalsVector]:
+    def _full_moves(self) -> list[TotalsVector]:
         """Return moves at full reach, up and down: of as many keys as allowed, and of one key."""
         n, moves = len(self.keys), list[TotalsVector]()
         for several in dict.fromkeys((min(n, int(self.contribution["l0"])), 1)):
@@ -481,7 +508,7 @@ class TotalsByKey(VectorOfTotals):
         return self._pair(tuple(cells), move)
 
     def _random_move(self, rng: np.random.Generator) -> TotalsVector:
-        move = self._usual_move(rng)
+        move = self._shortened(self._usual_move(rng), rng)
         order = rng.permutation(len(move))
         signs = rng.choice((-1, 1), len(move)) if rng.random() < 0.5 else [1] * len(move)
         return tuple(int(sign) * move[i] for i, sign in zip(order, signs, strict=True))
@@ -530,13 +557,9 @@ class OneNumber(VectorWithinReach):
     def random(self, rng: np.random.Generator) -> Pair:
         return self._from(self.values.draw(rng), rng)
 
-    def mutate(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        return self._from(self.values.near(pair.left, rng), rng)
-
     def _from(self, number: Number, rng: np.random.Generator) -> Pair:
-        """Return a number and a neighbour at the full distance, or, in one case of four, nearer; no further than an end."""
-        share = 1.0 if rng.random() < 0.75 else rng.random()
-        step = max(1, round(share * self.distance)) if self.values.integer else share * self.distance
+        """Return a number and a neighbour at the full distance, or, in one case of three, nearer; no further than an end."""
+        [step] = self._shortened((self.distance,), rng)
         for way in (step, -step) if rng.random() < 0.5 else (-step, step):
             # If a step goes past an end, the step to the end is taken, which rounding does not make longer.
             nearer = min(way, self.values.high - number) if way > 0 else max(way, self.values.low - number)

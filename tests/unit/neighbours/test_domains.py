@@ -139,7 +139,7 @@ def test_real_vectors_stay_in_their_range_and_within_reach_however_they_are_roun
 @pytest.mark.parametrize("norm", ["l1", "linf"])
 def test_the_whole_reach_is_used(norm: str) -> None:
     domain = Totals(cells=3, values=(0, 100), contribution={norm: 4})  # type: ignore[arg-type]
-    assert {reach_of(pair, norm) for pair in domain.corners()} == {4}
+    assert {1, 4} <= {reach_of(pair, norm) for pair in domain.corners()}
     changed = {sum(a != b for a, b in zip(pair.left, pair.right, strict=True)) for pair in domain.corners()}
     assert 1 in changed, "a single cell"
     assert max(changed) > 1, "several at once"
