@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import FINALISTS, LIKELY, OF_BEST, OF_FINALISTS, SIZE, Known, Look, shown_by
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import Round, rounds_for
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.canonical import from_list
@@ -34,12 +34,13 @@ from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import LEAST_LOOK, spread
 from auditor.results.result import Probed
-from auditor.verdict import WEAK, found_too_few
+from auditor.verdict import TIMES, found_too_few
 
 Mask = NDArray[np.bool_]
 
 # The name under which a resumed run and a replay find the outcome.
 KEPT = "planted faults"
+CHANCE = CHANCES[-1][1]
 # In the addresses of the streams that pick faults and outputs, PICKING stands for the number of the round.
 PICKING = 98
 # At least PAIRS_LOOKED_AT pairs show which facts tell neighbours apart. No fault is planted on a fact that tells less
@@ -51,8 +52,8 @@ CLOSEST = 4
 # A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
 # chance.
 CERTAIN = 0.99
-# If too few faults are found, the replay is done again with this many times the outputs.
-WITH_MORE = 4
+# A planted loss is LARGE times the claim.
+LARGE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +113,29 @@ EFFECTS = (
     Effect("a part is missing from half of the answers", 0.5, _loses_a_part),
     Effect("1 of 100 answers is null", 0.01, _is_null),
 )
-ANY = Fact("any content")
+# A fault that is rarer, and is planted on any data.
+ANY, RARELY = Fact("any content"), Effect("1 of 1,000 answers is null", 0.001, _is_null)
 
 
 def effects_for(claim: PrivacyClaim) -> list[Effect]:
-    """Return the effects to plant: EFFECTS, which no claim allows, and a loss of WEAK times a claim."""
+    """Return the effects to plant: EFFECTS, which no claim allows, and a loss of LARGE times a claim."""
     try:
-        far = claim.with_value(WEAK * claim.value).total_variation()
+        far = claim.with_value(LARGE * claim.value).total_variation()
     except InvalidInputError:  # twice a total variation of 0.6 is above 1; the largest ε has no double
         far = 0.0
     twice = Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
     return [*EFFECTS, *([twice] if far > 0 else [])]
+
+
+def shown_by_outputs(effects: Sequence[Effect], method: AnyMethod) -> list[Effect]:
+    """Return the effects that the planned outputs of a method, all on a pair on which they show, detect with probability
+    CHANCE.
+
+    The search is not to blame for others.
+    """
+    claim, rarest = method.claim, method.rarest(CHANCE)
+    shows_large = method.foreseen(1.0, CHANCE) <= LARGE * claim.value
+    return [each for each in effects if (shows_large if each.otherwise else each.share >= rarest)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,34 +178,48 @@ def plant_faults(audit: Audit) -> Audit:
     # Planted faults change values, not bits.
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, audit.looks, ledger)))
+    found, missed, more = plan.store.recall(KEPT, lambda: _planted(_Replay.of(plan, sample, audit.looks, ledger)))
     planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
     return replace(audit, planted=planted)
 
 
-def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
-    """Return the faults found, the faults missed, and if too many are missed, WITH_MORE and how many that finds."""
-    plan, effects = replay.plan, effects_for(replay.known.claim)
+def _planted(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
+    """Return the faults found and the faults missed. If too many are missed, also return the first of TIMES with which
+    enough are found, and how many; None if there is none.
+    """
+    found, missed = _tried(replay)
+    if found_too_few(len(found), len(found) + len(missed)):
+        for times in TIMES:
+            found_then, missed_then = _tried(replace(replay, times=times))
+            if not found_too_few(len(found_then), len(found_then) + len(missed_then)):
+                return found, missed, (times, len(found_then))
+    return found, missed, None
+
+
+def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:
+    """Return the faults found and the faults missed, among those that the outputs of the replay would show."""
+    plan = replay.plan
+    assert isinstance(plan.claim, PrivacyClaim)
+    method = plan.method(replay.times * replay.now.bound, share=replay.now.share)
+    allowed = shown_by_outputs([*effects_for(plan.claim), RARELY], method)
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
-    faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
     found, missed = list[str](), list[str]()
-    for fault in faults:
+    for fault in planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, allowed):
         (found if replay.finds(fault) else missed).append(str(fault))
-    if not found_too_few(len(found), len(faults)):
-        return found, missed, None
-    with_more = replace(replay, times=WITH_MORE)
-    return found, missed, (WITH_MORE, sum(map(with_more.finds, faults)))
+    return found, missed
 
 
 def planted_faults(
-    domain: Domain, outputs: Outputs, rng: np.random.Generator, most: int, allowed: Sequence[Effect] = EFFECTS
+    domain: Domain, outputs: Outputs, rng: np.random.Generator, most: int, allowed: Sequence[Effect] = (*EFFECTS, RARELY)
 ) -> list[PlantedFault]:
     """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``.
 
-    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects.
+    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects. If
+    RARELY is allowed, one fault shows on any data, like an occasional release of raw data.
     """
     hit = np.ones(outputs.size, np.bool_)
-    effects = [allowed[i] for i in rng.permutation(len(allowed)) if allowed[i].change(outputs, hit) is not None]
+    effects = [each for each in allowed if each is not RARELY and each.change(outputs, hit) is not None]
+    effects = [effects[i] for i in rng.permutation(len(effects))]
     if not effects:
         return []
     few, crowds = list(domain.each_value()), spread([*domain.crowds()], PAIRS_LOOKED_AT)
@@ -208,12 +235,14 @@ def planted_faults(
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
     turns = [by_kind[kind] for kind in sorted(by_kind)]
-    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
-    # One fault is rarer and shows on any data, like an occasional release of raw data.
-    rarely = Effect("1 of 1,000 answers is null", 0.001, _is_null)
-    rare = [PlantedFault(ANY, rarely)] if found and most > 1 else []
-    order = rng.permutation(min(len(found), most - len(rare)))
-    return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
+    # A kind with few facts has each of them with several effects, since code reacts to a kind rather than to a value.
+    found = dict.fromkeys(
+        PlantedFault(facts[turn % len(facts)], effects[(turn + turn // len(facts) + place) % len(effects)])
+        for turn in range(most)
+        for place, facts in enumerate(turns)
+    )
+    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 and RARELY in allowed else []
+    return rare + [*found][: most - len(rare)]
 
 
 @dataclass(frozen=True)
