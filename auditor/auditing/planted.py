@@ -210,7 +210,11 @@ def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:
 
 
 def planted_faults(
-    domain: Domain, outputs: Outputs, rng: np.random.Generator, most: int, allowed: Sequence[Effect] = (*EFFECTS, RARELY)
+    domain: Domain,
+    outputs: Outputs,
+    rng: np.random.Generator,
+    most: int,
+    allowed: Sequence[Effect] = (*EFFECTS, RARELY),
 ) -> list[PlantedFault]:
     """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``.
 

@@ -138,7 +138,9 @@ def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects:
     if is_promised:
         return []
     where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
-    seen = f"no loss above noise was seen: {how_many(ledger.spent.bound, 'output')} for the bound, on {where}, prove none"
+    seen = (
+        f"no loss above noise was seen: {how_many(ledger.spent.bound, 'output')} for the bound, on {where}, prove none"
+    )
     if same is not None or _differ_beyond_chance(prospects):
         return [seen]
     return [
@@ -291,12 +293,16 @@ def weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iter
 
     Each reason says what leads out of it, by numbers that were computed.
     """
-    is_pass = judgement.verdict is Verdict.NO_VIOLATION_FOUND and judgement.power is not None
-    if is_pass and judgement.power["95%"] == math.inf and _cannot_show(plan, judgement):
+    power = judgement.power or {}
+    if (
+        judgement.verdict is Verdict.NO_VIOLATION_FOUND
+        and power.get("95%") == math.inf
+        and _cannot_show(plan, judgement)
+    ):
         yield f"weak: so many outputs cannot show any violation, on any data; {_to_show_more(plan, judgement)}"
     if planted is not None and planted.too_few:
-        found = f"of {planted.all} planted faults that these outputs would show on the right pair, the search finds {len(planted.found)}"
-        yield f"weak: {found}; {_to_find_more(plan, planted)}"
+        faults = f"of {planted.all} planted faults that these outputs would show on the right pair"
+        yield f"weak: {faults}, the search finds {len(planted.found)}; {_to_find_more(plan, planted)}"
 
 
 def _cannot_show(plan: Plan, judgement: Judgement) -> bool:
@@ -323,6 +329,6 @@ def _to_find_more(plan: Plan, planted: Probed) -> str:
         times, found = planted.with_more
         return f"{plan.with_more(times)}, with which it finds {found}"
     return (
-        f"with {max(TIMES)} times as many outputs it would still find too few: name fewer data sets, such as the pairs that matter, "
-        "or accept the pass by `weak`, with the reason"
+        f"{max(TIMES)} times as many outputs on the pairs that it looked at would not be enough: name fewer data sets, such as "
+        "the pairs that matter, or accept the pass by `weak`, with the reason"
     )

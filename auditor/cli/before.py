@@ -4,21 +4,26 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from auditor.auditing.check import draw_once
-from auditor.auditing.foresight import EXCESS, Foresight, canaries_needed, foresee
+from auditor.auditing.check import FirstOutputs, draw_once
+from auditor.auditing.foresight import EXCESS, Foresight, afforded, canaries_needed, foresee
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.blackbox.batches import Trial
 from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
-from auditor.errors import InvalidInputError, visible
+from auditor.defaults import SAMPLES
+from auditor.errors import InvalidInputError, duration, visible
 from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.canaries import Canaries
 from auditor.prover import GROUP, Attempted, Prover, Status, prover
-from auditor.report.phrases import number, relation_words
+from auditor.report.phrases import number, relation_words, shown_words
 from auditor.report.terminal import escaped, table_for
 from auditor.untrusted_files import read_json
 from auditor.verdict import Verdict
+
+# `check` and `plan` say what an audit of so many minutes shows.
+MINUTES = 5
 
 
 def init(options: argparse.Namespace) -> int:
@@ -60,7 +65,7 @@ def check(options: argparse.Namespace) -> int:
             where = f"{configuration.file}: {plan.name}"
             say(f"{where}: {first}; relation {first.pair.relation} ({relation_words(first.pair.relation)})")
             if cost := first.cost():
-                say(f"{where}: {cost}")
+                say(f"{where}: {cost}{_in_few_minutes(first)}")
             if doubt := first.doubt():
                 warn(f"{where}: {doubt}")
             if len(first.failures) == 2:
@@ -68,12 +73,24 @@ def check(options: argparse.Namespace) -> int:
     return status
 
 
+def _in_few_minutes(first: FirstOutputs) -> str:
+    """Say what an audit of MINUTES shows, if it cannot have the default number of outputs."""
+    trial = first.trial
+    shown = None if trial is None else afforded(first.plan, trial, 60 * MINUTES)
+    if shown is None or shown.samples >= SAMPLES:
+        return ""
+    words = shown_words(first.plan.claim, shown.scale, shown.rate)
+    shows = f", which show {words}, with 95 % probability" if words else ", which show nothing"
+    return f". In {MINUTES} minutes it has `samples: {shown.samples:_}`{shows}"
+
+
 def plan(options: argparse.Namespace) -> int:
-    """Print what violations each audit would catch."""
+    """Print what violations each audit would catch, and what it takes at a pace, if one is given."""
     console = open_console()
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        table = table_for((*headings, f"needed to catch {EXCESS:.0%} above the claim"), configuration.name)
+        more = f"needed to catch {EXCESS:.0%} above the claim", "rarest outcome of one side caught"
+        table = table_for((*headings, *more), configuration.name)
         notes = list[str]()
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)
@@ -84,18 +101,31 @@ def plan(options: argparse.Namespace) -> int:
                 said = "nothing is claimed: the loss is measured"
                 if isinstance(plan.claim, QueryClaim):
                     said = "one counterexample refutes the claim"
-                table.add_row(*audit, "–", "–", "–", said, "–")
+                table.add_row(*audit, "–", "–", "–", said, "–", "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
                 if isinstance(plan.neighbours, Canaries):
                     drawn, share = f"{plan.neighbours.runs:,}", "canaries"
                     needed += " canaries" * (row.needed < float("inf"))
-                table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
+                rare = f"1 of {1 / row.rarest:,.0f}" if 0 < row.rarest <= 1 else "–"
+                table.add_row(*audit, drawn, share, chance, number(row.caught), needed, rare)
+            if options.pace is not None and plan.kind in ("pairwise", "probability"):
+                notes.append(f"{escaped(plan.name)}: {_takes(plan, options.pace)}")
         console.print(table)
         for note in notes:
             console.print(note)
     return AS_EXPECTED
+
+
+def _takes(plan: Plan, pace: float) -> str:
+    """Say what an audit takes if an output takes ``pace`` seconds."""
+    trial = Trial(same=True, seconds=pace, numbers=1)
+    takes = (
+        f"at {pace:g} s an output, the audit takes about {duration(plan.may_take(trial))} unless it refutes the claim"
+    )
+    shown = afforded(plan, trial, 60 * MINUTES)
+    return takes if shown is None else f"{takes}; {MINUTES} minutes are enough for `samples: {shown.samples:_}`"
 
 
 def _too_few_canaries(plan: Plan, rows: Sequence[Foresight]) -> str:

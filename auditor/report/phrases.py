@@ -30,7 +30,7 @@ from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smalles
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
-RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, which finds \d+ of them)?")
+RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, with which it finds \d+)?")
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -181,18 +181,25 @@ def reach_words(audit: AuditResult, *, timed: bool = False) -> str:
     reach = None if is_proved(audit) else reach_of(audit)
     if reach is None:
         return ""
-    shown = [_too_small(audit.claim, reach.scale)] if reach.scale < math.inf else []
-    if 0 < reach.rate <= 1:
-        each = math.floor(1 / reach.rate)
-        shown.append(f"what only one of the two data sets ever returns, from 1 of {each:,} outputs on")
-    if not shown:
+    if not (shown := shown_words(audit.claim, reach.scale, reach.rate)):
         return ""
-    words = f"With 95 % probability, {how_many(reach.outputs, 'output')} on the right pair show {' or '.join(shown)}."
+    words = f"With 95 % probability, {how_many(reach.outputs, 'output')} on the right pair show {shown}."
     if (step := reach.step) is None:
         return words
     takes = f"{_too_small(audit.claim, step.scale)} takes `samples: {step.outputs:_}`"
     takes += f", about {duration(step.seconds)}" if timed and step.seconds is not None else ""
     return f"{words} {takes[:1].upper()}{takes[1:]}."
+
+
+def shown_words(claim: Claim, scale: float, rate: float) -> str:
+    """Say that outputs show noise ``scale`` times too small, and an outcome of one side only at this ``rate``; "" if neither.
+
+    Each is ∞ if there is none. A rate of 0 is not known.
+    """
+    shown = [_too_small(claim, scale)] if scale < math.inf else []
+    if 0 < rate <= 1:
+        shown.append(f"what only one of the two data sets ever returns, from 1 of {math.floor(1 / rate):,} outputs on")
+    return ", or ".join(shown)
 
 
 def _too_small(claim: Claim, scale: float) -> str:
@@ -225,7 +232,7 @@ def planted_words(audit: AuditResult) -> str | None:
     kinds = Counter(planted.missed).most_common()
     named = [f"{kind} ({times})" if times > 1 else kind for kind, times in kinds[:3]]
     not_seen = f"; not seen: {'; '.join(named + ['others'] * (len(kinds) > 3))}" if named else ""
-    return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
+    return f"Planted faults found: {len(planted.found)} of {planted.all} that the outputs could show{not_seen}."
 
 
 # What outputs show, by the kind of event and the verdict. A pass stands for all verdicts that a kind does not have.
