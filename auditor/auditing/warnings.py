@@ -35,6 +35,8 @@ from auditor.verdict import TIMES, Verdict
 MOST = 10_000
 # Looks at sound data that loses nothing seem to show a loss with at most this probability.
 DIFFERS = 0.01
+# A loss of HARDLY anything, as a share of the claim, stands for none. A loss as large as the claim may show on OF_OUTPUTS only.
+HARDLY, OF_OUTPUTS = 0.01, 0.1
 
 
 Case = Literal["always", "if violated", "unless violated"]
@@ -123,53 +125,45 @@ def uneven(right_and_wrong: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects: Iterable[Prospect]) -> list[str]:
-    """Warn of a pass that showed no loss. It is weak unless outputs differed on some pair.
+    """Say that a pass is weak, if it showed no loss and outputs did not differ on any pair.
 
-    With the same noise, outputs differ if the data do, however strong the noise is. They are used for nothing else. If no
-    outputs have the same noise, the ``prospects`` of the search must show that some pair differs.
+    With the same noise, outputs differ if the data do, however strong the noise is. They are used for nothing else. If they
+    do differ, or cannot be compared, the ``prospects`` of the search must show that some pair differs, unless so few
+    outputs cannot show a loss as large as the claim.
     """
-    plan = ledger.plan
-    if pair is None:
+    plan, claim = ledger.plan, ledger.plan.claim
+    if pair is None or not isinstance(claim, PrivacyClaim):
         return []
-    is_promised = isinstance(plan.claim, PrivacyClaim) and plan.claim.total_variation() <= 0
-    same = _with_the_same_noise(ledger, pair, sample)
-    if same:
+    is_promised = claim.total_variation() <= 0
+    if same := _equal_with_the_same_noise(ledger, pair, sample):
         return [f"{'' if is_promised else 'weak: '}{same}, for one {pair_words(pair)}: {NO_EFFECT}"]
-    if is_promised:
+    outputs = ledger.spent.bound
+    if is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, outputs):
         return []
     where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
-    seen = (
-        f"no loss above noise was seen: {how_many(ledger.spent.bound, 'output')} for the bound, on {where}, prove none"
-    )
-    if same is not None or _differ_beyond_chance(prospects):
-        return [seen]
     return [
-        f"weak: {seen}, and outputs differ beyond chance on no pair that was tried. If they may, draw all noise from `rng`, so "
-        f"that outputs with the same noise can be compared; otherwise {NO_EFFECT}"
+        f"weak: no loss above noise was seen: {how_many(outputs, 'output')} for the bound, on {where}, prove none, and would show "
+        f"one as large as the claim. Name pairs on which more is lost, or {plan.with_more()}"
     ]
 
 
 NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
 
 
-def _with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None) -> str | None:
-    """Return a sentence if outputs with the same noise are equal on all pairs, and "" if they differ on some. Return None
-    if it is not known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
+def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None) -> str:
+    """Return a sentence if outputs with the same noise are equal on all pairs. Return "" if some differ, or if it is not
+    known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
     """
     plan = ledger.plan
-    if not ledger.reproducible or not plan.drawer().takes_rng:
-        return None
-    if any(ledger.distances.values()):
+    if any(ledger.distances.values()) or plan.settings.seconds is not None:
         return ""
-    if plan.settings.seconds is not None:
-        return None
     pairs, most = [pair, *some_pairs(plan.domain.corners())], min(MOST, sample.size if sample else MOST)
 
-    def ask() -> str | None:
+    def ask() -> str:
         try:
             return alike(plan, pairs, most)
         except MechanismError:  # a warning must not cost the audit its verdict
-            return None
+            return ""
 
     return plan.store.recall("alike", ask)
 
@@ -181,6 +175,14 @@ def _differ_beyond_chance(prospects: Iterable[Prospect]) -> bool:
     known = [each for each in prospects if math.isfinite(each.loss) and 0 < each.error < math.inf]
     beyond = -float(ndtri(DIFFERS / max(1, len(known))))
     return any(each.loss > beyond * each.error for each in known)
+
+
+def _would_show(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:
+    """Whether outputs show that something is lost, if as much is lost as claimed on OF_OUTPUTS of the outputs."""
+    lost = claim.value - claim.without_loss
+    nothing = claim.with_value(claim.without_loss + HARDLY * lost)
+    shown = plan.method(outputs, nothing).foreseen(OF_OUTPUTS, CHANCES[-1][1]) - nothing.value
+    return shown <= (1 - HARDLY) * lost
 
 
 def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:

@@ -125,7 +125,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         "power lost",
         {},
         {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}},
-        [("note", "the pass is weak now"), ("worse", "power fell: detects ∞")],
+        [("worse", "power fell: detects ∞")],
     ),
     ("another event's power", {}, {"power": {"80%": 1.08, "95%": 1.1}}, []),
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
@@ -146,6 +146,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
     ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, [("worse", "")]),
     ("another method that is no weaker", {}, TWO_INTERVALS, []),
+    ("a weak pass is accepted", {}, {"accepted": "it is slow"}, [("note", "a weak pass is accepted: it is slow")]),
+    ("it is not accepted any longer", {"accepted": "it is slow"}, {}, [("note", "a weak pass is no longer accepted, and was accepted before: it is slow")]),
+    ("for another reason", {"accepted": "it is slow"}, {"accepted": "it is old"}, [("note", "a weak pass is accepted: it is old, and was accepted before: it is slow")]),
     ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, [("note", "")]),
 ]  # fmt: skip
 
