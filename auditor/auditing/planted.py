@@ -5,12 +5,12 @@ without drawing: each pair on which the fault shows gets as many outputs as the 
 are taken from the pair with which the audit ended, and the fault is planted in them.
 """
 
+import itertools
 import math
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,15 +238,19 @@ def planted_faults(
     for fact in sorted(apart, key=lambda fact: rng.exponential() / apart[fact]):
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
-    turns = [by_kind[kind] for kind in sorted(by_kind)]
     # A kind with few facts has each of them with several effects, since code reacts to a kind rather than to a value.
-    found = dict.fromkeys(
-        PlantedFault(facts[turn % len(facts)], effects[(turn + turn // len(facts) + place) % len(effects)])
-        for turn in range(most)
-        for place, facts in enumerate(turns)
-    )
+    kinds = [_of_kind(by_kind[kind], effects, place) for place, kind in enumerate(sorted(by_kind))]
+    turns = itertools.zip_longest(*(itertools.islice(of_kind, most) for of_kind in kinds))
+    found = [fault for turn in turns for fault in turn if fault is not None]
     rare = [PlantedFault(ANY, RARELY)] if found and most > 1 and RARELY in allowed else []
-    return rare + [*found][: most - len(rare)]
+    return rare + found[: most - len(rare)]
+
+
+def _of_kind(facts: Sequence[Fact], effects: Sequence[Effect], place: int) -> Iterator[PlantedFault]:
+    """Yield each fact with each effect: first all facts, with effects in turn from that at a place on."""
+    for later in range(len(effects)):
+        for number, fact in enumerate(facts):
+            yield PlantedFault(fact, effects[(place + number + later) % len(effects)])
 
 
 @dataclass(frozen=True)
@@ -287,7 +291,7 @@ class _Replay:
         looks = sorted(shown, key=lambda look: -look.outputs)[:CLOSEST]
         if len(looks) < CLOSEST and self._is_reached(fault):
             pairs = (pair for pair in self.compared if self._shows(fault, pair))
-            looks += [Look(pair, outputs=LEAST_LOOK) for pair in islice(pairs, CLOSEST - len(looks))]
+            looks += [Look(pair, outputs=LEAST_LOOK) for pair in itertools.islice(pairs, CLOSEST - len(looks))]
         last = int(OF_FINALISTS * OF_BEST * self.now.search) // FINALISTS
         for look in looks:
             again = self._with(fault, replace(look, evidence=(), learned=()), look.outputs)

@@ -138,7 +138,7 @@ def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects:
     if same := _equal_with_the_same_noise(ledger, pair, sample):
         return [f"{'' if is_promised else 'weak: '}{same}, for one {pair_words(pair)}: {NO_EFFECT}"]
     outputs = ledger.spent.bound
-    if is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, outputs):
+    if is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, min(outputs, plan.settings.samples)):
         return []
     where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
     return [

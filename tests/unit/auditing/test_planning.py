@@ -1,7 +1,6 @@
 """Forecasts before any sampling, against the exact power of the test, and the installation's self-check."""
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,6 +23,7 @@ from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.bounds.one_run import GuessTally, OneRunGuesses, default_guess_numbers
+from auditor.claims import Unclaimed
 from auditor.cli import main
 from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.canaries import Canaries
@@ -250,32 +250,4 @@ def test_what_some_minutes_afford_fits_into_them_and_a_little_more_does_not() ->
         assert shown.scale == smallest_caught(of_samples, 0.1, 0.95)
         assert shown.rate == of_samples.method(shown.samples, share=OF_LAST).rarest(0.95)
     assert afforded(plan, trial._replace(seconds=60.0), 300.0) is None
-    assert afforded(planned(auditor.Unclaimed()), trial, 300.0) is None
-
-
-def test_plan_and_check_join_time_and_power(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "m.py").write_text(
-        "import time\n\ndef slow(bit, rng):\n    time.sleep(0.02)\n    return bit + rng.laplace()\n\n"
-        "def fast(bit, size, rng):\n    return bit + rng.laplace(size=size)\n"
-    )
-    for name in ("slow", "fast"):
-        (tmp_path / f"{name}.yaml").write_text(
-            f"version: 1\nsamples: 4_000\naudits:\n- {{name: it, mechanism: m.py:{name}, claim: {{epsilon: 1}},\n"
-            "   neighbours: {pairs: [{left: 0, right: 1}]}}\n"
-        )
-    assert main(["check", str(tmp_path / "slow.yaml")]) == 0
-    shown = re.search(
-        r"In 5 minutes it has `samples: ([\d_]+)`, which show noise ([\d.]+) times too small, or what only one",
-        capsys.readouterr().out,
-    )
-    assert shown is not None and 2_000 < int(shown[1]) < 40_000 and 1.05 < float(shown[2]) < 2
-    assert main(["check", str(tmp_path / "fast.yaml")]) == 0
-    assert "minutes" not in capsys.readouterr().out
-    assert main(["plan", str(tmp_path / "slow.yaml"), "--pace", "0.02"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "1 of 64" in told and "it: at 0.02 s an output, the audit takes about " in told
-    assert re.search(r"5 minutes are enough for `samples: [\d_]+`", told)
-    assert main(["plan", str(tmp_path / "slow.yaml")]) == 0
-    assert "minutes" not in capsys.readouterr().out
-    for pace in ("0", "-1", "nan", "inf", "soon"):
-        assert main(["plan", str(tmp_path / "slow.yaml"), f"--pace={pace}"]) == 2
+    assert afforded(planned(Unclaimed()), trial, 300.0) is None
