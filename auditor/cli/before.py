@@ -17,7 +17,7 @@ from auditor.errors import InvalidInputError, duration, visible
 from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.canaries import Canaries
 from auditor.prover import GROUP, Attempted, Prover, Status, prover
-from auditor.report.phrases import number, relation_words, shown_words
+from auditor.report.phrases import number, rate_words, relation_words, shown_words
 from auditor.report.terminal import escaped, table_for
 from auditor.untrusted_files import read_json
 from auditor.verdict import Verdict
@@ -108,7 +108,7 @@ def plan(options: argparse.Namespace) -> int:
                 if isinstance(plan.neighbours, Canaries):
                     drawn, share = f"{plan.neighbours.runs:,}", "canaries"
                     needed += " canaries" * (row.needed < float("inf"))
-                rare = f"1 of {1 / row.rarest:,.0f}" if 0 < row.rarest <= 1 else "–"
+                rare = f"{rate_words(row.rarest)} outputs" if 0 < row.rarest <= 1 else "–"
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed, rare)
             if options.pace is not None and plan.kind in ("pairwise", "probability"):
                 notes.append(f"{escaped(plan.name)}: {_takes(plan, options.pace)}")

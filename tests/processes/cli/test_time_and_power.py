@@ -33,4 +33,6 @@ def test_plan_and_check_join_time_and_power(tmp_path: Any, capsys: pytest.Captur
     assert main(["plan", str(tmp_path / "slow.yaml")]) == 0
     assert "minutes" not in capsys.readouterr().out
     for pace in ("0", "-1", "nan", "inf", "soon"):
-        assert main(["plan", str(tmp_path / "slow.yaml"), f"--pace={pace}"]) == 2
+        with pytest.raises(SystemExit):
+            main(["plan", str(tmp_path / "slow.yaml"), f"--pace={pace}"])
+        assert "it must be a number of seconds above 0" in capsys.readouterr().err
