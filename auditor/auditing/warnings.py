@@ -13,13 +13,16 @@ import numpy as np
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.no_answer import ATTRIBUTES, commonest, how_data_arrive, some_pairs
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import TRIAL, Sample, apart
+from auditor.bounds.bisection import bracket_threshold
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
 from auditor.bounds.utility import Prospect
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
+from auditor.defaults import MOST as MOST_OUTPUTS
 from auditor.errors import MechanismError, duration, how_many
 from auditor.events.features import varies
 from auditor.events.observed import ObservedCanaries
@@ -138,7 +141,11 @@ def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects:
     if same := _equal_with_the_same_noise(ledger, pair, sample):
         return [f"{'' if is_promised else 'weak: '}{same}, for one {pair_words(pair)}: {NO_EFFECT}"]
     outputs = ledger.spent.bound
-    if is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, min(outputs, plan.settings.samples)):
+    if (
+        is_promised
+        or _differ_beyond_chance(prospects)
+        or not _would_show(plan, claim, min(outputs, plan.settings.samples))
+    ):
         return []
     where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
     return [
@@ -309,15 +316,25 @@ def weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iter
 
 def _cannot_show(plan: Plan, judgement: Judgement) -> bool:
     """Whether no rate of an outcome on one side is large enough to refute the claim. Canaries have no such outcome."""
-    if isinstance(judgement.event, ObservedCanaries):
-        return True
-    return plan.method(plan.settings.samples, share=judgement.share).rarest(CHANCES[-1][1]) > 1
+    return isinstance(judgement.event, ObservedCanaries) or not _shows_certainty(plan, plan.settings.samples)
+
+
+def _shows_certainty(plan: Plan, samples: int) -> bool:
+    """Whether so many outputs refute the claim if all outputs of one side never occur on the other."""
+    return plan.method(samples, share=OF_LAST).rarest(CHANCES[-1][1]) <= 1
 
 
 def _to_show_more(plan: Plan, judgement: Judgement) -> str:
-    claim, event = plan.claim, judgement.event
+    claim, event, samples = plan.claim, judgement.event, plan.settings.samples
     if not isinstance(event, ObservedCanaries):
-        return plan.with_more()
+        needed = bracket_threshold(
+            lambda outputs: _shows_certainty(plan, outputs),
+            samples,
+            2 * samples,
+            lambda low, high: high - low <= low // 100,
+            MOST_OUTPUTS,
+        )[1]
+        return plan.with_more(needed / samples) if needed < math.inf else "no number of outputs can"
     # The claim allows a run to reveal all canaries with probability δ. So no p-value is below δ.
     allowed = judgement.alpha or 0
     if not event.apart and isinstance(claim, ApproximateDP) and claim.delta * len(event.guesses) >= allowed:

@@ -12,7 +12,6 @@ from auditor.claims import PrivacyClaim, QueryClaim
 from auditor.cli.common import load_all, make_folder, naming, open_console, say, warn, write_to
 from auditor.cli.options import AS_EXPECTED, BAD_INPUT, NO_ANSWER, PROVED_FOR_PAIRS, UNEXPECTED
 from auditor.config.schema import json_schema
-from auditor.defaults import SAMPLES
 from auditor.errors import InvalidInputError, duration, visible
 from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.canaries import Canaries
@@ -22,8 +21,9 @@ from auditor.report.terminal import escaped, table_for
 from auditor.untrusted_files import read_json
 from auditor.verdict import Verdict
 
-# `check` and `plan` say what an audit of so many minutes shows.
-MINUTES = 5
+# `check` and `plan` say what an audit of so many minutes shows: `check` only if an output takes so many seconds or more, for
+# otherwise it shows nearly all.
+MINUTES, SLOW = 5, 0.001
 
 
 def init(options: argparse.Namespace) -> int:
@@ -74,10 +74,10 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _in_few_minutes(first: FirstOutputs) -> str:
-    """Say what an audit of MINUTES shows, if it cannot have the default number of outputs."""
+    """Say what an audit of MINUTES shows, if an output takes SLOW seconds or more."""
     trial = first.trial
-    shown = None if trial is None else afforded(first.plan, trial, 60 * MINUTES)
-    if shown is None or shown.samples >= SAMPLES:
+    shown = None if trial is None or trial.seconds < SLOW else afforded(first.plan, trial, 60 * MINUTES)
+    if shown is None:
         return ""
     words = shown_words(first.plan.claim, shown.scale, shown.rate)
     shows = f", which show {words}, with 95 % probability" if words else ", which show nothing"

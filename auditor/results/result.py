@@ -130,8 +130,8 @@ class Stage:
 class Probed:
     """The faults that were planted in outputs of the mechanism, in words: those that its search ``found``, and those it ``missed``.
 
-    ``with_more`` is a factor, and the number of faults found with so many times the outputs; None unless too few were
-    found.
+    So many outputs on the right pair would show each of them. ``with_more`` is the first of TIMES the outputs with which
+    enough are found, and how many then are; None unless too few were found, or if there is none.
     """
 
     found: Sequence[str]
