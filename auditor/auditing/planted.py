@@ -188,12 +188,14 @@ def _planted(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] |
     enough are found, and how many; None if there is none.
     """
     found, missed = _tried(replay)
+    more = None
     if found_too_few(len(found), len(found) + len(missed)):
-        for times in TIMES:
+        for times in reversed(TIMES):  # if the most outputs are not enough, fewer are not
             found_then, missed_then = _tried(replace(replay, times=times))
-            if not found_too_few(len(found_then), len(found_then) + len(missed_then)):
-                return found, missed, (times, len(found_then))
-    return found, missed, None
+            if found_too_few(len(found_then), len(found_then) + len(missed_then)):
+                break
+            more = times, len(found_then)
+    return found, missed, more
 
 
 def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:

@@ -374,7 +374,7 @@ def test_a_pass_says_what_its_outputs_could_show_and_what_the_next_step_takes() 
 
 @pytest.mark.parametrize("given", ["", " ", "allowed", "yes", 3, True])
 def test_a_weak_pass_is_accepted_for_a_reason_only(given: Any) -> None:
-    with pytest.raises(auditor.InvalidInputError, match="weak is .* it must say in a few words why"):
+    with pytest.raises(auditor.InvalidInputError, match=r"weak is .* it must say in a few words why"):
         audit(response, weak=given)
 
 

@@ -86,6 +86,7 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(change.kind), change.what) for change in found]
 
 
+SLOW = {"accepted": "it is slow"}
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = [
     ("nothing", {}, {}, []),
     ("a new violation", {}, VIOLATION, [("worse", "a new violation: ε ≥ 1.400, above the claimed ε = 1")]),
@@ -146,9 +147,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
     ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, [("worse", "")]),
     ("another method that is no weaker", {}, TWO_INTERVALS, []),
-    ("a weak pass is accepted", {}, {"accepted": "it is slow"}, [("note", "a weak pass is accepted: it is slow")]),
-    ("it is not accepted any longer", {"accepted": "it is slow"}, {}, [("note", "a weak pass is no longer accepted, and was accepted before: it is slow")]),
-    ("for another reason", {"accepted": "it is slow"}, {"accepted": "it is old"}, [("note", "a weak pass is accepted: it is old, and was accepted before: it is slow")]),
+    ("a weak pass is accepted", {}, SLOW, [("note", "a weak pass is accepted: it is slow")]),
+    ("it is no longer accepted", SLOW, {}, [("note", "a weak pass is no longer accepted, and was accepted before: it is slow")]),
+    ("for another reason", SLOW, {"accepted": "it is old"}, [("note", "a weak pass is accepted: it is old, and was accepted")]),
     ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, [("note", "")]),
 ]  # fmt: skip
 
