@@ -74,12 +74,17 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _in_few_minutes(first: FirstOutputs) -> str:
-    """Say what an audit of MINUTES shows, if an output takes SLOW seconds or more."""
-    trial = first.trial
-    shown = None if trial is None or trial.seconds < SLOW else afforded(first.plan, trial, 60 * MINUTES)
+    """Say what an audit of MINUTES shows, if each output has a call of its own that takes SLOW seconds or more.
+
+    A few outputs do not tell what many outputs of one call take.
+    """
+    trial, plan = first.trial, first.plan
+    if trial is None or trial.seconds < SLOW or not (plan.source.is_program or not plan.drawer().batched):
+        return ""
+    shown = afforded(plan, trial, 60 * MINUTES)
     if shown is None:
         return ""
-    words = shown_words(first.plan.claim, shown.scale, shown.rate)
+    words = shown_words(plan.claim, shown.scale, shown.rate)
     shows = f", which show {words}, with 95 % probability" if words else ", which show nothing"
     return f". In {MINUTES} minutes it has `samples: {shown.samples:_}`{shows}"
 
@@ -89,7 +94,7 @@ def plan(options: argparse.Namespace) -> int:
     console = open_console()
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        more = f"needed to catch {EXCESS:.0%} above the claim", "rarest outcome of one side caught"
+        more = f"needed to catch {EXCESS:.0%} above the claim", "of one side only"
         table = table_for((*headings, *more), configuration.name)
         notes = list[str]()
         for plan in configuration.plans:
@@ -108,7 +113,7 @@ def plan(options: argparse.Namespace) -> int:
                 if isinstance(plan.neighbours, Canaries):
                     drawn, share = f"{plan.neighbours.runs:,}", "canaries"
                     needed += " canaries" * (row.needed < float("inf"))
-                rare = f"{rate_words(row.rarest)} outputs" if 0 < row.rarest <= 1 else "–"
+                rare = rate_words(row.rarest) if 0 < row.rarest <= 1 else "–"
                 table.add_row(*audit, drawn, share, chance, number(row.caught), needed, rare)
             if options.pace is not None and plan.kind in ("pairwise", "probability"):
                 notes.append(f"{escaped(plan.name)}: {_takes(plan, options.pace)}")

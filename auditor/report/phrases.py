@@ -198,7 +198,7 @@ def shown_words(claim: Claim, scale: float, rate: float) -> str:
     """
     shown = [_too_small(claim, scale)] if scale < math.inf else []
     if 0 < rate <= 1:
-        shown.append(f"what only one of the two data sets ever returns, from {rate_words(rate)} outputs on")
+        shown.append(f"what only one of the two data sets ever returns, at a rate of {rate_words(rate)} or more")
     return ", or ".join(shown)
 
 
@@ -206,9 +206,9 @@ def rate_words(rate: float) -> str:
     """Write a rate, not below it.
 
     >>> rate_words(0.0031), rate_words(0.412)
-    ('1 of 322', '42 % of the')
+    ('1 of 322', '42 %')
     """
-    return f"1 of {math.floor(1 / rate):,}" if rate <= 0.1 else f"{math.ceil(100 * rate)} % of the"
+    return f"1 of {math.floor(1 / rate):,}" if rate <= 0.1 else f"{math.ceil(100 * rate)} %"
 
 
 def _too_small(claim: Claim, scale: float) -> str:

@@ -365,7 +365,7 @@ def test_a_pass_says_what_its_outputs_could_show_and_what_the_next_step_takes() 
     reach = reach_of(result)
     assert reach is not None and reach.step is not None and result.power is not None
     assert reach.scale == pytest.approx(result.power["95%"] / 1.2)
-    assert f"from {rate_words(reach.rate)} outputs on" in str(result)
+    assert f"at a rate of {rate_words(reach.rate)} or more" in str(result)
     assert f"takes `samples: {reach.step.outputs:_}`" in str(result)
     more = reach_of(audit(response, auditor.PureDP(1.2), samples=reach.step.outputs, **given))
     assert more is not None and more.scale <= 1.03 * reach.step.scale

@@ -28,7 +28,9 @@ def test_plan_and_check_join_time_and_power(tmp_path: Any, capsys: pytest.Captur
     assert "minutes" not in capsys.readouterr().out
     assert main(["plan", str(tmp_path / "slow.yaml"), "--pace", "0.02"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "1 of 63 outputs" in told and "it: at 0.02 s an output, the audit takes about " in told
+    assert (
+        "of one side only" in told and "1 of 63" in told and "it: at 0.02 s an output, the audit takes about " in told
+    )
     assert re.search(r"5 minutes are enough for `samples: [\d_]+`", told)
     assert main(["plan", str(tmp_path / "slow.yaml")]) == 0
     assert "minutes" not in capsys.readouterr().out
