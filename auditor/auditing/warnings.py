@@ -66,7 +66,9 @@ def select_caveats(
     )
     if violated:
         return (*always, *if_violated, *([CONTRADICTION] if proved else []))
-    return (*([] if proved else [*unless_violated, *weaknesses]), *always)
+    if proved:
+        return tuple(text.removeprefix("weak: ") for text in always)
+    return (*unless_violated, *weaknesses, *always)
 
 
 CONTRADICTION = (

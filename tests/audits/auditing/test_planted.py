@@ -19,6 +19,7 @@ from auditor.auditing.planted import (
     planted_faults,
     shown_by_outputs,
 )
+from auditor.auditing.warnings import Caveat, select_caveats
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
@@ -252,6 +253,13 @@ def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
     assert proved.proof is not None and proved.proof.proved
     assert not proved.weak
     assert not any(warning.startswith("weak") for warning in proved.warnings)
+
+
+def test_a_warning_of_a_proved_claim_does_not_call_it_weak() -> None:
+    caveats = [Caveat("weak: nothing differs"), Caveat("weak: not read", "unless violated"), Caveat("all are slow")]
+    told = [select_caveats(caveats, ["weak: few"], violated=False, proved=proved) for proved in (True, False)]
+    assert told[0] == ("nothing differs", "all are slow")
+    assert told[1] == ("weak: not read", "weak: few", "weak: nothing differs", "all are slow")
 
 
 def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:
