@@ -130,49 +130,48 @@ def uneven(right_and_wrong: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects: Iterable[Prospect]) -> list[str]:
-    """Say that a pass is weak, if it showed no loss and outputs did not differ on any pair.
+    """Say that a pass is weak, if it showed no loss and nothing differs on any pair.
 
-    With the same noise, outputs differ if the data do, however strong the noise is. They are used for nothing else. If they
-    do differ, or cannot be compared, the ``prospects`` of the search must show that some pair differs, unless so few
-    outputs cannot show a loss as large as the claim.
+    With the same noise, outputs differ if the data do, however strong the noise is. They are used for nothing else. If the
+    noise is the mechanism's own, the ``prospects`` of the search must show that some pair differs, unless so few outputs
+    cannot show a loss as large as the claim.
     """
     plan, claim = ledger.plan, ledger.plan.claim
     if pair is None or not isinstance(claim, PrivacyClaim):
         return []
     is_promised = claim.total_variation() <= 0
-    if same := _equal_with_the_same_noise(ledger, pair, sample):
-        return [f"{'' if is_promised else 'weak: '}{same}, for one {pair_words(pair)}: {NO_EFFECT}"]
-    outputs = ledger.spent.bound
-    if (
-        is_promised
-        or _differ_beyond_chance(prospects)
-        or not _would_show(plan, claim, min(outputs, plan.settings.samples))
-    ):
+    if equal := _equal_with_the_same_noise(ledger, pair, sample):
+        return [f"{'' if is_promised else 'weak: '}{equal}, for one {pair_words(pair)}: {NO_EFFECT}"]
+    outputs = min(ledger.spent.bound, plan.settings.samples)
+    if equal is not None or is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, outputs):
         return []
     where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
     return [
-        f"weak: no loss above noise was seen: {how_many(outputs, 'output')} for the bound, on {where}, prove none, and would show "
-        f"one as large as the claim. Name pairs on which more is lost, or {plan.with_more()}"
+        f"weak: no loss above noise was seen: {how_many(ledger.spent.bound, 'output')} for the bound, on {where}, prove none, and "
+        "would show one as large as the claim. Draw all noise from `rng`, so that outputs with the same noise can be compared, "
+        f"or {plan.with_more()}"
     ]
 
 
 NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
 
 
-def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None) -> str:
-    """Return a sentence if outputs with the same noise are equal on all pairs. Return "" if some differ, or if it is not
-    known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
+def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None) -> str | None:
+    """Return a sentence if outputs with the same noise are equal on all pairs, and "" if some differ. Return None if it is
+    not known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
     """
     plan = ledger.plan
-    if any(ledger.distances.values()) or plan.settings.seconds is not None:
+    if any(ledger.distances.values()):
         return ""
+    if not ledger.reproducible or plan.settings.seconds is not None:
+        return None
     pairs, most = [pair, *some_pairs(plan.domain.corners())], min(MOST, sample.size if sample else MOST)
 
-    def ask() -> str:
+    def ask() -> str | None:
         try:
-            return alike(plan, pairs, most)
+            return alike(plan, pairs, most) if plan.drawer().takes_rng else None
         except MechanismError:  # a warning must not cost the audit its verdict
-            return ""
+            return None
 
     return plan.store.recall("alike", ask)
 

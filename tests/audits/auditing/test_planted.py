@@ -152,17 +152,11 @@ def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
         return rng.choice(10, size, p=weights / weights.sum())
 
     domain = auditor.Records((0, 9), integer=True, size=(0, 10))
-    result = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS | {"samples": 1_000})
-    assert result.bound is not None
-    assert result.bound.value == 0
-    # So few outputs do not show a loss as large as the claim, if a tenth of them shows it.
-    assert not any("loss" in warning or "identical" in warning for warning in result.warnings)
-    many = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS)
-    [words] = [warning for warning in many.warnings if "no loss" in warning]
-    outputs, pairs = many.outputs.bound, many.tried.pairs
-    assert words.startswith(
-        f"weak: no loss above noise was seen: {outputs:,} outputs for the bound, on the most promising of {pairs:,} pairs"
-    )
+    for samples in (1_000, 20_000):
+        result = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS | {"samples": samples})
+        assert result.bound is not None
+        assert result.bound.value == 0
+        assert not any("no loss" in warning or "identical" in warning for warning in result.warnings)
 
 
 def test_only_faults_that_the_outputs_would_show_are_planted() -> None:
