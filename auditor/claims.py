@@ -95,6 +95,20 @@ class PrivacyClaim(Claim):
         return replace(self, **{self.quantity: value})
 
     @property
+    def without_loss(self) -> float:
+        """The value of the quantity for a mechanism that loses nothing."""
+        return 0.0
+
+    def noise_ratio(self, value: float) -> float:
+        """Return how many times too small noise is that has this value of the quantity, where the right noise has just the
+        claim's; ∞ for a claim of 0.
+
+        >>> PureDP(0.5).noise_ratio(0.75), round(ZeroConcentratedDP(0.5).noise_ratio(0.72), 6)
+        (1.5, 1.2)
+        """
+        return value / self.value if self.value else math.inf
+
+    @property
     def least_value(self) -> float:
         """The smallest value that the quantity can have."""
         return 0.0
@@ -200,6 +214,10 @@ class DivergenceClaim(PrivacyClaim):
     def broken_by(self, share: float) -> float:
         """See Claim. The share is of the loss, and a divergence grows with the square of the loss."""
         return (1 + share) ** 2 * self.value or share
+
+    def noise_ratio(self, value: float) -> float:
+        """See PrivacyClaim. A divergence grows with the square of the loss."""
+        return math.sqrt(PrivacyClaim.noise_ratio(self, value))
 
     @abstractmethod
     def scale(self, order: float) -> float:
@@ -316,6 +334,16 @@ class PrivacyProfile(PrivacyClaim):
     def with_value(self, value: float) -> "PrivacyProfile":
         """See PrivacyClaim. The value is added to every ε."""
         return PrivacyProfile([(max(0.0, point.epsilon + value), point.delta) for point in self.profile])
+
+    def noise_ratio(self, value: float) -> float:
+        """See PrivacyClaim. The value is taken as the excess over the largest ε."""
+        largest = max(point.epsilon for point in self.profile)
+        return 1 + value / largest if largest else math.inf
+
+    @property
+    def without_loss(self) -> float:
+        """The excess if every ε is 0: that over the smallest ε."""
+        return -min(point.epsilon for point in self.profile)
 
     @property
     def least_value(self) -> float:

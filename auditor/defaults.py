@@ -127,6 +127,14 @@ class SettingsKeywords(ExecutionKeywords, total=False):
             option="N",
         ),
     ]
+    weak: Annotated[
+        str | None,
+        About(
+            "Why a weak pass of the audit is accepted, in a few words. It then does not fail under `--strict`, and every report "
+            "shows the reason.",
+            key="audit",
+        ),
+    ]
     sharpen: Annotated[
         bool, About("Whether a refuted claim takes all `samples`, for a sharper bound on the loss.", False)
     ]

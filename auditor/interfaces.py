@@ -335,6 +335,12 @@ class Method(ABC, Generic[K, T, C]):
         ``chance``, before any output is drawn. The best event is assumed to cover this ``share`` of the outputs.
         """
 
+    def rarest(self, chance: float) -> float:
+        """Return the smallest rate of an outcome, on one data set only, at which the planned trials refute the claim with
+        probability ``chance``. Return ∞ if no rate is large enough, and 0 if the method does not know.
+        """
+        return 0.0
+
     def with_margin(self, caution: float) -> Self:
         """Return the method with forecasts ``caution`` standard errors on the safe side."""
         return replace(self, caution=caution)

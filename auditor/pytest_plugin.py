@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(FIXTURE, "differential-privacy audits")
     group.addoption("--dp-confidence", type=float, metavar="C", help=text)
     parser.addini("dp_confidence", text, default=str(CONFIDENCE))
-    text = "fail tests whose audits pass weakly: what they might have missed is large"
+    text = "fail tests whose audits pass weakly: their search misses too much of what their outputs could show"
     group.addoption("--dp-strict", action="store_true", help=text)
     parser.addini("dp_strict", text, type="bool", default=False)
 
@@ -75,7 +75,7 @@ CALLED_BY_CHILD = "dp_audit was called in a child process, whose result is lost;
 
 
 class WeakPass(pytest.PytestWarning):
-    """An audit found no violation, but might have missed a large one."""
+    """An audit found no violation, but its search misses too much of what its outputs could show."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -183,7 +183,8 @@ class DPAudit:
             mechanism, claim, neighbours: as in :func:`auditor.audit`. An object of a library needs no claim or neighbours.
             options: the keywords of ``audit`` except ``name`` and ``confidence``; ``expect``: "no_violation_found" (the
                 default) or "violation", if there is a claim: without one the loss is measured, which passes; and
-                ``strict``: whether a weak pass fails the test, by default as ``--dp-strict`` says. Options of the call
+                ``strict``: whether a weak pass fails the test, by default as ``--dp-strict`` says. ``weak="reason"`` accepts
+                a weak pass, with neither failure nor warning. Options of the call
                 override those of markers. By default the mechanism runs in the test's process, and the bound counts
                 200,000 outputs.
 
@@ -233,11 +234,12 @@ class DPAudit:
             "verdict": str(result.verdict),
             "as_expected": result.passed,
             "weak": result.weak,
+            "accepted": result.accepted if result.weak else "",
             "allowed_error": allowed,
         }
         # pytest hands user properties to xdist's controller and to --junit-xml.
         self._item.user_properties.append((FIXTURE, json.dumps(entry, ensure_ascii=False)))
-        if result.passed and not result.weak:
+        if result.passed and (not result.weak or result.accepts_weak):
             return result
         is_weak = result.weak and result.verdict is result.expected
         weak = f"a weak pass of {result.claim}: {weak_words(result)}"
@@ -320,14 +322,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     wrong = sum(not audit["as_expected"] for _, audit in audits)
     weak = sum(audit["weak"] for _, audit in audits)
+    accepted = sum(bool(audit["accepted"]) for _, audit in audits)
     spent, budget = sum(audit["allowed_error"] for _, audit in audits), 1 - config.stash[_CONFIDENCE]
     terminalreporter.section("differential-privacy audits")
     if config.get_verbosity() > 0:
         for test, audit in audits:
             line = f"{test}: {audit['verdict']}, claim {audit['claim']}, proved {audit['proved']}"
+            line += f"; the weak pass is accepted: {audit['accepted']}" if audit["accepted"] else ""
             terminalreporter.write_line(_for_the_log(line))
     tests = len({test for test, _ in audits})
     summary = f"{wrong or 'none'} not as expected{f', {weak} weak' if weak else ''}"
+    summary += f", {accepted} of them accepted" if accepted else ""
     terminalreporter.write_line(
         f"{how_many(len(audits), 'audit')} in {how_many(tests, 'test')}, {summary}; "
         f"{false_alarms(budget, 'session')}, {100 * spent / budget:.3g} % of that spent"

@@ -1,13 +1,13 @@
 """The error budget of a file, and the verdict on a claim by a bound."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
 from auditor.bounds.bisection import narrow_bracket
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim, PrivacyClaim
+from auditor.claims import Claim
 from auditor.defaults import CONFIDENCE, LEAST_CONFIDENCE
 from auditor.errors import InvalidInputError
 
@@ -34,8 +34,8 @@ class End(StrEnum):
     UNEXPECTED = "not as expected"
 
 
-def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: bool) -> End:
-    """Return what the end of an audit means. With ``strict``, a weak pass fails.
+def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: bool, accepted: str = "") -> End:
+    """Return what the end of an audit means. With ``strict``, a weak pass fails, unless it is ``accepted`` for a reason.
 
     >>> end_of_audit(Verdict.NO_VIOLATION_FOUND, Verdict.NO_VIOLATION_FOUND, weak=True, strict=True)
     <End.WEAK: 'weak'>
@@ -44,7 +44,7 @@ def end_of_audit(verdict: Verdict, expected: Verdict, *, weak: bool, strict: boo
         return End.NO_ANSWER
     if verdict is not expected:
         return End.UNEXPECTED
-    return End.WEAK if weak and strict else End.AS_EXPECTED
+    return End.WEAK if weak and strict and not accepted else End.AS_EXPECTED
 
 
 def end_of_run(audits: Iterable[End], *, failed_changes: int, missing_files: int) -> End:
@@ -128,37 +128,23 @@ def judge(claim: Claim, bound: Bound, *, could_refute: bool = True) -> Verdict:
     return Verdict.NO_VIOLATION_FOUND if excess <= 0 and could_refute else Verdict.INCONCLUSIVE
 
 
-# A pass is weak if it may have missed a violation of WEAK times the claim.
-WEAK = 2.0
-
-
-# A pass is also weak if its search finds less than ENOUGH_FOUND of the planted faults, significant at level BY_CHANCE.
-ENOUGH_FOUND, BY_CHANCE = 0.8, 0.1
+# A pass is weak if its search finds less than ENOUGH_FOUND of the planted faults that the outputs on the right pair would
+# show, significant at level BY_CHANCE.
+ENOUGH_FOUND, BY_CHANCE = 0.5, 0.1
+# If too few are found, so many times the outputs are tried.
+TIMES = (4, 16, 64)
 
 
 def found_too_few(found: int, planted: int) -> bool:
     """Whether a search that finds each fault with probability ENOUGH_FOUND finds so few with probability at most
     BY_CHANCE.
 
-    >>> found_too_few(29, 40), found_too_few(28, 40), found_too_few(3, 5)
+    >>> found_too_few(16, 40), found_too_few(15, 40), found_too_few(1, 4)
     (False, True, False)
     """
     from scipy.special import bdtr
 
     return found < planted and bool(bdtr(found, planted, ENOUGH_FOUND) <= BY_CHANCE)
-
-
-def may_miss(claim: Claim, power: Mapping[str, float] | None) -> bool:
-    """Whether a violation of WEAK times the claim would be caught with a chance below 95 %.
-
-    False for a claim of 0 and for a probability, which have no such multiple.
-    """
-    return power is not None and isinstance(claim, PrivacyClaim) and 0 < WEAK * claim.value < power["95%"]
-
-
-def saw_nothing(claim: Claim, bound: Bound | None) -> bool:
-    """Whether no loss was proved although the claim allows one, as for a mechanism that does not read its data."""
-    return bound is not None and isinstance(claim, PrivacyClaim) and bound.value <= 0 < claim.value
 
 
 def refuting_side(claim: Claim) -> Literal["lower", "upper"]:

@@ -54,6 +54,7 @@ def audit(
         shrink (bool): whether to look for the smallest pair and a simple event that still break a refuted claim, on up to
             samples more outputs; not under seconds.
         planted (int): how many faults are planted in the outputs of a pass, to see which faults the same search finds.
+        weak (str | None): why a weak pass is accepted, in a few words, which the report shows.
         prove (bool | str): whether to try a proof beside the sampling, for 10 seconds of the processor; or "only" a proof, for 60
             and without any outputs; or "briefly", for 3 and without a message if it fails.
         seed (int): the root of all randomness.

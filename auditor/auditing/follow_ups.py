@@ -9,7 +9,7 @@ from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
 from auditor.auditing.planted import plant_faults
 from auditor.auditing.smallest import find_smallest
-from auditor.auditing.warnings import Caveat, exceptions, few_outputs, nothing_differs, smaller_noise
+from auditor.auditing.warnings import Caveat, exceptions, few_outputs, no_loss, smaller_noise
 from auditor.bounds.digits import round_error_up
 from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
@@ -50,9 +50,11 @@ def _computed(plan: Plan, pair: Pair) -> tuple[float, float] | None:
 
 
 def _shows_no_loss(audit: Audit) -> bool:
-    """Whether a privacy claim has passed, and its bound does not exceed 0."""
-    is_private = audit.passed and isinstance(audit.plan.claim, PrivacyClaim)
-    return is_private and isinstance(audit.answer, Evidence) and audit.answer.bound(audit.plan.alpha) <= 0
+    """Whether a privacy claim has passed, and its bound is that of a mechanism that loses nothing."""
+    claim, answer = audit.plan.claim, audit.answer
+    if not (audit.passed and isinstance(claim, PrivacyClaim) and isinstance(answer, Evidence)):
+        return False
+    return answer.bound(audit.plan.alpha) <= claim.without_loss
 
 
 FOLLOW_UPS = (
@@ -66,8 +68,13 @@ FOLLOW_UPS = (
         lambda audit: audit.plan.settings.shrink and audit.refuted and not (audit.sample and audit.sample.failures),
     ),
     FollowUp(
-        lambda audit: audit.warn(*nothing_differs(audit.plan, audit.pair, audit.sample)),
+        lambda audit: audit.warn(
+            *no_loss(
+                audit.ledger, audit.pair, audit.sample, [one for look in audit.looks.values() for one in look.prospects]
+            )
+        ),
         _shows_no_loss,
+        takes_time=False,  # under a time limit it draws nothing
     ),
     FollowUp(
         plant_faults,

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 
 from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.sizes import OF_LAST
+from auditor.blackbox.batches import Trial
 from auditor.bounds.bisection import bracket_threshold
+from auditor.bounds.digits import round_significant
 from auditor.bounds.one_run import GuessTally, OneRunGuesses, default_guess_numbers
 from auditor.claims import PrivacyClaim
+from auditor.defaults import FEWEST, MOST
 from auditor.neighbours.canaries import Canaries
 from auditor.verdict import refuting_side
 
 SHARES = (1.0, 0.1, 0.01)
+SHARE_SHOWN = SHARES[1]
+# `auditor check` and `auditor plan` say what an audit of so many minutes shows.
+MINUTES = 5
 # The number of outputs needed is given for this violation: noise too small by a tenth, so ε or μ too large by a ninth.
 EXCESS = 1 / 9
 
@@ -26,13 +32,15 @@ EXCESS = 1 / 9
 class Foresight:
     """For one share of outputs and one probability: the smallest violation detected, and the outputs needed for EXCESS.
 
-    For canaries, ``needed`` is a number of canaries, of all runs together.
+    For canaries, ``needed`` is a number of canaries, of all runs together. ``rarest`` is the smallest rate of an outcome that
+    only one of the two data sets has, of all outputs whatever the share; ∞ if none is detected, or for canaries.
     """
 
     share: float
     chance: float
     caught: float
     needed: float
+    rarest: float = math.inf
 
 
 def foresee(plan: Plan) -> list[Foresight]:
@@ -47,10 +55,55 @@ def foresee(plan: Plan) -> list[Foresight]:
         return rows
     shares = SHARES if plan.method(plan.settings.samples).may_abstain else SHARES[:1]
     return [
-        Foresight(share, chance, smallest_caught(plan, share, chance), _outputs_needed(plan, share, chance))
+        Foresight(
+            share,
+            chance,
+            smallest_caught(plan, share, chance),
+            _outputs_needed(plan, share, chance),
+            rarest(plan, chance),
+        )
         for share in shares
         for _, chance in CHANCES
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Afforded:
+    """What an audit of some ``seconds`` is expected to show: its ``samples``, the noise ratio that they detect if a SHARE_SHOWN
+    of the outputs shows it, and the rarest outcome of one side only; both with 95 % probability, and ∞ for none.
+    """
+
+    seconds: float
+    samples: int
+    scale: float
+    rate: float
+
+
+def afforded(plan: Plan, trial: Trial, seconds: float) -> Afforded | None:
+    """Return what an audit of so many seconds shows at the pace of a trial; None unless it is a privacy claim on pairs, or if
+    not even FEWEST outputs fit.
+    """
+    claim = plan.claim
+    if plan.kind != "pairwise" or not claim.is_stated or not isinstance(claim, PrivacyClaim):
+        return None
+    timed = plan.with_settings(seconds=None)
+
+    def takes_longer(samples: int) -> bool:
+        return timed.with_settings(samples=samples).may_take(trial) > seconds
+
+    if takes_longer(FEWEST):
+        return None
+    most = bracket_threshold(takes_longer, FEWEST, 2 * FEWEST, lambda low, high: high - low <= low // 100, MOST)[0]
+    samples = MOST if math.isinf(most) else int(round_significant(most, 2)) if most > 1000 else int(most)
+    of_samples = plan.with_settings(samples=samples)
+    chance = CHANCES[-1][1]
+    scale = claim.noise_ratio(smallest_caught(of_samples, SHARE_SHOWN, chance))
+    return Afforded(seconds, samples, scale, rarest(of_samples, chance))
+
+
+def rarest(plan: Plan, chance: float) -> float:
+    """Return the smallest rate of an outcome of one data set only that the plan's outputs refute with this chance."""
+    return plan.method(plan.settings.samples, share=OF_LAST).rarest(chance)
 
 
 def _looks(plan: Plan, canaries: Canaries, number: int, *, apart: bool) -> tuple[OneRunGuesses, float]:

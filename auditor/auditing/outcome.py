@@ -116,7 +116,7 @@ class Audit:
         smallest = self.smallest if violated else None
         broken = (smallest.pair if smallest else self.pair) if violated else None
         assert self.provenance is not None
-        weak = weaknesses(plan, judgement, self.provenance.tried, self.provenance.outputs.bound)
+        weak = weaknesses(plan, judgement, self.planted)
         is_proved = self.proof is not None and self.proof.proved
         return AuditResult(
             plan.name,
@@ -131,6 +131,7 @@ class Audit:
             select_caveats(self.caveats, weak, violated=violated, proved=is_proved),
             self.proof,
             self.earlier,
+            accepted=plan.settings.weak or "",
         )
 
     def _judged(self, alpha: float) -> Judgement:

@@ -67,6 +67,7 @@ class Settings:
     execution: Execution = field(default_factory=Execution)
     planted: int = PLANTED
     observe: tuple[ObserveKind, ...] = ()
+    weak: str | None = None
     sharpen: bool = False
 
     def __post_init__(self) -> None:
@@ -76,6 +77,11 @@ class Settings:
         if not self.events or not {*self.events} <= {*get_args(EventKind)}:
             raise InvalidInputError(f"events are {list(self.events)}; they must be values, bits, or both")
         require_known("observe has", self.observe, get_args(ObserveKind))
+        if self.weak is not None and (not isinstance(self.weak, str) or len(self.weak.split()) < 2):
+            raise InvalidInputError(
+                f"weak is {self.weak!r}; it must say in a few words why a weak pass is accepted, such as "
+                '"a call takes 40 ms, and 4,000 outputs are what a night allows"'
+            )
         for name, least in {"samples": FEWEST, "search": 0, "seed": 0, "planted": 0}.items():
             value = getattr(self, name)
             if value is None and name == "search":

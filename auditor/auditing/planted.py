@@ -5,10 +5,11 @@ with a game that draws nothing: outputs of the pair with which the audit ended s
 shows, and the fault is planted in them.
 """
 
+import itertools
 import math
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.pair_search import LEAST_OUTPUTS, LIKELY, PairGame, shown_by
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import CHANCES, Plan
 from auditor.auditing.race import Look, Race, best_first
 from auditor.auditing.sizes import rounds_for
 from auditor.auditing.sources import OF_NEIGHBOURS
@@ -32,17 +33,18 @@ from auditor.claims import PrivacyClaim
 from auditor.defaults import VALUES
 from auditor.errors import InvalidInputError
 from auditor.events.features import LARGEST_FLOAT, varies
-from auditor.interfaces import Domain, ManyNumbers
+from auditor.interfaces import AnyMethod, Domain, ManyNumbers
 from auditor.neighbours.facts import Fact, facts_of
 from auditor.neighbours.pair import Pair, distinct
 from auditor.neighbours.search import spread
 from auditor.results.result import Probed
-from auditor.verdict import WEAK, found_too_few
+from auditor.verdict import TIMES, found_too_few
 
 Mask = NDArray[np.bool_]
 
 # The name under which a resumed run and a replay find the outcome.
 KEPT = "planted faults"
+CHANCE = CHANCES[-1][1]
 # In the addresses of the streams that pick faults and outputs, PICKING stands for the number of the round.
 PICKING = 98
 # At least PAIRS_LOOKED_AT pairs show which facts tell neighbours apart. No fault is planted on a fact that tells less
@@ -54,8 +56,8 @@ TAKES, MOST_KEPT = 6, 128
 # A fault counts as found as soon as a look reaches this utility, since further looks would lose the fault only by
 # chance.
 CERTAIN = 0.99
-# If too few faults are found, the replay is done again with this many times the outputs.
-WITH_MORE = 4
+# A planted loss is LARGE times the claim.
+LARGE = 2.0
 # A replay compares the candidates of the sources, without a climb, and no orders.
 OF_REPLAY = replace(TUNING, climbs=0, orders=0)
 
@@ -117,17 +119,29 @@ EFFECTS = (
     Effect("a part is missing from half of the answers", 0.5, _loses_a_part),
     Effect("1 of 100 answers is null", 0.01, _is_null),
 )
-ANY = Fact("any content")
+# A fault that is rarer, and is planted on any data.
+ANY, RARELY = Fact("any content"), Effect("1 of 1,000 answers is null", 0.001, _is_null)
 
 
 def effects_for(claim: PrivacyClaim) -> list[Effect]:
-    """Return the effects to plant: EFFECTS, which no claim allows, and a loss of WEAK times a claim."""
+    """Return the effects to plant: EFFECTS, which no claim allows, and a loss of LARGE times a claim."""
     try:
-        far = claim.with_value(WEAK * claim.value).total_variation()
+        far = claim.with_value(LARGE * claim.value).total_variation()
     except InvalidInputError:  # twice a total variation of 0.6 is above 1; the largest ε has no double
         far = 0.0
     twice = Effect("the loss is twice the claim", (1 + far) / 2, _is_null, (1 - far) / 2)
     return [*EFFECTS, *([twice] if far > 0 else [])]
+
+
+def shown_by_outputs(effects: Sequence[Effect], method: AnyMethod) -> list[Effect]:
+    """Return the effects that the planned outputs of a method, all on a pair on which they show, detect with probability
+    CHANCE.
+
+    The search is not to blame for others.
+    """
+    claim, rarest = method.claim, method.rarest(CHANCE)
+    shows_large = method.foreseen(1.0, CHANCE) <= LARGE * claim.value
+    return [each for each in effects if (shows_large if each.otherwise else each.share >= rarest)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,36 +184,53 @@ def plant_faults(audit: Audit) -> Audit:
     # Planted faults change values, not bits.
     if not (ledger.pairs and sample and plan.settings.planted and VALUES in plan.settings.events):
         return audit
-    found, missed, more = plan.store.recall(KEPT, lambda: _probed(_Replay.of(plan, sample, audit.looks, ledger)))
+    found, missed, more = plan.store.recall(KEPT, lambda: _planted(_Replay.of(plan, sample, audit.looks, ledger)))
     planted = Probed(found, missed, (more[0], more[1]) if more else None) if found or missed else None
     return replace(audit, planted=planted)
 
 
-def _probed(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
-    """Return the faults found, the faults missed, and if too many are missed, WITH_MORE and how many that finds."""
-    plan, claim = replay.plan, replay.plan.claim
-    assert isinstance(claim, PrivacyClaim)
-    effects = effects_for(claim)
+def _planted(replay: "_Replay") -> tuple[list[str], list[str], tuple[int, int] | None]:
+    """Return the faults found and the faults missed. If too many are missed, also return the first of TIMES with which
+    enough are found, and how many; None if there is none.
+    """
+    found, missed = _tried(replay)
+    more = None
+    if found_too_few(len(found), len(found) + len(missed)):
+        for times in reversed(TIMES):  # if the most outputs are not enough, fewer are not
+            found_then, missed_then = _tried(replay.with_outputs(times))
+            if found_too_few(len(found_then), len(found_then) + len(missed_then)):
+                break
+            more = times, len(found_then)
+    return found, missed, more
+
+
+def _tried(replay: "_Replay") -> tuple[list[str], list[str]]:
+    """Return the faults found and the faults missed, among those that the outputs of the replay would show."""
+    plan, size = replay.plan, replay.game.size
+    assert isinstance(plan.claim, PrivacyClaim)
+    allowed = shown_by_outputs([*effects_for(plan.claim), RARELY], plan.method(size.bound, share=size.share))
     rng = rng_at(plan.settings.seed, Phase.SEARCH, PICKING)
-    faults = planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, effects)
     found, missed = list[str](), list[str]()
-    for fault in faults:
+    for fault in planted_faults(plan.domain, replay.sample.left, rng, plan.settings.planted, allowed):
         (found if replay.finds(fault) else missed).append(str(fault))
-    if not found_too_few(len(found), len(faults)):
-        return found, missed, None
-    with_more = replace(replay, times=WITH_MORE)
-    return found, missed, (WITH_MORE, sum(map(with_more.finds, faults)))
+    return found, missed
 
 
 def planted_faults(
-    domain: Domain, outputs: Outputs, rng: np.random.Generator, most: int, allowed: Sequence[Effect] = EFFECTS
+    domain: Domain,
+    outputs: Outputs,
+    rng: np.random.Generator,
+    most: int,
+    allowed: Sequence[Effect] = (*EFFECTS, RARELY),
 ) -> list[PlantedFault]:
     """Return at most ``most`` faults, by those ``allowed`` effects that can change outputs such as ``outputs``.
 
-    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects.
+    Each fault shows on data with a fact that tells some neighbours apart. Kinds of facts take turns, and so do effects. If
+    RARELY is allowed, one fault shows on any data, like an occasional release of raw data.
     """
     hit = np.ones(outputs.size, np.bool_)
-    effects = [allowed[i] for i in rng.permutation(len(allowed)) if allowed[i].change(outputs, hit) is not None]
+    effects = [each for each in allowed if each is not RARELY and each.change(outputs, hit) is not None]
+    effects = [effects[i] for i in rng.permutation(len(effects))]
     if not effects:
         return []
     few, crowds = list(domain.each_value()), spread([*domain.crowds()], PAIRS_LOOKED_AT)
@@ -214,13 +245,19 @@ def planted_faults(
     for fact in sorted(apart, key=lambda fact: rng.exponential() / apart[fact]):
         if fact in of_few or apart[fact] >= LEAST_APART * len(pairs):
             by_kind[fact.kind].append(fact)
-    turns = [by_kind[kind] for kind in sorted(by_kind)]
-    found = [fact for turn in range(most) for of_kind in turns for fact in of_kind[turn : turn + 1]]
-    # One fault is rarer and shows on any data, like an occasional release of raw data.
-    rarely = Effect("1 of 1,000 answers is null", 0.001, _is_null)
-    rare = [PlantedFault(ANY, rarely)] if found and most > 1 else []
-    order = rng.permutation(min(len(found), most - len(rare)))
-    return rare + [PlantedFault(found[place], effects[i % len(effects)]) for i, place in enumerate(order)]
+    # A kind with few facts has each of them with several effects, since code reacts to a kind rather than to a value.
+    kinds = [_of_kind(by_kind[kind], effects, place) for place, kind in enumerate(sorted(by_kind))]
+    turns = itertools.zip_longest(*(itertools.islice(of_kind, most) for of_kind in kinds))
+    found = [fault for turn in turns for fault in turn if fault is not None]
+    rare = [PlantedFault(ANY, RARELY)] if found and most > 1 and RARELY in allowed else []
+    return rare + found[: most - len(rare)]
+
+
+def _of_kind(facts: Sequence[Fact], effects: Sequence[Effect], place: int) -> Iterator[PlantedFault]:
+    """Yield each fact with each effect: first all facts, with effects in turn from that at a place on."""
+    for later in range(len(effects)):
+        for number, fact in enumerate(facts):
+            yield PlantedFault(fact, effects[(place + number + later) % len(effects)])
 
 
 class _FoundError(Exception):
@@ -303,7 +340,7 @@ class PlantedGame(PairGame):
 
 @dataclass(frozen=True)
 class _Replay:
-    """The search of an audit's last round, as if it had ``times`` as many outputs.
+    """The search of an audit's last round, in a race whose outputs, and those of its bound, are the ``size`` of the ``game``.
 
     ``looks`` are the most promising of the search, judged for the claim that ``game`` looks for; ``prior`` is fitted to all of
     them. ``memory`` keeps the candidates of the sources, which do not depend on the fault.
@@ -314,7 +351,6 @@ class _Replay:
     looks: Sequence[Look]
     prior: Prior
     sample: Sample
-    times: int = 1
     facts: dict[str, frozenset[Fact]] = field(default_factory=dict)
     cache: dict[tuple[object, ...], ManyNumbers] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
@@ -329,11 +365,18 @@ class _Replay:
         prior = fit_prior_to_pilots([look.prospects for look in judged])
         return cls(plan, game, [judged[i] for i in best_first(promised)[:MOST_KEPT]], prior, sample)
 
+    def with_outputs(self, times: int) -> "_Replay":
+        """Return the replay with so many times the outputs, of the race and of the bound."""
+        own = self.game.size
+        more = {name: times * getattr(own, name) for name in ("search", "selection", "bound")}
+        game = replace(self.game, size=replace(own, **more))
+        # What evidence promises depends on the outputs of the bound.
+        return replace(self, game=game, looks=[*map(game.judged, self.looks)])
+
     def finds(self, fault: PlantedFault) -> bool:
         """Return whether the search ends with a pair on which the fault shows, and that is likely to refute the claim."""
         plan, own = self.plan, self.game
-        outputs = self.times * own.size.search
-        if outputs < LEAST_OUTPUTS:
+        if own.size.search < LEAST_OUTPUTS:
             return False
         more = {"prior": self.prior, "cache": self.cache, "facts": self.facts}
         game = PlantedGame(plan, own.size, own.ledger, own.claim, fault=fault, sample=self.sample, **more)  # type: ignore[arg-type]
@@ -341,7 +384,7 @@ class _Replay:
         rng = rng_at(plan.settings.seed, Phase.SEARCH, own.size.number)
         race = Race(game, plan.domain, rng, pool, tuning=OF_REPLAY, memory=self.memory)
         try:
-            best = race.run(OF_NEIGHBOURS, outputs)
+            best = race.run(OF_NEIGHBOURS, own.size.search)
             if not self._shows(fault, best.pair):
                 return False
             # The round learns on this pair from more outputs than the search has drawn on it.

@@ -145,18 +145,23 @@ def _simplest(race: Race[Any], outputs: float) -> list[Pair]:
 
 
 def _others(race: Race[Any], outputs: float) -> list[Pair]:
-    """Propose corners, crowds and random pairs: most of the small corners, and a few spread over the large ones."""
+    """Propose corners, crowds and random pairs: most of the small corners and of the likeliest crowds, and a few spread over
+    the others.
+    """
     tuning = race.tuning
-    corners, crowds = race.once(
-        "corners and crowds", lambda: (candidates(race.domain, race.rng), distinct(race.domain.crowds()))
-    )
+    corners = race.once("corners", lambda: candidates(race.domain, race.rng))
+    room = max(1, int(outputs) // tuning.first_look)
     # Outputs with the same noise rank many more pairs than these.
-    ranked = getattr(race.game, "same_noise", False) and ranks_pairs(race)
-    most = max(tuning.most_others, int(outputs) // tuning.each_of_others) if ranked else len(corners) + len(crowds)
-    room = min(most, max(1, int(outputs) // tuning.first_look))
+    if getattr(race.game, "same_noise", False) and ranks_pairs(race):
+        room = min(room, max(tuning.most_others, int(outputs) // tuning.each_of_others))
+    # A crowd takes long to make, and the likeliest come first.
+    most = tuning.crowds_made * (room // 3)
+    crowds = race.once(f"{most} crowds", lambda: distinct(race.domain.crowds(), most))
+    room = min(room, len(corners) + len(crowds))
     seen = {key for key, look in race.pool.items() if look.outputs >= int(outputs) / room / 4}
     corners, crowds = ([pair for pair in pairs if pair.key() not in seen] for pairs in (corners, crowds))
-    of_crowds = spread(crowds, room // 3)
+    likeliest = 2 * (room // 3) // 3
+    of_crowds = [*crowds[:likeliest], *spread(crowds[likeliest:], room // 3 - likeliest)]
     room -= len(of_crowds)
     # Corners come sorted by size.
     small = min(len(corners), 2 * room // 3)

@@ -39,6 +39,8 @@ class SearchTuning:
     # for each ``each_of_others`` outputs if that is more.
     most_others: int = 72
     each_of_others: int = 128
+    # At most so many times the crowds that are looked at are made.
+    crowds_made: int = 8
     # The most other orders of the same records.
     orders: int = 160
     most_edges: int = 4

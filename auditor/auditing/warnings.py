@@ -12,26 +12,34 @@ import numpy as np
 
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.no_answer import ATTRIBUTES, commonest, how_data_arrive, some_pairs
-from auditor.auditing.plan import Plan
+from auditor.auditing.plan import CHANCES, Plan
+from auditor.auditing.sizes import OF_LAST
 from auditor.blackbox.batches import Phase, rng_at
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import TRIAL, Sample, apart
+from auditor.bounds.bisection import bracket_threshold
 from auditor.bounds.conversions import implied_mu
 from auditor.bounds.drift import FALSE_WARNING, drifts
-from auditor.claims import ApproximateDP, GaussianDP
-from auditor.errors import MechanismError, how_many
+from auditor.bounds.utility import Prospect
+from auditor.claims import ApproximateDP, GaussianDP, PrivacyClaim
+from auditor.defaults import MOST as MOST_OUTPUTS
+from auditor.errors import MechanismError, duration, how_many
 from auditor.events.features import varies
 from auditor.events.observed import ObservedCanaries
 from auditor.events.text import unread
 from auditor.methods.guessing import GaussianGuesses
 from auditor.neighbours.pair import Pair, pair_words
-from auditor.results.result import Judgement, OutputsSpent, Tried
-from auditor.verdict import WEAK, Verdict, may_miss, saw_nothing
+from auditor.results.result import Judgement, OutputsSpent, Probed
+from auditor.verdict import TIMES, Verdict
 
 # The two sides of some pairs are compared, with MOST outputs on either side of the first. If a mechanism uses its
 # randomness alike on both sides, all MOST outputs agree with probability (1 − d)^MOST, where d is the total variation
 # distance of the two distributions.
 MOST = 10_000
+# Looks at sound data that loses nothing seem to show a loss with at most this probability.
+DIFFERS = 0.01
+# A loss of HARDLY anything, as a share of the claim, stands for none. A loss as large as the claim may show on OF_OUTPUTS only.
+HARDLY, OF_OUTPUTS = 0.01, 0.1
 
 
 Case = Literal["always", "if violated", "unless violated"]
@@ -58,7 +66,9 @@ def select_caveats(
     )
     if violated:
         return (*always, *if_violated, *([CONTRADICTION] if proved else []))
-    return (*([] if proved else [*unless_violated, *weaknesses]), *always)
+    if proved:
+        return tuple(text.removeprefix("weak: ") for text in always)
+    return (*unless_violated, *weaknesses, *always)
 
 
 CONTRADICTION = (
@@ -119,27 +129,68 @@ def uneven(right_and_wrong: Sequence[tuple[int, int]]) -> list[str]:
     ]
 
 
-def nothing_differs(plan: Plan, pair: Pair | None, sample: Sample | None) -> list[str]:
-    """Warn if, with the same randomness, no pair of data sets has different outputs. This is for audits that showed no
-    loss.
+def no_loss(ledger: Ledger, pair: Pair | None, sample: Sample | None, prospects: Iterable[Prospect]) -> list[str]:
+    """Say that a pass is weak, if it showed no loss and nothing differs on any pair.
 
-    However strong the noise is, outputs with the same noise differ if the data do. They are used for nothing else.
+    With the same noise, outputs differ if the data do, however strong the noise is. They are used for nothing else. If the
+    noise is the mechanism's own, the ``prospects`` of the search must show that some pair differs, unless so few outputs
+    cannot show a loss as large as the claim.
     """
-    if pair is None:
+    plan, claim = ledger.plan, ledger.plan.claim
+    if pair is None or not isinstance(claim, PrivacyClaim):
         return []
-    pairs, most = [pair, *some_pairs(plan.domain.corners())], min(MOST, sample.size if sample else MOST)
-
-    def ask() -> str:
-        try:
-            return alike(plan, pairs, most)
-        except MechanismError:  # a warning must not cost the audit its verdict
-            return ""
-
-    same = plan.store.recall("alike", ask)
-    return [f"{same}, for one {pair_words(pair)}: {NO_EFFECT}"] if same else []
+    is_promised = claim.total_variation() <= 0
+    if equal := _equal_with_the_same_noise(ledger, pair, sample):
+        return [f"{'' if is_promised else 'weak: '}{equal}, for one {pair_words(pair)}: {NO_EFFECT}"]
+    outputs = min(ledger.spent.bound, plan.settings.samples)
+    if equal is not None or is_promised or _differ_beyond_chance(prospects) or not _would_show(plan, claim, outputs):
+        return []
+    where = f"the most promising of {len(ledger.pairs):,} pairs" if len(ledger.pairs) > 1 else "the pair"
+    return [
+        f"weak: no loss above noise was seen: {how_many(ledger.spent.bound, 'output')} for the bound, on {where}, prove none, and "
+        "would show one as large as the claim. Draw all noise from `rng`, so that outputs with the same noise can be compared, "
+        f"or {plan.with_more()}"
+    ]
 
 
 NO_EFFECT = f"check that the mechanism returns its result and that the data sets contain what it uses{ATTRIBUTES}"
+
+
+def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None) -> str | None:
+    """Return a sentence if outputs with the same noise are equal on all pairs, and "" if some differ. Return None if it is
+    not known: the noise is the mechanism's own, a time limit leaves no time, or the mechanism fails.
+    """
+    plan = ledger.plan
+    if any(ledger.distances.values()):
+        return ""
+    if not ledger.reproducible or plan.settings.seconds is not None:
+        return None
+    pairs, most = [pair, *some_pairs(plan.domain.corners())], min(MOST, sample.size if sample else MOST)
+
+    def ask() -> str | None:
+        try:
+            return alike(plan, pairs, most) if plan.drawer().takes_rng else None
+        except MechanismError:  # a warning must not cost the audit its verdict
+            return None
+
+    return plan.store.recall("alike", ask)
+
+
+def _differ_beyond_chance(prospects: Iterable[Prospect]) -> bool:
+    """Whether some prospect shows a loss above 0. With probability DIFFERS at most, chance alone does."""
+    from scipy.special import ndtri
+
+    known = [each for each in prospects if math.isfinite(each.loss) and 0 < each.error < math.inf]
+    beyond = -float(ndtri(DIFFERS / max(1, len(known))))
+    return any(each.loss > beyond * each.error for each in known)
+
+
+def _would_show(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:
+    """Whether outputs show that something is lost, if as much is lost as claimed on OF_OUTPUTS of the outputs."""
+    lost = claim.value - claim.without_loss
+    nothing = claim.with_value(claim.without_loss + HARDLY * lost)
+    shown = plan.method(outputs, nothing).foreseen(OF_OUTPUTS, CHANCES[-1][1]) - nothing.value
+    return shown <= (1 - HARDLY) * lost
 
 
 def alike(plan: Plan, pairs: Sequence[Pair], most: int = TRIAL) -> str:
@@ -214,8 +265,9 @@ def few_outputs(plan: Plan, spent: OutputsSpent, sample: Sample | None) -> list[
     """Warn of few outputs, of few that differ, and of those that were not read as a whole."""
     settings, warnings = plan.settings, list[str]()
     if settings.seconds is not None and spent.bound < settings.samples / 10:
+        takes = duration(settings.seconds * settings.samples / max(1, spent.bound))
         warnings.append(
-            f"weak: only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds"
+            f"only {spent.bound:,} of {settings.samples:,} outputs fit into {settings.seconds:g} seconds; all take about {takes}"
         )
     if not spent.search and settings.search is None and len(plan.domain.corners()) > 1:
         warnings.append(
@@ -225,8 +277,8 @@ def few_outputs(plan: Plan, spent: OutputsSpent, sample: Sample | None) -> list[
     share = commonest(sample) if sample is not None else 0.0
     if share >= 0.995:
         warnings.append(
-            f"weak: {math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the "
-            f"few others: choose data sets on which outputs vary, or {plan.with_more()}"
+            f"{math.floor(1000 * share) / 10:g} % of the outputs are identical on both data sets. The result rests on the few "
+            "others; choose data sets on which outputs vary, if there are any"
         )
     warnings += map(_unread, unread_in(sample))
     return warnings
@@ -245,45 +297,58 @@ def _unread(clause: str) -> str:
     )
 
 
-def weaknesses(plan: Plan, judgement: Judgement, tried: Tried, outputs: int) -> Iterator[str]:
-    """Yield why a pass is weak: it may miss WEAK times the claim, saw no loss in the bound's ``outputs``, or missed planted
-    faults.
+def weaknesses(plan: Plan, judgement: Judgement, planted: Probed | None) -> Iterator[str]:
+    """Yield why a pass is weak: its outputs could show nothing at all, or its search found too few of the faults that they
+    could show.
+
+    Each reason says what leads out of it, by numbers that were computed.
     """
-    claim, planted, power = plan.claim, tried.planted, judgement.power
-    is_pass = judgement.verdict is Verdict.NO_VIOLATION_FOUND
-    if is_pass and power is not None and may_miss(claim, power):
-        more = _to_catch_more(plan, judgement)
-        if power["95%"] == math.inf:
-            yield f"weak: on this event the audit cannot detect any violation; {more}"
-        else:
-            yield (
-                f"weak: the audit may miss {claim.symbol} of {WEAK:g} times the claim: the smallest violation it detects with 95 % "
-                f"probability is {power['95%']:.3g}; {more}"
-            )
-    elif is_pass and saw_nothing(claim, judgement.bound):
-        where = f"the most promising of {tried.pairs:,} pairs" if tried.pairs > 1 else "the pair"
-        yield (
-            f"weak: no loss above noise was seen: {how_many(outputs, 'output')} for the bound, on {where}, prove none. "
-            f"A small or rare loss needs more: {plan.with_more()}, or write a smaller domain"
-        )
+    power = judgement.power or {}
+    if (
+        judgement.verdict is Verdict.NO_VIOLATION_FOUND
+        and power.get("95%") == math.inf
+        and _cannot_show(plan, judgement)
+    ):
+        yield f"weak: so many outputs cannot show any violation, on any data; {_to_show_more(plan, judgement)}"
     if planted is not None and planted.too_few:
-        times, refuted = planted.with_more or (1, 0)
-        helps = refuted > len(planted.found)
-        more = f"{plan.with_more(times)}, which finds {refuted} of them; or" if helps else "more outputs find no more;"
-        yield (
-            f"weak: the search found {len(planted.found)} of {planted.all} faults that were planted in its outputs; "
-            f"{more} write a smaller domain"
-        )
+        faults = f"of {planted.all} planted faults that these outputs would show on the right pair"
+        yield f"weak: {faults}, the search finds {len(planted.found)}; {_to_find_more(plan, planted)}"
 
 
-def _to_catch_more(plan: Plan, judgement: Judgement) -> str:
-    claim, event = plan.claim, judgement.event
+def _cannot_show(plan: Plan, judgement: Judgement) -> bool:
+    """Whether no rate of an outcome on one side is large enough to refute the claim. Canaries have no such outcome."""
+    return isinstance(judgement.event, ObservedCanaries) or not _shows_certainty(plan, plan.settings.samples)
+
+
+def _shows_certainty(plan: Plan, samples: int) -> bool:
+    """Whether so many outputs refute the claim if all outputs of one side never occur on the other."""
+    return plan.method(samples, share=OF_LAST).rarest(CHANCES[-1][1]) <= 1
+
+
+def _to_show_more(plan: Plan, judgement: Judgement) -> str:
+    claim, event, samples = plan.claim, judgement.event, plan.settings.samples
     if not isinstance(event, ObservedCanaries):
-        # The excess of the smallest violation caught over the claim is about proportional to 1/√outputs.
-        excess = (judgement.power or {}).get("95%", math.inf) / claim.value - 1
-        return plan.with_more((excess / (WEAK - 1)) ** 2) if excess < math.inf else plan.with_more()
+        needed = bracket_threshold(
+            lambda outputs: _shows_certainty(plan, outputs),
+            samples,
+            2 * samples,
+            lambda low, high: high - low <= low // 100,
+            MOST_OUTPUTS,
+        )[1]
+        return plan.with_more(needed / samples) if needed < math.inf else "no number of outputs can"
     # The claim allows a run to reveal all canaries with probability δ. So no p-value is below δ.
     allowed = judgement.alpha or 0
     if not event.apart and isinstance(claim, ApproximateDP) and claim.delta * len(event.guesses) >= allowed:
         return "δ is at least the error allowed per look; without `apart`, no number of canaries can refute this claim"
     return "use more canaries, or more runs"
+
+
+def _to_find_more(plan: Plan, planted: Probed) -> str:
+    """Say with how many outputs the search finds enough, or what else leads out."""
+    if planted.with_more is not None:
+        times, found = planted.with_more
+        return f"{plan.with_more(times)}, with which it finds {found}"
+    return (
+        f"{max(TIMES)} times as many outputs on the pairs that it looked at would not be enough: name fewer data sets, such as "
+        "the pairs that matter, or accept the pass by `weak`, with the reason"
+    )

@@ -100,7 +100,8 @@ def add_ending(parser: argparse.ArgumentParser, folder: str = "reports") -> None
     parser.add_argument(
         "--junit", type=Path, metavar="FILE", help=f"also write the results as JUnit's XML to FILE; {elsewhere}"
     )
-    strict = "end with exit status 1 if a pass is weak, or with --baseline if something could not be compared"
+    strict = "end with exit status 1 if a pass is weak, unless its audit accepts that by `weak`, or with --baseline if something "
+    strict += "could not be compared"
     parser.add_argument("--strict", action="store_true", help=strict)
     parser.add_argument("--quiet", action="store_true", help="print the closing lines only")
     parser.add_argument("--json", metavar="FILE", help=f"also write report.json to FILE; {elsewhere}")
@@ -121,6 +122,16 @@ def _share(text: str) -> float:
     if not share >= 0:
         raise argparse.ArgumentTypeError(f"it is {text!r}; it must be a number of at least 0, or inf")
     return share
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"it is {text!r}; it must be a number of seconds above 0, such as 0.002")
+    return seconds
 
 
 def _runs(add: _Add) -> None:
@@ -160,7 +171,11 @@ def _checks(add: _Add) -> None:
     words = "validate configurations: import, build pairs, draw one output from each side"
     _configs(add("check", "check_command:check", words))
     words = "before any sampling: the violations that the audit can detect, and the outputs needed"
-    add_settings(_configs(add("plan", "plan_command:plan", words)), "samples")
+    plan = _configs(add("plan", "plan_command:plan", words))
+    add_settings(plan, "samples")
+    pace = "the seconds of an output, as `auditor check` measures them: also say how long each audit takes, and what "
+    pace += "five minutes are enough for"
+    plan.add_argument("--pace", type=_seconds, metavar="S", help=pace)
 
     words = "try to prove the claims of a configuration's Python mechanisms"
     prove = _configs(add("prove", "prove_command:prove", words))

@@ -3,22 +3,25 @@
 import argparse
 from collections.abc import Sequence
 
-from auditor.auditing.foresight import EXCESS, Foresight, canaries_needed, foresee
+from auditor.auditing.foresight import EXCESS, MINUTES, Foresight, afforded, canaries_needed, foresee
 from auditor.auditing.plan import CHANCES, Plan
+from auditor.blackbox.batches import Trial
 from auditor.claims import QueryClaim
 from auditor.cli.common import load_all, open_console
 from auditor.cli.options import AS_EXPECTED
+from auditor.errors import duration
 from auditor.neighbours.canaries import Canaries
-from auditor.report.phrases import number
+from auditor.report.phrases import number, rate_words
 from auditor.report.terminal import escaped, table_for
 
 
 def plan(options: argparse.Namespace) -> int:
-    """Print what violations each audit would catch."""
+    """Print what violations each audit would catch, and what it takes at a pace, if one is given."""
     console = open_console()
     for configuration in load_all(options):
         headings = ("audit", "claim", "outputs", "event on", "chance", "smallest violation caught")
-        table = table_for((*headings, f"needed to catch {EXCESS:.0%} above the claim"), configuration.name)
+        more = f"needed to catch {EXCESS:.0%} above the claim", "of one side only"
+        table = table_for((*headings, *more), configuration.name)
         notes = list[str]()
         for plan in configuration.plans:
             audit = escaped(plan.name), str(plan.claim)
@@ -29,18 +32,31 @@ def plan(options: argparse.Namespace) -> int:
                 said = "nothing is claimed: the loss is measured"
                 if isinstance(plan.claim, QueryClaim):
                     said = "one counterexample refutes the claim"
-                table.add_row(*audit, "–", "–", "–", said, "–")
+                table.add_row(*audit, "–", "–", "–", said, "–", "–")
             for row in rows:
                 needed = f"{row.needed:,.0f}" if row.needed < float("inf") else "out of reach"
                 drawn, share, chance = f"{plan.settings.samples:,}", f"{row.share:.0%} of outputs", f"{row.chance:.0%}"
                 if isinstance(plan.neighbours, Canaries):
                     drawn, share = f"{plan.neighbours.runs:,}", "canaries"
                     needed += " canaries" * (row.needed < float("inf"))
-                table.add_row(*audit, drawn, share, chance, number(row.caught), needed)
+                rare = rate_words(row.rarest) if 0 < row.rarest <= 1 else "–"
+                table.add_row(*audit, drawn, share, chance, number(row.caught), needed, rare)
+            if options.pace is not None and plan.kind in ("pairwise", "probability"):
+                notes.append(f"{escaped(plan.name)}: {_takes(plan, options.pace)}")
         console.print(table)
         for note in notes:
             console.print(note)
     return AS_EXPECTED
+
+
+def _takes(plan: Plan, pace: float) -> str:
+    """Say what an audit takes if an output takes ``pace`` seconds."""
+    trial = Trial(same=True, seconds=pace, numbers=1)
+    takes = (
+        f"at {pace:g} s an output, the audit takes about {duration(plan.may_take(trial))} unless it refutes the claim"
+    )
+    shown = afforded(plan, trial, 60 * MINUTES)
+    return takes if shown is None else f"{takes}; {MINUTES} minutes are enough for `samples: {shown.samples:_}`"
 
 
 def _too_few_canaries(plan: Plan, rows: Sequence[Foresight]) -> str:

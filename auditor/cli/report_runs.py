@@ -217,4 +217,5 @@ def _say_in_short(result: RunResult) -> None:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")
         if audit.weak:
-            warn(f"{audit.name}: weak: {weak_words(audit)}")
+            accepted = f"weak, accepted ({audit.accepted})" if audit.accepted else "weak"
+            warn(f"{audit.name}: {accepted}: {weak_words(audit)}")

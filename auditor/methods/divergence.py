@@ -35,6 +35,8 @@ ORDERS_TRIED = (1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 CLIPS = ((0.0, 20.0), (0.001, 20.0), (0.01, 20.0), (0.05, 20.0), (0.0, 4.0), (0.0, 2.0), (0.0, 1.0))
 # ``foreseen`` clips a Gaussian mechanism's score at ± FORESEEN_CUT (nats), or one output could lose all the wealth.
 FORESEEN_CUT = 3.0
+# The scores (nats) tried for an outcome that only one data set has. A larger one risks more of the wealth.
+RAREST_CUTS = (1.0, 2.0, 3.0, 4.0, 6.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,22 @@ class Divergence(Method[DivergenceClaim, ScoreTest, ScoreCounts]):
 
         mu = find_threshold(lambda mu: mu > at_claim and refutes(mu), 8 * at_claim)
         return mu**2 / 2 * self.claim.gaussian_order
+
+    def rarest(self, chance: float) -> float:
+        """See Method. A wager of order 1 on the outcome is cut at the value of RAREST_CUTS that serves best."""
+        claimed = self.claim.gaussian_rho
+
+        def refutes(rate: float) -> bool:
+            sides = np.array([rate, 1 - rate]), np.array([0.0, 1.0])
+            for cut in RAREST_CUTS:
+                values = np.array([cut, 0.0])
+                stake, tilt, _ = tune_wager(1.0, values, sides, claimed, self.alpha, self.planned)
+                wager = Wager(1.0, (cut, 0.0), False, float(stake), float(tilt))
+                if wealth_reached(wager, sides, claimed, self.planned, chance) >= -math.log(self.alpha):
+                    return True
+            return False
+
+        return find_threshold(refutes, 1.0)
 
     def interval(self, counts: ScoreCounts, error: float) -> Limits:
         """See Method. The limits are for one event, the upper half of the score's cells: bets give no upper limit.

@@ -30,7 +30,12 @@ from auditor.bounds.intervals import (
     wilson_lower,
     z_of,
 )
-from auditor.bounds.power import detectable_by_guesses, detectable_by_two_intervals, detectable_mu
+from auditor.bounds.power import (
+    detectable_by_guesses,
+    detectable_by_two_intervals,
+    detectable_mu,
+    rate_that_refutes,
+)
 from auditor.bounds.utility import UNLIKE_IF_RARE, UNLIKE_OTHERS, HeldOutWins, Prospect, utility_of_distinguisher
 from auditor.claims import ApproximateDP, GaussianDP, PrivacyProfile, PureDP
 from auditor.defaults import VALUES
@@ -189,6 +194,20 @@ class _DistinguisherMethod(Method[G, Event, GuessCounts], Forecaster):
 
     def simplify(self, test: Event, sample: Sample, floor: float) -> Event:
         return simplify_event(test, sample, self, floor)
+
+    def rarest(self, chance: float) -> float:
+        """See Method. The rate is exact, since the number of such outputs is binomial."""
+        half = self.planned // 2
+
+        def refutes(hits: int) -> bool:
+            return self.claim.excess(self.bound(ALWAYS_LEFT, self._one_sided(hits, half))) > 0
+
+        rate = rate_that_refutes(refutes, half, chance)
+        return math.inf if rate is None else rate
+
+    def _one_sided(self, hits: int, half: int) -> GuessCounts:
+        """Return the counts of an outcome that happens ``hits`` times on the left, and never on the right."""
+        return GuessCounts(Counts(hits, half, 0, half), Counts(0, half, 0, half), one_tailed=True)
 
 
 class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
@@ -433,6 +452,10 @@ class GaussianGuesses(_DistinguisherMethod[GaussianDP]):
             short, noise = mu_from_rate(needed) - self.claim.mu, error * math.sqrt(trials / self.planned)
         return Prospect(mu_from_rate(rate), error, short, noise)
 
+    def _one_sided(self, hits: int, half: int) -> GuessCounts:
+        """See _DistinguisherMethod. All other outputs are guessed to be of the right side."""
+        return GuessCounts(Counts(hits, half, 0, half), Counts(half - hits, half, half, half))
+
     def interval(self, counts: GuessCounts, error: float) -> Limits:
         low, high = clopper_pearson_limits(counts.wins, counts.guesses, error)
         return mu_from_rate(low), mu_from_rate(high)
@@ -525,6 +548,9 @@ class ProfileGuesses(Method[PrivacyProfile, ProfileTest, ProfileCounts]):
 
     def foreseen(self, share: float, chance: float) -> float:
         return min(method.foreseen(share, chance) - method.claim.epsilon for method in self._methods())
+
+    def rarest(self, chance: float) -> float:
+        return min(method.rarest(chance) for method in self._methods())
 
     def interval(self, counts: ProfileCounts, error: float) -> Limits:
         """See Method. The limits are of the largest excess, and hold for all points together."""

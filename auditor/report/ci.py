@@ -11,7 +11,7 @@ from enum import StrEnum
 from xml.etree import ElementTree
 
 from auditor.errors import visible
-from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words
+from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words, weak_words
 from auditor.results.result import AuditResult, Change, RunResult
 from auditor.verdict import End
 
@@ -74,6 +74,9 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
         ElementTree.SubElement(properties, "property", name=name, value=visible(value))
     if (proof := proof_words(audit)) is not None:
         ElementTree.SubElement(properties, "property", name="proof", value=visible(proof))
+    if audit.weak:
+        weak = f"accepted: {audit.accepted}" if audit.accepted else weak_words(audit)
+        ElementTree.SubElement(properties, "property", name="weak", value=visible(weak))
     if audit.passed:
         ElementTree.SubElement(case, "system-out").text = visible(finding(audit))
         return

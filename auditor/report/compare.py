@@ -159,6 +159,10 @@ def _looked_at(old: AuditResult, new: AuditResult) -> _Found:
         yield ChangeKind.NOTE, f"fewer faults were planted: {planted[1]}, before {planted[0]}"
     if old.claim == new.claim and old.verdict is new.verdict and new.weak and not old.weak:
         yield ChangeKind.NOTE, "the pass is weak now, and was not before"
+    if old.accepted != new.accepted:
+        was = f", and was accepted before: {old.accepted}" if old.accepted else ""
+        now = f"accepted: {new.accepted}" if new.accepted else "no longer accepted"
+        yield ChangeKind.NOTE, f"a weak pass is {now}{was}"
 
 
 def _verdict(old: AuditResult, new: AuditResult) -> _Found:

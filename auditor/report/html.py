@@ -23,6 +23,7 @@ from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
     COLUMNS,
+    accepted_words,
     bound_words,
     canary_words,
     code_parts,
@@ -35,6 +36,7 @@ from auditor.report.phrases import (
     outputs_part,
     planted_words,
     proof_words,
+    reach_words,
     relation_words,
     run_headline,
     smallest_proved,
@@ -75,6 +77,7 @@ def environment() -> jinja2.Environment:
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
     words = (
+        accepted_words,
         counted_events,
         ended,
         expected_words,
@@ -83,6 +86,7 @@ def environment() -> jinja2.Environment:
         outputs_part,
         planted_words,
         proof_words,
+        reach_words,
         run_headline,
     )
     parts = (

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
+from auditor.auditing.reach import reach_of
 from auditor.bounds.digits import format_rounded_up
 from auditor.bounds.evidence import Bound
-from auditor.claims import Claim
-from auditor.errors import false_alarms, how_many, visible
+from auditor.claims import ApproximateDP, Claim, PrivacyProfile
+from auditor.errors import duration, false_alarms, how_many, visible
 from auditor.events.observed import (
     Observed,
     ObservedCanaries,
@@ -29,7 +30,7 @@ from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smalles
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
-RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, which finds \d+ of them)?")
+RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, with which it finds \d+)?")
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -137,12 +138,14 @@ def proof_words(audit: AuditResult) -> str | None:
 def ended(audit: AuditResult, *, expected: bool = True) -> str:
     """Write the verdict, whether it is weak, and what was ``expected`` if the audit ended otherwise."""
     surprise = "" if audit.passed or not expected else f" (expected: {expected_words(audit)})"
-    return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
+    weak = " (weak, accepted)" if audit.accepts_weak else " (weak)" if audit.weak else ""
+    return f"{verdict_words(audit.verdict)}{weak}{surprise}"
 
 
 def expected_words(audit: AuditResult) -> str:
     """Write how the audit should have ended."""
-    return f"{verdict_words(audit.expected)}{', not weak' if audit.strict and audit.expected is PASS else ''}"
+    not_weak = audit.strict and audit.expected is PASS and not audit.accepts_weak
+    return f"{verdict_words(audit.expected)}{', not weak' if not_weak else ''}"
 
 
 def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
@@ -158,7 +161,8 @@ def finding(audit: AuditResult) -> str:
 def finding_parts(audit: AuditResult) -> list[tuple[str, bool]]:
     """Return the sentences of ``finding``, and of each whether it is a message of the auditor, or shows data."""
     of_data = outputs_part(audit), (_smallest_words(audit), False)
-    parts = [(planted_words(audit), True), *of_data, (proof_words(audit), True), (audit.earlier, True)]
+    parts = [(planted_words(audit), True), *of_data, (reach_words(audit), True), (proof_words(audit), True)]
+    parts += [(audit.earlier, True), (accepted_words(audit), False)]
     return [(words, is_message) for words, is_message in parts if words]
 
 
@@ -167,6 +171,56 @@ def outputs_part(audit: AuditResult) -> tuple[str, bool]:
     if audit.bound is None or audit.event is None:
         return "" if audit.proof is not None and audit.bound is None else f"No answer: {audit.stop_reason}.", True
     return _outputs_words(audit, audit.event, audit.bound), False
+
+
+def reach_words(audit: AuditResult, *, timed: bool = False) -> str:
+    """Say what the outputs of a pass could show on the right pair, and what the next step takes; "" if it is proved.
+
+    ``timed`` adds the seconds of the step, which differ from run to run.
+    """
+    reach = None if is_proved(audit) else reach_of(audit)
+    if reach is None:
+        return ""
+    if not (shown := shown_words(audit.claim, reach.scale, reach.rate)):
+        return ""
+    words = f"With 95 % probability, {how_many(reach.outputs, 'output')} on the right pair show {shown}."
+    if (step := reach.step) is None:
+        return words
+    takes = f"{_too_small(audit.claim, step.scale)} takes `samples: {step.outputs:_}`"
+    takes += f", about {duration(step.seconds)}" if timed and step.seconds is not None else ""
+    return f"{words} {takes[:1].upper()}{takes[1:]}."
+
+
+def shown_words(claim: Claim, scale: float, rate: float) -> str:
+    """Say that outputs show noise ``scale`` times too small, and an outcome of one side only at this ``rate``; "" if neither.
+
+    Each is ∞ if there is none. A rate of 0 is not known.
+    """
+    shown = [_too_small(claim, scale)] if scale < math.inf else []
+    if 0 < rate <= 1:
+        shown.append(f"what only one of the two data sets ever returns, at a rate of {rate_words(rate)} or more")
+    return ", or ".join(shown)
+
+
+def rate_words(rate: float) -> str:
+    """Write a rate, not below it.
+
+    >>> rate_words(0.0031), rate_words(0.412)
+    ('1 of 322', '42 %')
+    """
+    return f"1 of {math.floor(1 / rate):,}" if rate <= 0.1 else f"{math.ceil(100 * rate)} %"
+
+
+def _too_small(claim: Claim, scale: float) -> str:
+    """Say how much too small noise is. With a δ, a loss does not follow from the noise alone."""
+    if isinstance(claim, PrivacyProfile) or (isinstance(claim, ApproximateDP) and claim.delta):
+        return f"a loss of {scale:.3g} times the claim"
+    return f"noise {scale:.3g} times too small"
+
+
+def accepted_words(audit: AuditResult) -> str:
+    """Say why a weak pass is accepted; an empty text if none is."""
+    return f"The weak pass is accepted: {audit.accepted.rstrip('.')}." if audit.accepts_weak else ""
 
 
 def weak_words(audit: AuditResult) -> str:
@@ -187,7 +241,7 @@ def planted_words(audit: AuditResult) -> str | None:
     kinds = Counter(planted.missed).most_common()
     named = [f"{kind} ({times})" if times > 1 else kind for kind, times in kinds[:3]]
     not_seen = f"; not seen: {'; '.join(named + ['others'] * (len(kinds) > 3))}" if named else ""
-    return f"Planted faults found: {len(planted.found)} of {planted.all}{not_seen}."
+    return f"Planted faults found: {len(planted.found)} of {planted.all} that the outputs could show{not_seen}."
 
 
 # What outputs show, by the kind of event and the verdict. A pass stands for all verdicts that a kind does not have.
@@ -351,8 +405,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     since = result.compared.baseline if result.compared else ""
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    total, alarms = how_many(len(result.audits), "audit"), false_alarms(1 - result.confidence, "run")
-    return f"{result.name}: {_how_ended([result], since)} ({total}, {alarms}{took})"
+    alarms = false_alarms(1 - result.confidence, "run")
+    return f"{result.name}: {_how_ended([result], since)} ({_total([result])}, {alarms}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -361,9 +415,17 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
     'all 2 configurations, 0 audits: no audit was run (5 s)'
     """
-    total = how_many(sum(len(result.audits) for result in results), "audit")
     seconds = sum(result.seconds or 0.0 for result in results)
-    return f"all {len(results)} configurations, {total}: {_how_ended(results, 'the baselines')} ({seconds:.0f} s)"
+    ended = _how_ended(results, "the baselines")
+    return f"all {len(results)} configurations, {_total(results)}: {ended} ({seconds:.0f} s)"
+
+
+def _total(results: Sequence[RunResult]) -> str:
+    """Say how many audits there were, and how many weak passes are accepted."""
+    audits = [audit for result in results for audit in result.audits]
+    accepted = sum(audit.accepts_weak for audit in audits)
+    weak = f", {accepted} weak {'pass' if accepted == 1 else 'passes'} accepted" if accepted else ""
+    return f"{how_many(len(audits), 'audit')}{weak}"
 
 
 def _how_ended(results: Sequence[RunResult], since: str) -> str:
@@ -417,6 +479,8 @@ def run_headline(result: RunResult) -> str:
         sentences.append(f"Failed by a change since {result.compared.baseline}: {_few(names)}")
     if result.missing:
         sentences.append(f"Not all files could be written: {'; '.join(result.missing)}")
+    if accepted := [audit.name for audit in result.audits if audit.accepts_weak]:
+        sentences.append(f"Accepted though weak: {_few(accepted)}")
     if result.passed:
         sentences.append("This is what was expected")
     return " ".join(f"{sentence}." for sentence in sentences if sentence)

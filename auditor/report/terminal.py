@@ -1,15 +1,30 @@
 """The output of `auditor run`: a table, then in words what was found."""
 
+import math
 from collections.abc import Iterable
 
 import rich.markup
 from rich.console import Console
 from rich.table import Table
 
+from auditor.auditing.reach import reach_of
 from auditor.errors import visible
 from auditor.report.pair_table import DIFFERS, pair_tables
-from auditor.report.phrases import COLUMNS, OWN_RANDOMNESS, closing_line, ended, finding, in_columns, urgent_first
+from auditor.report.phrases import (
+    COLUMNS,
+    OWN_RANDOMNESS,
+    accepted_words,
+    closing_line,
+    ended,
+    finding,
+    in_columns,
+    reach_words,
+    urgent_first,
+)
 from auditor.results.result import AuditResult, RunResult
+
+# Outputs are few if noise has to be FEW times too small before they show it. The terminal then says what more outputs take.
+FEW = 1.2
 
 
 def table_for(headings: Iterable[str], title: str = "", style: str = "bold") -> Table:
@@ -34,8 +49,10 @@ def print_result(result: RunResult, console: Console) -> None:
             _print_rows(audit, console)
             if audit.reproduce:
                 console.print(f"reproduce: {visible(audit.reproduce)}", markup=False, soft_wrap=True)
-        elif audit.earlier is not None:
-            console.print(f"\n{name}: {escaped(audit.earlier)}")
+        else:
+            for words in (audit.earlier, _of_few_outputs(audit), accepted_words(audit)):
+                if words:
+                    console.print(f"\n{name}: {escaped(words)}")
         if not audit.reproducible:
             console.print(f"\n{name}: {escaped(OWN_RANDOMNESS)}.")
         for warning in audit.warnings:
@@ -43,6 +60,12 @@ def print_result(result: RunResult, console: Console) -> None:
     console.print()
     style = "green" if result.passed else "bold red"
     console.print(visible(closing_line(result, timed=True)), style=style, markup=False)
+
+
+def _of_few_outputs(audit: AuditResult) -> str:
+    """Say what a pass could show, and what the next step takes, if its outputs are few."""
+    reach = reach_of(audit)
+    return reach_words(audit, timed=True) if reach is not None and FEW <= reach.scale < math.inf else ""
 
 
 def _print_rows(audit: AuditResult, console: Console) -> None:

@@ -14,7 +14,7 @@ from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
 from auditor.results.fields import BoundField, Chance, ClaimField, Count, EventField, PairField, PowerField
 from auditor.results.views import as_cards, as_text
-from auditor.verdict import End, Verdict, end_of_audit, end_of_run, found_too_few, may_miss, saw_nothing
+from auditor.verdict import End, Verdict, end_of_audit, end_of_run, found_too_few
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,13 +24,13 @@ T = TypeVar("T")
 FORMAT = 1
 # The entry of an audit in report.json, in this order.
 KEYS = (
-    *("name", "mechanism", "verdict", "weak", "expected", "strict", "passed"),
+    *("name", "mechanism", "verdict", "weak", "expected", "strict", "accepted", "passed"),
     *("claim", "bound", "pair", "event", "smallest"),
     *("reproduce", "exact", "proof", "earlier", "tried", "outputs", "power", "budget", "stop_reason", "warnings"),
     *("reproducible", "seed", "illustration"),
 )
 # The keys that an entry may leave out.
-OPTIONAL = frozenset({"strict", "proof", "earlier"})
+OPTIONAL = frozenset({"strict", "accepted", "proof", "earlier"})
 # Annotates a field that report.json leaves out if the field is empty.
 UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 
@@ -130,8 +130,8 @@ class Stage:
 class Probed:
     """The faults that were planted in outputs of the mechanism, in words: those that its search ``found``, and those it ``missed``.
 
-    ``with_more`` is a factor, and the number of faults found with so many times the outputs; None unless too few were
-    found.
+    So many outputs on the right pair would show each of them. ``with_more`` is the first of TIMES the outputs with which
+    enough are found, and how many then are; None unless too few were found, or if there is none.
     """
 
     found: Sequence[str]
@@ -251,7 +251,8 @@ class AuditResult:
     and ``exact`` the true value on this pair, if known. ``smallest`` is a smaller pair or a simpler event that refutes
     the claim as well, or None. ``warnings`` do not make the bound wrong. ``proof`` says how an attempt at a proof
     ended, or is None. ``earlier`` says whether the violation of an earlier report is still there, or is None.
-    ``strict`` says whether a weak pass fails.
+    ``strict`` says whether a weak pass fails. ``accepted`` is the reason for which a weak pass is accepted, and empty if
+    none is.
     """
 
     name: str
@@ -267,6 +268,7 @@ class AuditResult:
     proof: ProofFound | None = None
     earlier: str | None = None
     strict: Annotated[bool, Strict()] = False
+    accepted: Annotated[str, UNLESS_EMPTY] = ""
 
     verdict = _Of[Verdict]("judgement", "The verdict on the claim.")
     stop_reason = _Of[str]("judgement", "Why no more outputs were drawn.")
@@ -298,25 +300,29 @@ class AuditResult:
 
     @property
     def weak(self) -> bool:
-        """Whether this is a pass that may have missed twice the claim, many planted faults or any loss, or that a
-        warning calls weak.
+        """Whether this is a pass whose search found too few of the faults that its outputs could show, or that a warning
+        calls weak.
 
         A pass whose claim is proved for the whole domain is not weak.
         """
         missed = self.planted is not None and self.planted.too_few
         warned = any(warning.startswith("weak: ") for warning in self.warnings)
-        weak = warned or missed or may_miss(self.claim, self.power) or saw_nothing(self.claim, self.bound)
         proved = self.proof is not None and self.proof.proved
-        return weak and not proved and self.verdict is Verdict.NO_VIOLATION_FOUND
+        return (warned or missed) and not proved and self.verdict is Verdict.NO_VIOLATION_FOUND
+
+    @property
+    def accepts_weak(self) -> bool:
+        """Whether this is a weak pass that is accepted, for the reason in ``accepted``."""
+        return self.weak and bool(self.accepted)
 
     @property
     def end(self) -> End:
         """What the end of the audit means: as expected, no answer, a weak pass that fails, or not as expected."""
-        return end_of_audit(self.verdict, self.expected, weak=self.weak, strict=self.strict)
+        return end_of_audit(self.verdict, self.expected, weak=self.weak, strict=self.strict, accepted=self.accepted)
 
     @property
     def passed(self) -> bool:
-        """Whether the audit ended as expected. Under ``strict``, a weak pass does not."""
+        """Whether the audit ended as expected. Under ``strict``, a weak pass does not, unless it is accepted."""
         return self.end is End.AS_EXPECTED
 
     def __bool__(self) -> NoReturn:
@@ -327,7 +333,7 @@ class AuditResult:
         """Return the audit's entry of report.json."""
         [parts] = _as_plain().dump_python([self], mode="json")
         flat = {**parts, **parts["judgement"], **parts["provenance"], "passed": self.passed, "weak": self.weak}
-        flat["strict"] = self.strict or None
+        flat |= {"strict": self.strict or None, "accepted": self.accepted or None}
         # Computed values are rounded. All other values are written in full, since bounds are computed from these again.
         derived = ("bound", "exact", "proof", "tried", "power", "illustration")
         flat |= {key: round_floats(flat[key]) for key in derived}

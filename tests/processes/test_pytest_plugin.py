@@ -441,8 +441,17 @@ def test_lucky(dp_audit):
 
 WEAK = """
 def test_weak(dp_audit):
-    dp_audit(laplace, auditor.PureDP(1.0), PAIR, samples=100)
+    dp_audit(lambda data, size, rng: rng.laplace(size=size), auditor.PureDP(1.0), PAIR, samples=2000)
 """
+
+
+def test_a_weak_pass_that_is_accepted_is_no_warning_and_is_counted(pytester: pytest.Pytester) -> None:
+    source = WEAK.replace("samples", "weak='nothing is read', samples")
+    result = run(pytester, source, "--dp-strict", "-W", "error", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*; the weak pass is accepted: nothing is read", "1 audit in 1 test, *, 1 weak, 1 of them accepted; *"]
+    )
 
 
 def test_a_weak_pass_is_a_warning(pytester: pytest.Pytester) -> None:

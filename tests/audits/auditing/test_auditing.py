@@ -14,6 +14,7 @@ import pytest
 import auditor
 from auditor.auditing.flow import run
 from auditor.auditing.plan import Plan, Progress, Settings
+from auditor.auditing.reach import reach_of
 from auditor.blackbox.batches import Phase
 from auditor.blackbox.mechanism import PythonSource
 from auditor.blackbox.sample import TRIAL
@@ -21,6 +22,7 @@ from auditor.blackbox.sampling import Execution
 from auditor.bounds.digits import round_significant
 from auditor.defaults import FEWEST
 from auditor.neighbours.domains import Pairs
+from auditor.report.phrases import rate_words
 from auditor.verdict import Verdict
 
 BITS = [(0, 1)]
@@ -319,19 +321,65 @@ def test_a_sound_mechanism_that_tells_hardly_anything_has_no_warning(
 ) -> None:
     """With probability below 0.01 none of 10,000 answers of ``weak`` differs between the sides; with this seed some do.
 
-    The only warning is that a violation of twice this small claim might be missed.
+    So many outputs cannot show so small a loss.
     """
     result = audit(mechanism, claim, neighbours, samples=100_000, search=0)
     assert result.verdict == "no_violation_found"
-    assert [warning.partition(" ")[0] for warning in result.warnings] == ["weak:"]
+    assert (result.warnings, result.weak) == ((), False)
 
 
-def test_a_weak_pass_says_to_what_the_setting_is_to_be_raised() -> None:
-    given: Any = {"search": 0, "planted": 0, "seed": 7}
-    [shown] = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=100, **given).warnings
-    samples = int(shown.rpartition("raise `samples` to ")[2].replace(",", ""))
-    assert 100 < samples < 1000
-    assert not audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, **given).warnings
+def with_own_noise(read: Any) -> Any:
+    """Return a mechanism that adds noise of a generator of its own, whose state goes on."""
+    own = np.random.default_rng(5)
+    return lambda data, size, rng: read(data) + own.laplace(size=size)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "neighbours", "samples", "weak"),
+    [
+        (lambda: blind, NUMBERS, 4_000, "with the same seed, outputs were identical"),
+        (lambda: with_own_noise(lambda data: 0.0), NUMBERS, 20_000, "no loss above noise was seen"),
+        (lambda: with_own_noise(lambda bit: bit / 2), [(0, 1), (1, 0)], 20_000, ""),
+    ],
+    ids=["reads nothing", "reads nothing, and has noise of its own", "noise of its own"],
+)
+@pytest.mark.parametrize(
+    "claim", [auditor.PureDP(1.0), auditor.GaussianDP(1.0), auditor.PrivacyProfile([(1.0, 0.01), (1.2, 1e-5)])]
+)
+def test_a_pass_is_weak_if_nothing_differs_anywhere(
+    mechanism: Any, neighbours: Any, samples: int, weak: str, claim: Any
+) -> None:
+    given: Any = {"samples": samples, "planted": 0, "seed": 3, "workers": 1, "isolate": False}
+    result = audit(mechanism(), claim, neighbours, **given)
+    assert result.verdict == "no_violation_found"
+    assert result.weak == bool(weak)
+    assert [warning.startswith(f"weak: {weak}") for warning in result.warnings] == [True] * bool(weak)
+
+
+@pytest.mark.parametrize("samples", [400, 4_000, 40_000])
+def test_how_many_outputs_there_are_makes_no_pass_weak(samples: int) -> None:
+    result = audit(response, auditor.PureDP(1.2), [(0, 1)], samples=samples, search=0, planted=0, seed=7)
+    assert (result.warnings, result.weak) == ((), False)
+
+
+def test_a_pass_says_what_its_outputs_could_show_and_what_the_next_step_takes() -> None:
+    """The next step is right: with so many outputs, the audit detects what it is said to."""
+    given: Any = {"search": 0, "planted": 0, "seed": 7, "neighbours": [(0, 1)]}
+    result = audit(response, auditor.PureDP(1.2), samples=1_000, **given)
+    reach = reach_of(result)
+    assert reach is not None and reach.step is not None and result.power is not None
+    assert reach.scale == pytest.approx(result.power["95%"] / 1.2)
+    assert f"at a rate of {rate_words(reach.rate)} or more" in str(result)
+    assert f"takes `samples: {reach.step.outputs:_}`" in str(result)
+    more = reach_of(audit(response, auditor.PureDP(1.2), samples=reach.step.outputs, **given))
+    assert more is not None and more.scale <= 1.03 * reach.step.scale
+    assert reach.step.scale < reach.scale and reach.step.seconds is not None and "takes about" not in str(result)
+
+
+@pytest.mark.parametrize("given", ["", " ", "allowed", "yes", 3, True])
+def test_a_weak_pass_is_accepted_for_a_reason_only(given: Any) -> None:
+    with pytest.raises(auditor.InvalidInputError, match=r"weak is .* it must say in a few words why"):
+        audit(response, weak=given)
 
 
 @pytest.mark.parametrize("neighbours", [{"domain": "records"}, 5])
@@ -453,7 +501,7 @@ def test_a_result_is_printed_in_a_few_sentences_with_or_without_an_answer() -> N
     assert "outputs that were drawn to learn an event are None on both data sets: check that" in nothing
     constant = str(audit(lambda bit, rng: 3)).splitlines()[1]
     assert "outputs that were drawn to learn an event are identical on both data sets" in constant
-    assert "\nwarning: with the same seed" in str(audit(blind, neighbours=NUMBERS))
+    assert "\nwarning: weak: with the same seed" in str(audit(blind, neighbours=NUMBERS))
 
 
 def test_a_state_that_changes_from_call_to_call_is_no_violation() -> None:

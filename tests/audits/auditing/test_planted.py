@@ -1,6 +1,8 @@
 """Faults planted into a mechanism after a pass, and which of them the same search finds."""
 
+import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,22 @@ import pytest
 
 import auditor
 from auditor.auditing.flow import carry_out
-from auditor.auditing.planted import EFFECTS, PlantedFault, effects_for, planted_faults
+from auditor.auditing.planted import (
+    EFFECTS,
+    RARELY,
+    PlantedFault,
+    effects_for,
+    planted_faults,
+    shown_by_outputs,
+)
+from auditor.auditing.warnings import Caveat, select_caveats
 from auditor.blackbox.canonical import from_batch, from_list
 from auditor.blackbox.outputs import Outputs
 from auditor.blackbox.sample import Sample
 from auditor.blackbox.sampling import Execution
 from auditor.cli import main
 from auditor.config.load import load_configuration
+from auditor.methods import method_for
 from auditor.neighbours.facts import Fact
 from auditor.neighbours.pair import Pair
 
@@ -125,11 +136,11 @@ def test_a_pass_that_proves_no_loss_is_weak() -> None:
     assert result.bound is not None
     assert result.bound.value == 0
     assert result.weak
-    assert any(warning.startswith("weak: no loss above noise was seen") for warning in result.warnings)
-    # This mechanism does ignore its data, and outputs with common random numbers show it.
-    assert any(warning.startswith("with the same seed, outputs were identical") for warning in result.warnings)
+    # This mechanism does ignore its data, and outputs with the same noise show it.
+    assert any(warning.startswith("weak: with the same seed, outputs were identical") for warning in result.warnings)
     lossless = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(0.0), PEOPLE, **OPTIONS)
-    assert not any(warning.startswith("weak: no loss") for warning in lossless.warnings)
+    assert any(warning.startswith("with the same seed") for warning in lossless.warnings)
+    assert not any(warning.startswith("weak: with the same seed") for warning in lossless.warnings)
 
 
 def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
@@ -141,38 +152,87 @@ def test_a_loss_that_does_not_show_is_not_taken_for_none() -> None:
         return rng.choice(10, size, p=weights / weights.sum())
 
     domain = auditor.Records((0, 9), integer=True, size=(0, 10))
-    result = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS | {"samples": 1_000})
-    assert result.bound is not None
-    assert result.bound.value == 0
-    [words] = [warning for warning in result.warnings if "no loss" in warning]
-    outputs, pairs = result.outputs.bound, result.tried.pairs
-    assert (
-        f"no loss above noise was seen: {outputs:,} outputs for the bound, on the most promising of {pairs:,} pairs"
-        in words
+    for samples in (1_000, 20_000):
+        result = auditor.audit(median, auditor.PureDP(1.0), domain, **OPTIONS | {"samples": samples})
+        assert result.bound is not None
+        assert result.bound.value == 0
+        assert not any("no loss" in warning or "identical" in warning for warning in result.warnings)
+
+
+def test_only_faults_that_the_outputs_would_show_are_planted() -> None:
+    """By counting: an effect is planted if and only if so many outputs refute it in 95 of 100 cases."""
+    effects = [*effects_for(auditor.PureDP(1.0)), RARELY]
+    words = {
+        samples: {
+            each.words for each in shown_by_outputs(effects, method_for(auditor.PureDP(1.0), "fixed", 1e-3, samples))
+        }
+        for samples in (1_000, 20_000, 200_000)
+    }
+    often = {
+        "the answer is shifted",
+        "1 of 10 answers is null",
+        "the answer has two decimals",
+        "a part is missing from half of the answers",
+    }
+    assert words[1_000] == often | {"the loss is twice the claim"}
+    assert words[20_000] == words[1_000] | {"1 of 100 answers is null"}
+    assert words[200_000] == words[20_000] | {"1 of 1,000 answers is null"}
+    # A rule for μ never abstains, and a rare answer shows it nothing.
+    of_mu = shown_by_outputs(
+        effects_for(auditor.GaussianDP(1.0)), method_for(auditor.GaussianDP(1.0), "fixed", 1e-3, 20_000)
     )
-    assert not any("identical" in warning or "did not read" in warning for warning in result.warnings)
+    assert {each.words for each in of_mu} == often - {"1 of 10 answers is null"} | {"the loss is twice the claim"}
+    assert shown_by_outputs(effects, method_for(auditor.PureDP(8.0), "fixed", 1e-3, 4_000)) == []
+
+
+def test_kinds_of_facts_have_equal_shares_of_the_faults() -> None:
+    faults = planted_faults(PEOPLE, numbers(100), np.random.default_rng(3), 41)
+    kinds = Counter(fault.fact.kind for fault in faults if fault.fact.kind != "any content")
+    assert len(set(faults)) == 41 and len(kinds) >= 6
+    # Four effects change a number, so a kind with a single fact has four faults.
+    assert min(kinds.values()) == 4 and max(kinds.values()) <= 7
 
 
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search of 750 outputs misses most planted faults."""
-    domain = auditor.Records((0, 9), integer=True, size=(0, 10))
+    """A search of 750 outputs among a hundred values misses most planted faults."""
+    domain = auditor.Records((0, 99), integer=True, size=(0, 60))
     few = OPTIONS | {"samples": 2_000, "planted": 40}
-    result = auditor.audit(lambda value, size, rng: rng.integers(0, 2, size), auditor.PureDP(1.0), domain, **few)
+
+    def even(records: Any, size: int, rng: Rng) -> Any:
+        return rng.random(size) < 0.5 + 0.1 * (len(records) % 2)
+
+    result = auditor.audit(even, auditor.PureDP(1.0), domain, **few)
     assert result.planted is not None and result.planted.too_few
     assert result.weak
-    [warning] = [warning for warning in result.warnings if warning.startswith("weak: the search found")]
-    times, more = result.planted.with_more or (0, 0)
-    assert more > len(result.planted.found)
-    assert f"raise `samples` to {2_000 * times:,}, which finds {more} of them" in warning
-    (tmp_path / "coin.py").write_text("def coin(value, size, rng):\n    return rng.integers(0, 2, size)\n")
-    (tmp_path / "coin.yaml").write_text(
-        "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1, isolate: false}\naudits:\n"
-        "  - {name: coin, mechanism: coin.py:coin, claim: {epsilon: 1.0},\n"
-        "     neighbours: {domain: records, record: {integer: true, low: 0, high: 9}, size: {low: 0, high: 10}}}\n"
+    found = "weak: of 40 planted faults that these outputs would show on the right pair, the search finds "
+    found += f"{len(result.planted.found)}; "
+    [warning] = [warning for warning in result.warnings if warning.startswith(found)]
+    if result.planted.with_more is None:
+        assert "would not be enough: name fewer data sets" in warning
+    else:
+        times, more = result.planted.with_more
+        assert f"raise `samples` to {2_000 * times:,}, with which it finds {more}" in warning and more > 15
+    accepted = auditor.audit(even, auditor.PureDP(1.0), domain, weak="a coin is enough", **few)
+    assert accepted.weak and accepted.accepted == "a coin is enough" and accepted.warnings == result.warnings
+    (tmp_path / "coin.py").write_text(
+        "def even(records, size, rng):\n    return rng.random(size) < 0.5 + 0.1 * (len(records) % 2)\n"
     )
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "coin.yaml", "--quiet"]) == 0
-    assert main(["run", "coin.yaml", "--quiet", "--strict"]) == 1
+
+    def ends(weak: str, *options: str) -> int:
+        (tmp_path / "coin.yaml").write_text(
+            "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1, isolate: false}\naudits:\n"
+            f"  - {{name: coin, mechanism: coin.py:even, claim: {{epsilon: 1.0}}{weak},\n"
+            "     neighbours: {domain: records, record: {integer: true, low: 0, high: 99}, size: {low: 0, high: 60}}}\n"
+        )
+        return main(["run", "coin.yaml", "--quiet", *options])
+
+    assert (ends(""), ends("", "--strict")) == (0, 1)
+    assert ends(", weak: it is a coin", "--strict") == 0
+    [entry] = json.loads((tmp_path / "reports/coin/report.json").read_text(encoding="utf-8"))["audits"]
+    assert (entry["weak"], entry["accepted"], entry["passed"]) == (True, "it is a coin", True)
+    assert main(["show", "reports/coin/report.json"]) == 0
+    assert ends(", weak: allowed") == 2
 
 
 def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
@@ -187,6 +247,13 @@ def test_a_proof_for_the_whole_domain_is_never_weak() -> None:
     assert proved.proof is not None and proved.proof.proved
     assert not proved.weak
     assert not any(warning.startswith("weak") for warning in proved.warnings)
+
+
+def test_a_warning_of_a_proved_claim_does_not_call_it_weak() -> None:
+    caveats = [Caveat("weak: nothing differs"), Caveat("weak: not read", "unless violated"), Caveat("all are slow")]
+    shown = [select_caveats(caveats, ["weak: few"], violated=False, proved=proved) for proved in (True, False)]
+    assert shown[0] == ("nothing differs", "all are slow")
+    assert shown[1] == ("weak: not read", "weak: few", "weak: nothing differs", "all are slow")
 
 
 def test_an_effect_of_twice_the_claim_shows_on_both_sides() -> None:

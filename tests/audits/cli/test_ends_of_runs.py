@@ -50,10 +50,11 @@ def report() -> Any:
 def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
     run: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(samples=100) == 0
+    Path("theirs.py").write_text(MECHANISM.replace("data, scale, size", "0, scale, size"), encoding="utf-8")
+    assert run(samples=4000) == 0
     assert (report()["passed"], "strict" in report()["audits"][0]) == (True, False)
     capsys.readouterr()
-    assert run("--strict", "--junit", "junit.xml", "--record", "kept", samples=100) == 1
+    assert run("--strict", "--junit", "junit.xml", "--record", "kept", samples=4000) == 1
     assert "audit: 1 of 1 audits did NOT end as expected, “noisy”" in capsys.readouterr().out
     assert (report()["passed"], report()["audits"][0]["passed"], report()["audits"][0]["strict"]) == (
         False,
@@ -71,7 +72,7 @@ def test_a_weak_pass_under_strict_fails_everywhere_and_when_shown_again(
     # How a run ended is no change between runs, since no output depends on it.
     Path("strict.json").write_bytes(REPORT.read_bytes())
     assert main(["replay", "kept", "--check", str(REPORT)]) == 0
-    assert run(samples=100) == 0
+    assert run(samples=4000) == 0
     assert main(["compare", str(REPORT), "strict.json"]) == main(["compare", "strict.json", str(REPORT)]) == 0
 
 

@@ -86,6 +86,7 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(change.kind), change.what) for change in differences]
 
 
+SLOW = {"accepted": "it is slow"}
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = [
     ("nothing", {}, {}, []),
     ("a new violation", {}, VIOLATION, [("worse", "a new violation: ε ≥ 1.400, above the claimed ε = 1")]),
@@ -125,7 +126,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
         "power lost",
         {},
         {"outputs": FEWER, "power": {"80%": np.inf, "95%": np.inf}},
-        [("note", "the pass is weak now"), ("worse", "power fell: detects ∞")],
+        [("worse", "power fell: detects ∞")],
     ),
     ("another event's power", {}, {"power": {"80%": 1.08, "95%": 1.1}}, []),
     ("power that rose", {"outputs": FEWER, "power": {"80%": 1.08, "95%": 1.1}}, {}, [("better", "power rose")]),
@@ -146,6 +147,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, str]]]] =
     ("about as many in the search", SEARCHED, {"outputs": OutputsSpent(9_000, 20_000, 200_000)}, []),
     ("a weaker method", {}, {**TWO_INTERVALS, "power": {"80%": 1.3, "95%": 1.4}}, [("worse", "")]),
     ("another method that is no weaker", {}, TWO_INTERVALS, []),
+    ("a weak pass is accepted", {}, SLOW, [("note", "a weak pass is accepted: it is slow")]),
+    ("it is no longer accepted", SLOW, {}, [("note", "a weak pass is no longer accepted, and was accepted before: it is slow")]),
+    ("for another reason", SLOW, {"accepted": "it is old"}, [("note", "a weak pass is accepted: it is old, and was accepted")]),
     ("a warning that says weak", {}, {"warnings": ("weak: only one pair was looked at",)}, [("note", "")]),
 ]  # fmt: skip
 

@@ -19,5 +19,4 @@ def test_runs_that_differ_too_much_are_warned_of_where_canaries_are_said_to_be_a
     assert one_run(auditor.GaussianDP(1.0), apart=True, runs=8).warnings == ()
     [warning] = one_run(auditor.GaussianDP(1.0), lucky, apart=True, runs=8, sharpen=True).warnings
     assert words in warning
-    [weak] = one_run(auditor.GaussianDP(1.0), lucky, runs=8, sharpen=True).warnings
-    assert words not in weak and "use more canaries, or more runs" in weak
+    assert one_run(auditor.GaussianDP(1.0), lucky, runs=8, sharpen=True).warnings == ()

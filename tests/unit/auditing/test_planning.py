@@ -12,9 +12,10 @@ from scipy.stats import binom
 
 import auditor
 from auditor.auditing import foresight
-from auditor.auditing.foresight import EXCESS, SHARES, canaries_needed, foresee, smallest_caught
+from auditor.auditing.foresight import EXCESS, SHARES, afforded, canaries_needed, foresee, smallest_caught
 from auditor.auditing.plan import CHANCES, Plan, Settings
 from auditor.auditing.sizes import OF_LAST
+from auditor.blackbox.batches import Trial
 from auditor.blackbox.mechanism import PythonSource
 from auditor.bounds import one_run
 from auditor.bounds.divergences import Wager, divergence_bound, payoffs
@@ -22,6 +23,7 @@ from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.bounds.guesses import guess_epsilon, guess_mu
 from auditor.bounds.intervals import clopper_pearson_lower
 from auditor.bounds.one_run import GuessTally, OneRunGuesses, default_guess_numbers
+from auditor.claims import Unclaimed
 from auditor.cli import main
 from auditor.methods.divergence import FORESEEN_CUT
 from auditor.neighbours.canaries import Canaries
@@ -235,3 +237,17 @@ def test_a_larger_chance_needs_as_many_canaries_whatever_was_known_before(apart:
     (few, many), most = [row.needed for row in foresee(plan)], plan.claim.broken_by(EXCESS)
     alone = canaries_needed(plan, plan.neighbours, 0.95, most, apart=apart)
     assert few < many == pytest.approx(alone, rel=0.02)
+
+
+def test_what_some_minutes_afford_fits_into_them_and_a_little_more_does_not() -> None:
+    trial = Trial(same=True, seconds=0.004, numbers=1)
+    plan = planned(auditor.PureDP(1.0))
+    for seconds in (20.0, 300.0, 3_000.0):
+        shown = afforded(plan, trial, seconds)
+        assert shown is not None
+        assert 0.94 * seconds < plan.with_settings(samples=shown.samples).may_take(trial) <= 1.03 * seconds
+        of_samples = plan.with_settings(samples=shown.samples)
+        assert shown.scale == smallest_caught(of_samples, 0.1, 0.95)
+        assert shown.rate == of_samples.method(shown.samples, share=OF_LAST).rarest(0.95)
+    assert afforded(plan, trial._replace(seconds=60.0), 300.0) is None
+    assert afforded(planned(Unclaimed()), trial, 300.0) is None

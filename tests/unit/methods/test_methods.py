@@ -350,3 +350,61 @@ def test_what_is_gross_shows_in_a_first_look_for_a_divergence(claim: Any) -> Non
 
     assert all(shown(30.0, seed) > 2 * claim.value for seed in range(20))
     assert sum(shown(0.0, seed) > claim.value for seed in range(20)) < 10
+
+
+@pytest.mark.parametrize("planned", [1_000, 20_001, 400_000])
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [
+        (auditor.PureDP(1.0), "fixed"),
+        (auditor.PureDP(0.1), "two-intervals"),
+        (auditor.ApproximateDP(1.0, 1e-3), "fixed"),
+        (auditor.GaussianDP(1.0), "fixed"),
+    ],
+)
+def test_an_outcome_of_one_side_is_seen_from_the_rarest_rate_on(claim: Any, name: str, planned: int) -> None:
+    """The number of such outputs is binomial: at the rate, it reaches the least number that refutes with the probability asked."""
+    method: Any = method_for(claim, name, 1e-3, planned)
+    rate, half = method.rarest(0.95), planned // 2
+    others = (
+        0 if not isinstance(method, GaussianGuesses) else half
+    )  # a rule that never abstains guesses right on the others
+
+    def refutes(hits: int) -> bool:
+        rest = Counts(max(0, others - hits), half, others, half)
+        counts = GuessCounts(Counts(hits, half, 0, half), rest, one_tailed=not others)
+        return bool(claim.excess(method.bound(None, counts)) > 0)
+
+    least = next(hits for hits in range(half + 1) if refutes(hits))
+    assert binom.sf(least - 1, half, rate) == pytest.approx(0.95, rel=1e-6)
+    assert method_for(claim, name, 1e-3, 4 * planned).rarest(0.95) < rate
+    assert method.rarest(0.8) < rate
+
+
+def test_a_divergence_is_refuted_by_the_rarest_outcome_and_by_no_rarer_one() -> None:
+    """By simulated wagers on an outcome that one side has at the rate: 95 % of 400 are won, within 5 standard errors."""
+    claim, planned = auditor.ZeroConcentratedDP(0.5), 20_000
+    method: Any = method_for(claim, "fixed", 1e-3, planned)
+    rate, rng = method.rarest(0.95), np.random.default_rng(3)
+    assert 1 / 20 < rate < 1 / 4
+
+    def refuted(at: float) -> float:
+        def marks(bit: int, size: int, rng: np.random.Generator) -> Any:
+            return ((rng.random(size) < at) & (bit == 1)).astype(float)
+
+        learned = method.learn(draw(marks, planned, rng))
+        fresh = [learned.test.count(draw(marks, planned, rng)) for _ in range(40)]
+        return float(np.mean([claim.excess(method.bound(learned.test, counts)) > 0 for counts in fresh]))
+
+    assert refuted(1.5 * rate) == 1.0
+    assert refuted(0.5 * rate) == 0.0
+
+
+def test_a_profile_is_refuted_where_its_easiest_point_is() -> None:
+    profile = auditor.PrivacyProfile([(0.5, 1e-3), (1.0, 1e-5)])
+    of_points = [method_for(point, "fixed", 1e-3 / 2, 20_000).rarest(0.95) for point in profile.profile]
+    assert method_for(profile, "fixed", 1e-3, 20_000).rarest(0.95) == min(of_points)
+
+
+def test_so_few_outputs_show_no_outcome_at_all() -> None:
+    assert method_for(auditor.PureDP(8.0), "fixed", 1e-3, 4_000).rarest(0.95) == math.inf

@@ -29,6 +29,7 @@ from auditor.verdict import End, Verdict
 V = Verdict
 WITHIN = {"claim": PureDP(1.0), "bound": Bound("epsilon", 0.77, 0.999, "guesses"), "verdict": V.NO_VIOLATION_FOUND}
 WEAK = {**WITHIN, "warnings": ("weak: the audit may miss much; raise `samples` to 800",)}
+REASON = "a call takes <40> ms, and *a night* is long"
 SILENT = {"verdict": V.INCONCLUSIVE, "bound": None, "event": None, "pair": None, "stop_reason": "it took too long"}
 PROVED = ProofFound("proved", 0.9, "all data sets of the domain")
 
@@ -64,6 +65,17 @@ TABLE = {
     "a pass, strict": one(sound(), GOOD, 0, strict=True),
     "a weak pass": one(sound(**WEAK), GOOD, 0),
     "a weak pass, strict": one(sound(**WEAK), FAINT, 1, strict=True),
+    "a weak pass that is accepted": one(sound(**WEAK, accepted=REASON), GOOD, 0),
+    "a weak pass that is accepted, strict": one(sound(**WEAK, accepted=REASON), GOOD, 0, strict=True),
+    "a reason for a pass that is not weak": one(sound(accepted=REASON), GOOD, 0, strict=True),
+    "a violation where a weak pass is accepted": one(violation(accepted=REASON), BAD, 1, strict=True),
+    "no answer where a weak pass is accepted": one(violation(**SILENT, accepted=REASON), SILENCE, 3, strict=True),
+    "an expected violation that was not found, weak and accepted": one(
+        sound(**WEAK, expected=V.VIOLATION, accepted=REASON), BAD, 1, strict=True
+    ),
+    "several, one weak and accepted, one weak, strict": Situation(
+        [sound(**WEAK, accepted=REASON), sound(**WEAK, name="b")], [GOOD, FAINT], 1, strict=True
+    ),
     "a proved claim": one(sound(proof=PROVED), GOOD, 0, strict=True),
     "a proved claim is never weak": one(sound(**{**WEAK, "proof": PROVED}), GOOD, 0, strict=True),
     "a violation": one(violation(), BAD, 1),
@@ -164,6 +176,7 @@ def markdown(run: RunResult) -> tuple[list[bool], bool]:
     marks = {row[2]: row[1] for row in rows}
     for row in rows:
         said, wanted = row[-3], row[-2]
+        said = said.removesuffix(" (weak, accepted)")
         assert (row[1] == "✓") == (said.removesuffix(" (weak)") == wanted.removesuffix(", not weak") and (
             "(weak)" not in said or "not weak" not in wanted
         ))  # fmt: skip
@@ -244,6 +257,31 @@ def test_every_form_says_what_the_end_means(name: str) -> None:
     assert to_json(stored.to_dict()) == to_json(run.to_dict())
     assert closing_line(run).startswith("run: every audit ended as expected (") == shown[1]
     assert closing_line_of_all([run, run]).split(": ", 1)[1].startswith("every audit ended as expected (") == shown[1]
+
+
+def test_every_form_shows_that_a_weak_pass_is_accepted_and_why() -> None:
+    run = run_of(TABLE["a weak pass that is accepted, strict"])
+    printed = io.StringIO()
+    print_result(run, Console(file=printed, width=400))
+    page = Text(to_html(run))
+    [suite] = ElementTree.fromstring(to_junit(run).encode())
+    properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    stored = run_from_text(to_json(run.to_dict()))
+    assert stored.audits[0].accepted == run.to_dict()["audits"][0]["accepted"] == REASON
+    for told in (
+        printed.getvalue(),
+        to_markdown(run).replace("\\", ""),
+        " ".join(page.parts),
+        properties["weak"],
+        str(run.audits[0]),
+    ):
+        assert REASON in told and "accepted" in told
+    assert "1 weak pass accepted" in closing_line(run)
+    assert "2 weak passes accepted" in closing_line_of_all([run, run])
+    assert "Accepted though weak: “some audit”" in run_headline(run)
+    # Nothing is said of a reason that nobody needed.
+    unused = run_of(TABLE["a reason for a pass that is not weak"])
+    assert "accepted" not in closing_line(unused) + to_markdown(unused) + run_headline(unused)
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].changes])

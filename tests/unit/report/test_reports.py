@@ -56,7 +56,7 @@ def test_a_run_is_as_bad_as_its_worst_audit(changes: list[dict[str, Any]], verdi
 
 def test_a_weak_pass_names_one_number_of_outputs_for_all_its_reasons() -> None:
     few, many = (
-        "found few; raise `samples` to 9,000, which finds 5 of them; or a smaller domain",
+        "found few; raise `samples` to 9,000, with which it finds 5; or a smaller domain",
         "raise `samples` to 40,000",
     )
     shown = weak_words(result(**SOUND, warnings=(f"weak: {few}", f"weak: may miss; {many}")))
