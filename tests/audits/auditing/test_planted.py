@@ -194,9 +194,9 @@ def test_kinds_of_facts_have_equal_shares_of_the_faults() -> None:
 
 
 def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search of 750 outputs among a hundred values misses most planted faults."""
+    """A search of 375 outputs among a hundred values misses most planted faults."""
     domain = auditor.Records((0, 99), integer=True, size=(0, 60))
-    few = OPTIONS | {"samples": 2_000, "planted": 40}
+    few = OPTIONS | {"samples": 1_000, "planted": 40}
 
     def even(records: Any, size: int, rng: Rng) -> Any:
         return rng.random(size) < 0.5 + 0.1 * (len(records) % 2)
@@ -211,7 +211,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
         assert "would not be enough: name fewer data sets" in warning
     else:
         times, more = result.planted.with_more
-        assert f"raise `samples` to {2_000 * times:,}, with which it finds {more}" in warning and more > 15
+        assert f"raise `samples` to {1_000 * times:,}, with which it finds {more}" in warning and more > 15
     accepted = auditor.audit(even, auditor.PureDP(1.0), domain, weak="a coin is enough", **few)
     assert accepted.weak and accepted.accepted == "a coin is enough" and accepted.warnings == result.warnings
     (tmp_path / "coin.py").write_text(
@@ -221,7 +221,7 @@ def test_a_search_that_sees_too_little_is_weak(tmp_path: Any, monkeypatch: pytes
 
     def ends(weak: str, *options: str) -> int:
         (tmp_path / "coin.yaml").write_text(
-            "version: 1\nsamples: 2_000\nplanted: 40\nseed: 1\nexecution: {workers: 1, isolate: false}\naudits:\n"
+            "version: 1\nsamples: 1_000\nplanted: 40\nseed: 1\nexecution: {workers: 1, isolate: false}\naudits:\n"
             f"  - {{name: coin, mechanism: coin.py:even, claim: {{epsilon: 1.0}}{weak},\n"
             "     neighbours: {domain: records, record: {integer: true, low: 0, high: 99}, size: {low: 0, high: 60}}}\n"
         )
