@@ -177,12 +177,12 @@ def _equal_with_the_same_noise(ledger: Ledger, pair: Pair, sample: Sample | None
 
 
 def _differ_beyond_chance(prospects: Iterable[Prospect]) -> bool:
-    """Whether some prospect shows a loss above 0. With probability DIFFERS at most, chance alone does."""
+    """Whether some prospect shows that outputs differ. With probability DIFFERS at most, chance alone does."""
     from scipy.special import ndtri
 
     known = [each for each in prospects if math.isfinite(each.loss) and 0 < each.error < math.inf]
     beyond = -float(ndtri(DIFFERS / max(1, len(known))))
-    return any(each.loss > beyond * each.error for each in known)
+    return any(each.loss + each.free > beyond * each.error for each in known)
 
 
 def _would_show(plan: Plan, claim: PrivacyClaim, outputs: int) -> bool:

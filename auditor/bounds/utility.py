@@ -47,7 +47,8 @@ class Prospect(NamedTuple):
     The loss is ``loss`` ± ``error``. The bound will fall short of the loss by ``short`` ± ``noise``; ``short`` is ∞ if
     too few outputs will show the event. ``unlike`` is the prior probability that the loss is unlike most pairs' losses.
     For a distinguisher, the loss is the log-odds of a win minus ``free``; ``wins`` and ``losses`` are its counts. A
-    distinguisher that never lost may have much larger log-odds.
+    distinguisher that never lost may have much larger log-odds. If outputs have the same distribution on both data sets, the true
+    ``loss + free`` is at most 0.
     """
 
     loss: float
@@ -61,7 +62,14 @@ class Prospect(NamedTuple):
 
     def per_step(self, steps: int) -> "Prospect":
         """Return the prospect of one of ``steps`` equal moves between data sets, whose losses add up to this loss."""
-        return Prospect(self.loss / steps, self.error / steps, self.short / steps, self.noise / steps, self.unlike)
+        return Prospect(
+            self.loss / steps,
+            self.error / steps,
+            self.short / steps,
+            self.noise / steps,
+            self.unlike,
+            free=self.free / steps,
+        )
 
 
 class Prior(NamedTuple):

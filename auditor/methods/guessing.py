@@ -252,14 +252,16 @@ class _EpsilonMethod(_DistinguisherMethod[PureDP | ApproximateDP]):
         """Return the prospect of an event by the δ that it spends: the loss is ε, plus by how many times δ it exceeds δ.
 
         A rare event whose rate is near δ has no bound on ε until all outputs are counted, though it may be all that breaks the
-        claim. In this unit the claim is exhausted at ε, as it is for all other events.
+        claim. In this unit the claim is exhausted at ε, as it is for all other events. ``free`` is 1 − ε, so ``loss + free`` is at
+        most 0 for an event that is as frequent on both sides.
         """
         factor, delta = math.exp(min(self.claim.epsilon, 500.0)), self.claim.delta
         own, other = (counts.own + 0.5) / (counts.trials + 1), counts.other / (counts.others + 1)
         variance = own * (1 - own) + factor**2 * max(other * (1 - other), 0.5 / (counts.others + 1))
         error, noise = (math.sqrt(variance / n) / delta for n in (counts.trials, max(1.0, self.planned / 2)))
-        loss = self.claim.epsilon + (own - factor * other) / delta - 1
-        return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE)
+        free = 1 - self.claim.epsilon
+        loss = (own - factor * other) / delta - free
+        return Prospect(loss, error, z_of(self.alpha) * noise, noise, unlike=UNLIKE_IF_RARE, free=free)
 
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The value is exact, by the power of the test."""

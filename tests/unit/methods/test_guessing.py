@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import auditor
 from auditor.blackbox.canonical import from_list
@@ -169,6 +170,22 @@ def test_an_event_is_worth_the_deltas_that_it_spends(counts: tuple[int, ...]) ->
 )
 def test_an_event_that_spends_nothing_or_is_not_rare_is_no_prospect(counts: tuple[int, ...]) -> None:
     assert method_for(CLAIM, "fixed", 0.05, 10**6).prospects((*NO_WINS, counts, counts)) == []
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
+@pytest.mark.parametrize("in_deltas", [0.03, 0.3, 2.0])
+@pytest.mark.parametrize("trials", [3_000, 30_000])
+def test_an_event_as_frequent_on_both_sides_shows_no_difference(epsilon: float, in_deltas: float, trials: int) -> None:
+    """By exact enumeration of both counts: ``loss + free`` exceeds 2.33 errors with probability 0.01 at most."""
+    delta = 1e-3
+    method = method_for(auditor.ApproximateDP(epsilon, delta), "fixed", 0.05, 10**6)
+    counts = np.arange(int(binom.isf(1e-5, trials, in_deltas * delta)) + 1)
+    chances, by_luck = binom.pmf(counts, trials, in_deltas * delta), 0.0
+    for own, other in itertools.product(counts.tolist(), counts.tolist()):
+        prospects = method.prospects((*NO_WINS, EventCounts(own, other, trials, trials), EventCounts()))
+        differs = any(prospect.loss + prospect.free > 2.33 * prospect.error for prospect in prospects)
+        by_luck += chances[own] * chances[other] * differs
+    assert by_luck <= 0.01
 
 
 def test_rare_outcomes_of_one_side_are_a_prospect_in_the_outputs_of_a_search() -> None:
