@@ -188,7 +188,8 @@ def _edges(race: Race[OutputGame], outputs: float) -> list[Pair]:
         asked += len(pairs)
         return race.game.kinds(pairs)
 
-    edges = find_edges(race.domain, kinds, tried, [look.kind for look in looks]) if tried else []
+    known = [look.kind for look in looks]
+    edges = find_edges(race.domain, kinds, tried, known, race.tuning.most_edges) if tried else []
     race.spent += race.tuning.first_look * asked
     return edges
 

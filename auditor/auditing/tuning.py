@@ -15,8 +15,6 @@ class SearchTuning:
     # --- Looks ---
     first_look: int = 16
     look: int = 48
-    # The most outputs of a look at a pair that two outputs with the same noise proposed.
-    most_of_proposed: int = 600
 
     # --- Sources ---
     of_sources: float = 0.6
@@ -43,6 +41,7 @@ class SearchTuning:
     crowds_made: int = 8
     # The most other orders of the same records.
     orders: int = 160
+    # The most edges at which the kind of output changes.
     most_edges: int = 4
     # Data sets at a distance: at most so many paths, of at most so many moves.
     most_paths: int = 96

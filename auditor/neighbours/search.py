@@ -13,7 +13,6 @@ Evaluate = Callable[[Sequence[Pair], int], Sequence[float]]
 # kinds(pairs) -> for each pair, the kinds of output on its sides.
 Kinds = Callable[[Sequence[Pair]], Sequence[str]]
 
-MOST_EDGES = 4
 # Enough halvings to bisect a range of a million.
 MOST_HALVINGS = 20
 
@@ -49,13 +48,13 @@ def path(domain: Domain, pair: Pair, most: int) -> list[Pair]:
     return steps
 
 
-def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str]) -> list[Pair]:
-    """Return the pairs on both sides of each edge between pairs of different ``known`` kinds of output.
+def find_edges(domain: Domain, kinds: Kinds, pairs: Sequence[Pair], known: Sequence[str], most: int = 4) -> list[Pair]:
+    """Return the pairs on both sides of each of at most ``most`` edges between pairs of different ``known`` kinds of output.
 
     At an edge, the kind of output changes: a mechanism that refuses below some size leaks most at this size. Random
     pairs rarely hit an edge, but bisection finds the edge in few steps.
     """
-    ways = _ways(known)
+    ways = _ways(known)[:most]
     ends = [(pairs[i], pairs[j], known[i]) for i, j in ways]
     for _ in range(MOST_HALVINGS):
         halves = [(n, half) for n, (a, b, _) in enumerate(ends) if (half := domain.between(a, b)) is not None]
@@ -72,4 +71,4 @@ def _ways(known: Sequence[str]) -> list[tuple[int, int]]:
     commonest = max(dict.fromkeys(known), key=list(known).count, default="")
     firsts = {kind: i for i, kind in reversed([*enumerate(known)]) if kind != commonest}
     others = [i for i, kind in enumerate(known) if kind == commonest]
-    return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())][:MOST_EDGES]
+    return [(i, min(others, key=lambda j: abs(i - j))) for i in sorted(firsts.values())]

@@ -354,6 +354,13 @@ def test_all_numbers_of_a_search_stand_in_one_frozen_place() -> None:
     assert all(getattr(TUNING, one.name) > 0 for one in dataclasses.fields(SearchTuning))
     shares = ("of_sources", "of_many", "of_near", "of_again", "near_share")
     assert all(getattr(TUNING, share) < 1 for share in shares)
+    read = {
+        node.attr
+        for file in Path(str(importlib.import_module("auditor.auditing").__file__)).parent.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).lower().endswith("tuning")
+    }
+    assert {one.name for one in dataclasses.fields(SearchTuning)} == read
     assert TUNING.of_many + TUNING.of_near + TUNING.of_again < 1
     for name in ("race", "sources"):
         module = importlib.import_module(f"auditor.auditing.{name}")
