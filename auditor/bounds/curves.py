@@ -39,7 +39,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from auditor.bounds.intervals import Floats, finite_exp
+from auditor.bounds.intervals import Floats, clopper_pearson_upper, finite_exp
 from auditor.errors import InvalidInputError
 
 # The prior has points for y = n (a − 1), from LEAST_Y on: at every FINE of ln y up to FINE_TO, and at every COARSE up to
@@ -211,7 +211,7 @@ class CurveBand:
 
     def _limits(self, hits: Floats) -> Floats:
         """Return lower limits for the hits of rising events; the limit of the event of all outputs, which comes last, is 1."""
-        return np.r_[lower_limits(hits[:-1], int(hits[-1]), self.alpha / 4), 1.0]
+        return np.append(lower_limits(hits[:-1], int(hits[-1]), self.alpha / 4), 1.0)
 
     @property
     def upper(self) -> tuple[Floats, Floats]:
@@ -243,11 +243,8 @@ class CurveBand:
         return np.maximum(*(_largest_delta(*sides, epsilons) for sides in ((high, low), (1 - low, 1 - high))))
 
     def excess(self, forward: Lines, backward: Lines) -> float:
-        """Return by how much (nats) the best event exceeds the ε of a line at its δ; −∞ if none reaches the δ of a line.
-
-        ``forward`` lines limit the left by the right, and ``backward`` lines the right by the left.
-        """
-        return max(_excess(*sides, *lines) for sides, lines in zip(self._proved(), (forward, backward), strict=True))
+        """Return by how much (nats) the best event exceeds the ε of a line; see :func:`largest_excess`."""
+        return largest_excess(self.left_low, self.right_high, forward, backward)
 
     def _proved(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Return for both directions a lower limit of an event's probability on one side, and an upper limit on the other."""
@@ -256,11 +253,55 @@ class CurveBand:
 
 def _largest_delta(low: Floats, high: Floats, epsilons: Floats) -> Floats:
     differences = low - finite_exp(np.asarray(epsilons))[..., None] * high
-    return np.asarray(np.clip(differences.max(axis=-1), 0.0, 1.0))
+    largest: Floats = np.clip(differences.max(axis=-1), 0.0, 1.0)
+    return largest
 
 
-def _excess(low: Floats, high: Floats, epsilons: Floats, deltas: Floats) -> float:
+def largest_excess(left_low: Floats, right_high: Floats, forward: Lines, backward: Lines) -> float:
+    """Return the largest ln((P[S] − δ)/Q[S]) − ε (nats) over lines and events S; −∞ if no event reaches the δ of a line.
+
+    ``left_low`` and ``right_high``, of shape (events,), are what is known of P[S] and Q[S]. ``forward`` lines limit the left by the
+    right. ``backward`` lines limit the right by the left, on the events' complements.
+
+    >>> half, line, none = np.array([0.5]), (np.zeros(1), np.zeros(1)), (np.zeros(0), np.zeros(0))
+    >>> round(largest_excess(half, half / 2, line, none), 6) == round(math.log(2), 6)
+    True
+    """
+    sides = (left_low, right_high, forward), (1 - right_high, 1 - left_low, backward)
+    return max(float(_excesses(low, high, *lines).max(initial=-np.inf)) for low, high, lines in sides)
+
+
+def _excesses(low: Floats, high: Floats, epsilons: Floats, deltas: Floats) -> Floats:
+    """Return ln((low − δ)/high) − ε for each line and event, of shape (lines, events)."""
     above = low - deltas[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        losses = np.where(above > 0, np.log(np.maximum(above, 0.0) / high), -np.inf) - epsilons[:, None]
-    return float(losses.max(initial=-np.inf))
+        return np.asarray(np.where(above > 0, np.log(np.maximum(above, 0.0) / high), -np.inf) - epsilons[:, None])
+
+
+def caught_excess(lines: Lines, rates: Floats, trials: tuple[int, int], alpha: float, chance: float) -> float:
+    """Return the smallest true excess (nats) over a line that a band of level ``alpha`` shows with probability ``chance``.
+
+    There is one line for each event, and ``rates`` holds the event's probability on the side that the line limits by: all of shape
+    (events,). ``trials`` are the outputs of the side that is limited, and of the other. Each side's hits are taken at a quantile of
+    √chance, so the two together are at least so telling with this probability. The value is infinite if no hits would show it.
+    """
+    from scipy.stats import binom
+
+    (epsilons, deltas), (own, other) = lines, trials
+    if not own or not other:
+        return math.inf
+    high = upper_limits(binom.ppf(math.sqrt(chance), other, rates), other, alpha / 4)
+    needed = np.minimum(deltas + finite_exp(epsilons) * high, 1.0)
+    least, most = np.zeros(len(needed)), np.full(len(needed), float(own))
+    level = math.log(4 * (1 + SLACK) / alpha)
+    inner = np.clip(needed, 1e-300, 1 - 2**-53)
+    possible = (needed < 1) & (log_ratio_of_hits(most, own, inner) >= level)
+    while np.any(most - least > 1):
+        middle = np.floor((least + most) / 2)
+        shows = log_ratio_of_hits(middle, own, inner) >= level
+        least, most = np.where(shows, least, middle), np.where(shows, middle, most)
+    # P[Bin(n, p) ≥ most] = √chance.
+    true = clopper_pearson_upper(np.maximum(most - 1, 0), own, 1 - math.sqrt(chance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excesses = np.log(np.maximum(true - deltas, 0.0) / rates) - epsilons
+    return float(np.min(excesses, where=possible & (rates > 0), initial=np.inf))
