@@ -356,7 +356,7 @@ MOST_IN_WORDS = 4
 # Curves that differ by no more are not told apart.
 TINY = 1e-12
 # A function is called at 0, 1, and the normal distribution's Φ(z) for 2 SAMPLED + 1 evenly spaced z from −FARTHEST to FARTHEST.
-SAMPLED, FARTHEST = 400, 6.0
+SAMPLED, FARTHEST = 250, 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +401,7 @@ class Tradeoff(PrivacyClaim):
 
         Each chord between two α, made longer, lies below the function elsewhere. So the claim errs on the side of claiming less,
         and a mechanism that keeps the function's curve keeps the claim. For a Gaussian
-        mechanism, the polygon is within 2e-5 of it.
+        mechanism, the polygon is within 1e-4 of it.
 
         Raises InvalidInputError for a function that is not convex, or leaves 0 ≤ β ≤ 1 − α; CodeError if it raises.
         """

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 import numpy as np
 
+from auditor.bounds.curves import Box
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.defaults import BITS, VALUES
@@ -360,7 +361,7 @@ class Method(ABC, Generic[K, T, C]):
         """
         return ()
 
-    def curve(self, counts: C) -> tuple[tuple[float, float, float, float], ...]:
+    def curve(self, counts: C) -> tuple[Box, ...]:
         """Return for each threshold of a score the limits of its type I error, and those of its type II error.
 
         All limits hold together with the bound. () if the method has no band.

@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from auditor.bounds.intervals import Floats, clopper_pearson_upper, finite_exp
+from auditor.claims import Tradeoff
 from auditor.errors import InvalidInputError
 
 # The prior has points for y = n (a − 1), from LEAST_Y on: at every FINE of ln y up to FINE_TO, and at every COARSE up to
@@ -159,6 +160,27 @@ def upper_limits(hits: ArrayLike, trials: int, alpha: float) -> Floats:
     return 1 - lower_limits(trials - np.asarray(hits, np.float64), trials, alpha)
 
 
+def choose_thresholds(sides: Sequence[Floats], number: int) -> Floats:
+    """Return values of scores at ``number`` quantiles of each side, evenly on the scale of log-odds: in rising order, each once.
+
+    ``sides`` are the scores of each side, of any shapes (scores,). The band allows any choice, even by the scores it counts.
+    """
+    chosen = [np.zeros(0)]
+    for scores in sides:
+        if many := len(scores):
+            log_odds = np.linspace(-1, 1, number) * math.log(many + 1)
+            places = np.minimum(many / (1 + np.exp(-log_odds)), many - 1).astype(np.intp)
+            chosen.append(np.sort(scores)[places])
+    return np.unique(np.concatenate(chosen))
+
+
+def count_cells(scores: Floats, edges: Floats) -> tuple[int, ...]:
+    """Return how many scores lie in each cell: up to the first of the rising ``edges``, …, above the last."""
+    return tuple(np.bincount(np.searchsorted(edges, scores, side="left"), minlength=len(edges) + 1).tolist())
+
+
+# Limits of a test's type I error, and of its type II error.
+Box = tuple[float, float, float, float]
 # Lines (ε, δ) of a claim, as two arrays of one shape, with ε in nats: P[S] ≤ e^ε Q[S] + δ for all events S.
 Lines = tuple[Floats, Floats]
 
@@ -229,6 +251,28 @@ class CurveBand:
         """
         return self.right_low, 1 - self.left_high
 
+    def boxes(self) -> tuple[Box, ...]:
+        """Return for each event the limits of its type I error, and those of its type II error, rising and falling."""
+        rows = np.column_stack([self.right_low, self.right_high, 1 - self.left_high, 1 - self.left_low])
+        return tuple((a, b, c, d) for a, b, c, d in rows.tolist())
+
+    def least_missed(self, wrong: Floats) -> Floats:
+        """Return the type II error that tests of these type I errors certainly reach, in the shape of ``wrong``.
+
+        A test that takes one of two events by chance has errors on the chord between the two.
+        """
+        most_wrong, most_missed = self.upper
+        order = np.lexsort((most_missed, most_wrong))
+        kept = [0]
+        x, y = np.r_[0.0, most_wrong[order]], np.r_[1.0, most_missed[order]]
+        for place in range(1, len(x)):
+            while len(kept) > 1 and (y[kept[-1]] - y[kept[-2]]) * (x[place] - x[kept[-2]]) >= (
+                y[place] - y[kept[-2]]
+            ) * (x[kept[-1]] - x[kept[-2]]):
+                kept.pop()
+            kept.append(place)
+        return np.interp(wrong, x[kept], y[kept])
+
     def deltas(self, epsilons: Floats) -> Floats:
         """Return lower bounds on δ, the larger of both directions, in the shape of ``epsilons`` (nats)."""
         return np.maximum(*(_largest_delta(*sides, epsilons) for sides in self._proved()))
@@ -242,9 +286,9 @@ class CurveBand:
         high, low = self.left_high[1:], self.right_low[:-1]
         return np.maximum(*(_largest_delta(*sides, epsilons) for sides in ((high, low), (1 - low, 1 - high))))
 
-    def excess(self, forward: Lines, backward: Lines) -> float:
-        """Return by how much (nats) the best event exceeds the ε of a line; see :func:`largest_excess`."""
-        return largest_excess(self.left_low, self.right_high, forward, backward)
+    def excess(self, claim: Tradeoff) -> float:
+        """Return the excess over a claim that the band proves; see :func:`largest_excess`."""
+        return largest_excess(claim, self.left_low, self.right_high)
 
     def _proved(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Return for both directions a lower limit of an event's probability on one side, and an upper limit on the other."""
@@ -257,18 +301,38 @@ def _largest_delta(low: Floats, high: Floats, epsilons: Floats) -> Floats:
     return largest
 
 
-def largest_excess(left_low: Floats, right_high: Floats, forward: Lines, backward: Lines) -> float:
-    """Return the largest ln((P[S] − δ)/Q[S]) − ε (nats) over lines and events S; −∞ if no event reaches the δ of a line.
+def largest_excess(claim: Tradeoff, left_low: Floats, right_high: Floats) -> float:
+    """Return the largest ln((P[S] − δ)/Q[S]) − ε (nats) over the claim's lines and events S, not below the least excess.
 
-    ``left_low`` and ``right_high``, of shape (events,), are what is known of P[S] and Q[S]. ``forward`` lines limit the left by the
-    right. ``backward`` lines limit the right by the left, on the events' complements.
+    ``left_low`` and ``right_high``, of shape (events,), are what is known of P[S] and Q[S]. The lines of a symmetric claim limit
+    either side by the other. Those of any other claim do so in one of two ways, and the way that excuses more counts.
 
-    >>> half, line, none = np.array([0.5]), (np.zeros(1), np.zeros(1)), (np.zeros(0), np.zeros(0))
-    >>> round(largest_excess(half, half / 2, line, none), 6) == round(math.log(2), 6)
+    >>> half = np.array([0.5])
+    >>> round(largest_excess(Tradeoff([(0, 1), (1, 0)]), half, half / 2), 6) == round(math.log(2), 6)
     True
     """
-    sides = (left_low, right_high, forward), (1 - right_high, 1 - left_low, backward)
-    return max(float(_excesses(low, high, *lines).max(initial=-np.inf)) for low, high, lines in sides)
+    steep, flat = lines_of(claim)
+    both = join_lines(steep, flat)
+    excuses = list[float]()
+    for forward, backward in [(both, both)] if claim.symmetric else [(steep, flat), (flat, steep)]:
+        sides = (left_low, right_high, forward), (1 - right_high, 1 - left_low, backward)
+        excuses.append(max(float(_excesses(low, high, *lines).max(initial=-np.inf)) for low, high, lines in sides))
+    return max(min(excuses), claim.least_value)
+
+
+@functools.lru_cache(maxsize=64)
+def lines_of(claim: Tradeoff) -> tuple[Lines, Lines]:
+    """Return the claim's lines (:meth:`Tradeoff.lines`) as arrays."""
+    steep, flat = (
+        (np.array([line.epsilon for line in lines]), np.array([line.delta for line in lines]))
+        for lines in claim.lines()
+    )
+    return steep, flat
+
+
+def join_lines(some: Lines, others: Lines) -> Lines:
+    """Return all lines of both."""
+    return np.r_[some[0], others[0]], np.r_[some[1], others[1]]
 
 
 def _excesses(low: Floats, high: Floats, epsilons: Floats, deltas: Floats) -> Floats:

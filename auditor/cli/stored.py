@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from auditor.auditing.consistent import read_report
+from auditor.claims import Tradeoff
 from auditor.cli.common import STATUS, open_console, warn, write_to
 from auditor.cli.log_guard import on_github, tell_runner
-from auditor.cli.options import AS_EXPECTED
+from auditor.cli.options import AS_EXPECTED, UNEXPECTED
 from auditor.errors import InvalidInputError, visible
 from auditor.foreign_code import ForeignCode
 from auditor.report.ci import annotations_of
@@ -51,9 +52,10 @@ def scores(options: argparse.Namespace) -> int:
         delta=options.delta,
         confidence=options.confidence,
         guesses=options.guesses,
+        claim=Tradeoff.from_file(options.tradeoff) if options.tradeoff else None,
     )
     print(json.dumps(proved.to_dict(), indent=1, ensure_ascii=False) if options.json else proved)
-    return AS_EXPECTED
+    return UNEXPECTED if proved.violated else AS_EXPECTED
 
 
 def compared(options: argparse.Namespace) -> int:

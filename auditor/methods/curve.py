@@ -3,7 +3,6 @@
 import functools
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from auditor.blackbox.sample import Sample
 from auditor.bounds.conversions import profile_points
-from auditor.bounds.curves import CurveBand, Lines, caught_excess, largest_excess
+from auditor.bounds.curves import Box, CurveBand, caught_excess, choose_thresholds, join_lines, largest_excess, lines_of
 from auditor.bounds.evidence import ScoreCounts
 from auditor.bounds.intervals import Floats, clopper_pearson_limits, finite_exp, wilson_lower
 from auditor.bounds.utility import Prospect
@@ -25,7 +24,7 @@ from auditor.interfaces import Feature, Learned, Limits, ManyNumbers, Method
 from auditor.methods.guessing import ProfileGuesses
 from auditor.methods.score_cells import Constant, count_in_cells, count_score_event
 
-# The score is cut at so many quantiles of each side, evenly on the scale of log-odds.
+# The score is cut at so many quantiles of each side.
 QUANTILES = 64
 # The search compares pairs by the claim's lines at these type I errors.
 SEARCHED_AT = (0.25, 0.05, 0.005)
@@ -79,7 +78,8 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
         best = Learned(CurveTest(Constant(), ()), -math.inf)
         learned = fit_logistic(fit, most=200_000)
         for feature in (*evidence_scores(fit), *([learned] if learned is not None else ())):
-            test = CurveTest(feature, _thresholds(feature, judge))
+            scores = [feature.extract(side).numbers for side in (judge.left, judge.right)]
+            test = CurveTest(feature, tuple(choose_thresholds(scores, QUANTILES).tolist()))
             forecast = self._forecast(test.count(judge))
             if forecast > best.forecast or not best.test.edges:
                 best = Learned(test, forecast)
@@ -94,7 +94,7 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
             trials, later = np.full(len(hits), max(hits.max(), 1.0)), np.full(len(hits), self.planned / 2)
             return wilson_lower(wilson_lower(hits / trials, trials, self.caution), later, level)
 
-        return self._excess(at_least(band.left), 1 - at_least(band.right[-1] - band.right))
+        return largest_excess(self.claim, at_least(band.left), 1 - at_least(band.right[-1] - band.right))
 
     def evidence(self, sample: Sample) -> ManyNumbers:
         return self._of_points().evidence(sample)
@@ -112,37 +112,19 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
         return ProfileGuesses(profile, self.alpha, self.planned, self.caution, self.events)
 
     def bound(self, test: CurveTest, counts: ScoreCounts) -> float:
-        band = band_of(counts, self.alpha)
-        return self._excess(band.left_low, band.right_high)
-
-    def _excess(self, left_low: Floats, right_high: Floats) -> float:
-        """Return the excess that limits of nested events prove, not below the least value that it can have.
-
-        Lines of a symmetric claim limit either side by the other. Of any other claim they do so in one of two ways, so the way that
-        excuses the outputs counts.
-        """
-        steep, flat = lines_of(self.claim)
-        if self.claim.symmetric:
-            both = np.r_[steep[0], flat[0]], np.r_[steep[1], flat[1]]
-            excess = largest_excess(left_low, right_high, both, both)
-        else:
-            ways = itertools.permutations((steep, flat))
-            excess = min(largest_excess(left_low, right_high, *way) for way in ways)
-        return max(excess, self.claim.least_value)
+        return band_of(counts, self.alpha).excess(self.claim)
 
     def profile(self, counts: ScoreCounts) -> tuple[tuple[float, float], ...]:
         """See Method. The points are by the band, and hold together with the bound."""
         near = searched_points(self.claim)[-1].epsilon
         return profile_points(band_of(counts, self.alpha).deltas, near)
 
-    def curve(self, counts: ScoreCounts) -> tuple[tuple[float, float, float, float], ...]:
-        band = band_of(counts, self.alpha)
-        rows = np.column_stack([band.right_low, band.right_high, 1 - band.left_high, 1 - band.left_low])
-        return tuple((a, b, c, d) for a, b, c, d in rows.tolist())
+    def curve(self, counts: ScoreCounts) -> tuple[Box, ...]:
+        return band_of(counts, self.alpha).boxes()
 
     def detectable(self, test: CurveTest, counts: ScoreCounts, chance: float) -> float:
         """See Method. Each threshold is looked at with its best line, and the other side's rate as it was observed."""
-        band, lines = band_of(counts, self.alpha), _pooled(lines_of(self.claim.both_ways()))
+        band, lines = band_of(counts, self.alpha), join_lines(*lines_of(self.claim.both_ways()))
         on_left, on_right = int(band.left[-1]), int(band.right[-1])
         caught = math.inf
         for hits, trials in ((band.right, (on_left, on_right)), (band.left[-1] - band.left, (on_right, on_left))):
@@ -157,7 +139,7 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
     def foreseen(self, share: float, chance: float) -> float:
         """See Method. The event lies where the claim's curve has this share of both sides' outputs."""
         half = self.planned // 2
-        lines = _pooled(lines_of(self.claim.both_ways()))
+        lines = join_lines(*lines_of(self.claim.both_ways()))
         rates = (2 * share - lines[1]) / (1 + finite_exp(lines[0]))
         usable = (rates > 0) & (rates * half >= 1)
         of_lines = lines[0][usable], lines[1][usable]
@@ -168,29 +150,14 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
         event = count_score_event(counts, 0.5).left
         low, high = clopper_pearson_limits(event.hits_left, event.trials_left, error / 2)
         other_low, other_high = clopper_pearson_limits(event.hits_right, event.trials_right, error / 2)
-        worst = self._excess(np.array([high, 1.0]), np.array([other_low, 1.0]))
-        return self._excess(np.array([low, 1.0]), np.array([other_high, 1.0])), worst
+        worst = largest_excess(self.claim, np.array([high, 1.0]), np.array([other_low, 1.0]))
+        return largest_excess(self.claim, np.array([low, 1.0]), np.array([other_high, 1.0])), worst
 
 
 @functools.lru_cache(maxsize=256)
 def band_of(counts: ScoreCounts, alpha: float) -> CurveBand:
     """Return the band of counts in cells. A p-value takes bands at some twenty levels, and several steps ask for it."""
     return CurveBand.of_cells(counts.left, counts.right, alpha)
-
-
-@functools.lru_cache(maxsize=64)
-def lines_of(claim: Tradeoff) -> tuple[Lines, Lines]:
-    """Return the claim's lines (:meth:`Tradeoff.lines`) as arrays."""
-    steep, flat = (
-        (np.array([line.epsilon for line in lines]), np.array([line.delta for line in lines]))
-        for lines in claim.lines()
-    )
-    return steep, flat
-
-
-def _pooled(lines: tuple[Lines, Lines]) -> Lines:
-    (steep, of_steep), (flat, of_flat) = lines
-    return np.r_[steep, flat], np.r_[of_steep, of_flat]
 
 
 def searched_points(claim: Tradeoff) -> list[ApproximateDP]:
@@ -209,16 +176,3 @@ def searched_points(claim: Tradeoff) -> list[ApproximateDP]:
     for line in best:
         kept.setdefault((round(line.epsilon, 9), round(line.delta, 9)), line)
     return list(kept.values())
-
-
-def _thresholds(feature: Feature, judge: Sample) -> tuple[float, ...]:
-    """Return the values of a score at quantiles of each side, in rising order, each once."""
-    edges = list[Floats]()
-    for side in (judge.left, judge.right):
-        scores = np.sort(feature.extract(side).numbers)
-        if len(scores):
-            odds = np.linspace(-1, 1, QUANTILES) * math.log(len(scores) + 1)
-            edges.append(scores[np.minimum(len(scores) / (1 + np.exp(-odds)), len(scores) - 1).astype(np.intp)])
-    values: Sequence[float] = np.unique(np.concatenate(edges)).tolist() if edges else []
-    # Nothing lies above the largest value that was seen, unless it is new.
-    return tuple(values)

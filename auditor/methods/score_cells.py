@@ -9,16 +9,16 @@ import numpy as np
 
 from auditor.blackbox.outputs import OutputColumn
 from auditor.blackbox.sample import Sample
+from auditor.bounds.curves import count_cells
 from auditor.bounds.evidence import Counts, GuessCounts, ScoreCounts
 from auditor.interfaces import Feature
 
 
 def count_in_cells(feature: Feature, edges: Sequence[float], sample: Sample) -> ScoreCounts:
     """Count the outputs of each side in each cell of a score: up to the first of the rising ``edges``, …, above the last."""
-    scores = (feature.extract(outputs).numbers for outputs in (sample.left, sample.right))
-    cells = (np.searchsorted(np.asarray(edges), of_side, side="left") for of_side in scores)
-    left, right = (np.bincount(of_side, minlength=len(edges) + 1) for of_side in cells)
-    return ScoreCounts(tuple(left.tolist()), tuple(right.tolist()))
+    sides = (sample.left, sample.right)
+    left, right = (count_cells(feature.extract(side).numbers, np.asarray(edges, np.float64)) for side in sides)
+    return ScoreCounts(left, right)
 
 
 def count_score_event(counts: ScoreCounts, share: float) -> GuessCounts:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
+from auditor.bounds.curves import Box
 from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
@@ -185,7 +186,7 @@ class Illustration:
     growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
     dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
-    band: Annotated[Sequence[tuple[float, float, float, float]], UNLESS_EMPTY] = ()
+    band: Annotated[Sequence[Box], UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
