@@ -271,7 +271,8 @@ class CurveBand:
             ) * (x[kept[-1]] - x[kept[-2]]):
                 kept.pop()
             kept.append(place)
-        return np.interp(wrong, x[kept], y[kept])
+        missed: Floats = np.interp(wrong, x[kept], y[kept])
+        return missed
 
     def deltas(self, epsilons: Floats) -> Floats:
         """Return lower bounds on δ, the larger of both directions, in the shape of ``epsilons`` (nats)."""

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, xlog1py, xlogy
 from scipy.stats import binom, multinomial
 
-from auditor.bounds.curves import CurveBand, log_ratio_of_hits, lower_limits, upper_limits
+from auditor.bounds.curves import (
+    CurveBand,
+    caught_excess,
+    choose_thresholds,
+    count_cells,
+    log_ratio_of_hits,
+    lower_limits,
+    upper_limits,
+)
+from auditor.claims import Tradeoff
 from auditor.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -176,23 +185,91 @@ def test_where_the_limits_hold_so_do_all_bounds(left: tuple[float, ...], right: 
     assert held > 15
 
 
-def test_lines_are_exceeded_where_the_band_lies_below_the_curve() -> None:
-    """The excess over a claim's lines is above 0 if and only if some point of the upper curve lies below the claim's polygon."""
+CLAIMS = [
+    Tradeoff([(0, 1 - delta), (middle, middle), (1 - delta, 0)])
+    for epsilon, delta in itertools.product((0.0, 0.5, 1.0, 1.5, 2.0), (0.0, 0.05, 0.3))
+    for middle in [(1 - delta) / (1 + math.exp(epsilon))]
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("counts", [((100, 200, 700), (600, 300, 100)), ((600, 300, 100), (580, 300, 120))])
+def test_the_excess_is_above_zero_where_the_band_lies_below_the_curve(
+    claim: Tradeoff, counts: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    """And so it is if and only if a lower bound on δ exceeds that of a line."""
+    band = CurveBand.of_cells(*counts, 0.05)
+    is_below = any(missed < claim.at(wrong) - 1e-12 for wrong, missed in zip(*band.upper, strict=True))
+    mirrored = any(wrong < claim.at(missed) - 1e-12 for wrong, missed in zip(*band.upper, strict=True))
+    [line] = {(round(each.epsilon, 9), round(each.delta, 9)) for lines in claim.lines() for each in lines}
+    exceeds = float(band.deltas(np.array([line[0]]))[0]) > line[1] + 1e-9
+    assert (band.excess(claim) > 0) == (is_below or mirrored) == exceeds
+
+
+def test_the_excess_is_the_value_at_which_the_claim_is_just_not_refuted() -> None:
     band = CurveBand.of_cells((100, 200, 700), (600, 300, 100), 0.05)
-    for epsilon, delta in itertools.product((0.0, 0.5, 1.0, 1.5, 2.0), (0.0, 0.05, 0.3)):
-        line = np.array([epsilon]), np.array([delta])
-        none = np.zeros(0), np.zeros(0)
-        wrong, missed = band.upper
-        is_below = bool(np.any(missed < 1 - delta - math.exp(epsilon) * wrong))
-        is_below_mirrored = bool(np.any(wrong < 1 - delta - math.exp(epsilon) * missed))
-        assert (band.excess(line, none) > 0) == is_below
-        assert (band.excess(none, line) > 0) == is_below_mirrored
-        assert (float(band.deltas(np.array([epsilon]))[0]) > delta) == (is_below or is_below_mirrored)
+    for claim in (*CLAIMS, Tradeoff([(0, 1), (0.3, 0.2), (1, 0)])):
+        excess = band.excess(claim)
+        assert band.excess(claim.with_value(excess)) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_claim_that_holds_one_way_is_broken_both_ways_or_not_at_all() -> None:
+    """The left has a part of its own, so the right against the left has small errors, and the left against the right none."""
+    points = (0.0, 0.75), (0.75, 0.0)
+    one_way, both = Tradeoff([*points[:1], (0.5, 0.0)], symmetric=False), Tradeoff([*points[:1], (0.5, 0.0)])
+    counts = (0, 500, 500), (0, 1000, 0)
+    band, turned = CurveBand.of_cells(*counts, 0.05), CurveBand.of_cells(counts[1][::-1], counts[0][::-1], 0.05)
+    assert band.excess(both) > 0
+    assert band.excess(one_way) == pytest.approx(turned.excess(one_way))
+    steep = Tradeoff([(0, 1), (0.02, 0.55), (1, 0)], symmetric=False)
+    assert CurveBand.of_cells(*counts, 0.05).excess(steep) <= CurveBand.of_cells(*counts, 0.05).excess(
+        Tradeoff(steep.tradeoff)
+    )
+
+
+def test_the_errors_that_tests_reach_are_the_hull_of_the_upper_curve() -> None:
+    band = CurveBand.of_cells((10, 100, 200, 700), (600, 200, 100, 10), 0.05)
+    wrong = np.linspace(0, 1, 41)
+    reached = band.least_missed(wrong)
+    assert np.all(np.diff(reached) <= 1e-12)
+    assert np.all(np.diff(reached, 2) >= -1e-12)
+    at_points = band.least_missed(band.upper[0])
+    assert np.all(at_points <= band.upper[1] + 1e-12)
+    assert reached[0] <= 1
+    assert reached[-1] == 0
+
+
+@pytest.mark.parametrize("chance", [0.8, 0.95])
+@pytest.mark.parametrize("rate", [0.002, 0.1, 0.4])
+def test_a_loss_that_is_said_to_be_caught_is_caught_as_often(chance: float, rate: float) -> None:
+    """400 simulated pairs of counts; a rate of at least ``chance`` falls 5 standard errors short with probability below 3e-7."""
+    alpha, n, runs, rng = 0.01, 20_000, 400, np.random.default_rng(7)
+    line = np.array([0.5]), np.array([0.0])
+    caught = caught_excess(line, np.array([rate]), (n, n), alpha, chance)
+    assert 0 < caught < 2
+    claim = Tradeoff([(0, 1), (1 / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.5))), (1, 0)])
+    true = rate * math.exp(0.5 + caught)
+    refuted = 0
+    for on_left, on_right in zip(rng.binomial(n, true, runs), rng.binomial(n, rate, runs), strict=True):
+        refuted += CurveBand.of_cells((n - on_left, on_left), (n - on_right, on_right), alpha).excess(claim) > 0
+    assert refuted / runs > chance - 5 * math.sqrt(chance * (1 - chance) / runs)
+
+
+def test_thresholds_reach_the_ends_of_each_side() -> None:
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(1, 1, 1000), rng.normal(0, 1, 500)
+    edges = choose_thresholds([left, right], 64)
+    assert np.all(np.diff(edges) > 0)
+    assert {left.min(), left.max(), right.min(), right.max()} <= set(edges.tolist())
+    assert sum(count_cells(left, edges)) == 1000
+    assert choose_thresholds([np.zeros(5), np.ones(3)], 64).tolist() == [0.0, 1.0]
+    assert choose_thresholds([np.zeros(0), np.ones(3)], 64).tolist() == [1.0]
 
 
 def test_nothing_counted_proves_nothing() -> None:
-    for counts in ((0, 0), (5, 5)), ((0, 0), (0, 0)), ((3,), (4,)):
-        band = CurveBand.of_cells(*counts, 0.05)
+    nothing: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((0, 0), (5, 5)), ((0, 0), (0, 0)), ((3,), (4,))]
+    for left, right in nothing:
+        band = CurveBand.of_cells(left, right, 0.05)
         assert float(band.deltas(np.zeros(1))[0]) == 0
         assert float(band.deltas_of_score(np.zeros(1))[0]) >= 0
         assert band.left_low[-1] == band.left_high[-1] == band.right_high[-1] == 1
