@@ -551,7 +551,9 @@ def _polygon_through(given: Iterable[Sequence[float]]) -> tuple[Point, ...]:
             "beta above 0"
         )
     _require_convex(points, "tradeoff")
-    return tuple(_lower_hull([(alpha, min(beta, 1 - alpha)) for alpha, beta in points]))
+    hull = _lower_hull([(alpha, min(beta, 1 - alpha)) for alpha, beta in points])
+    # From the first corner at 0 on, the curve is 0.
+    return tuple(hull[: next(place for place, (_, beta) in enumerate(hull, start=1) if beta == 0)])
 
 
 def _require_convex(points: Sequence[Point], what: str) -> None:

@@ -102,8 +102,9 @@ def test_a_curve_is_the_envelope_of_its_lines(claim: Tradeoff) -> None:
 
 @pytest.mark.parametrize("claim", [approximate(1.0, 0.1), SKEW, Tradeoff.from_function(gaussian(1.0))])
 def test_a_value_is_added_to_every_epsilon(claim: Tradeoff) -> None:
+    same = claim.with_value(0.0)
     for alpha in ALPHAS:
-        assert claim.with_value(0.0).at(alpha) == pytest.approx(claim.at(alpha), abs=1e-9)
+        assert same.at(alpha) == pytest.approx(claim.at(alpha), abs=1e-9)
     weaker, stronger = claim.with_value(0.2), claim.with_value(-0.2)
     assert stronger.implies(claim)
     assert claim.implies(weaker)
@@ -148,6 +149,8 @@ def test_a_curve_goes_back_to_its_keys(form: dict[str, Any]) -> None:
 
 
 def test_points_on_an_edge_are_no_corners() -> None:
+    assert Tradeoff([(0, 0.5), (0.5, 0), (0.7, 0), (1, 0)]) == Tradeoff([(0, 0.5), (0.5, 0)])
+    assert Tradeoff([(0, 0.9), (1, 0)], symmetric=False).both_ways() == Tradeoff([(0, 0.9), (0.9, 0)])
     assert Tradeoff([(0, 1), (0.125, 0.625), (0.25, 0.25), (1, 0)]) == Tradeoff([(0, 1), (0.25, 0.25), (1, 0)])
 
 
