@@ -137,10 +137,10 @@ class CurveMethod(Method[Tradeoff, CurveTest, ScoreCounts]):
         return caught
 
     def foreseen(self, share: float, chance: float) -> float:
-        """See Method. The event lies where the claim's curve has this share of both sides' outputs."""
+        """See Method. The score tells left on half of this share of the outputs, and right on the other half."""
         half = self.planned // 2
         lines = join_lines(*lines_of(self.claim.both_ways()))
-        rates = (2 * share - lines[1]) / (1 + finite_exp(lines[0]))
+        rates = (share - lines[1]) / (1 + finite_exp(lines[0]))
         usable = (rates > 0) & (rates * half >= 1)
         of_lines = lines[0][usable], lines[1][usable]
         return caught_excess(of_lines, rates[usable], (half, half), self.alpha, chance)
