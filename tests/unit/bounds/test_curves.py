@@ -151,6 +151,17 @@ def outcomes(chances: tuple[float, ...], trials: int) -> Iterator[tuple[tuple[in
             yield counts, float(multinomial.pmf(counts, trials, chances))
 
 
+@pytest.mark.parametrize("alpha", [0.2, 0.01])
+def test_all_four_kinds_of_limits_hold_together(alpha: float) -> None:
+    """Exact: every output has a cell of its own between two empty ones, and the sides are independent."""
+    n = 100
+    cells = (0, *[1] * n, 0)
+    band = CurveBand.of_cells(cells, cells, alpha)
+    left = chance_that_all_hold(band.left_low[1:-1], band.left_high[1:-1])
+    right = chance_that_all_hold(band.right_low[1:-1], band.right_high[1:-1])
+    assert alpha / 3 < 1 - left * right <= alpha
+
+
 @pytest.mark.parametrize(("left", "right"), SIDES)
 @pytest.mark.parametrize("alpha", [0.4, 0.1])
 def test_the_band_holds_as_often_as_it_says(left: tuple[float, ...], right: tuple[float, ...], alpha: float) -> None:
