@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from auditor.claims import PureDP as PureDP
     from auditor.claims import RenyiDP as RenyiDP
     from auditor.claims import Sensitivity as Sensitivity
+    from auditor.claims import Tradeoff as Tradeoff
     from auditor.claims import ZeroConcentratedDP as ZeroConcentratedDP
     from auditor.errors import AuditorError as AuditorError
     from auditor.errors import InvalidInputError as InvalidInputError
@@ -56,7 +57,7 @@ _NAMES = {
     "auditor.auditing.consistent": ("read_report",),
     "auditor.blackbox.command": ("Command",),
     "auditor.claims": (
-        *("ApproximateDP", "GaussianDP", "PrivacyProfile", "PureDP", "RenyiDP", "ZeroConcentratedDP"),
+        *("ApproximateDP", "GaussianDP", "PrivacyProfile", "PureDP", "RenyiDP", "Tradeoff", "ZeroConcentratedDP"),
         *("Monotone", "Probability", "Sensitivity"),
     ),
     "auditor.errors": ("AuditorError", "InvalidInputError", "MechanismError"),

@@ -18,6 +18,7 @@ from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
     Observed,
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -32,7 +33,7 @@ from auditor.verdict import Verdict
 
 # More canaries than anybody has, and few enough to compute with.
 MOST_CANARIES = 10_000_000
-ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedReport
+ReportedEvent = ObservedRule | ObservedProfile | ObservedScore | ObservedCurve | ObservedReport
 
 
 def read_report(file: str | Path) -> RunResult:
@@ -128,7 +129,7 @@ def _outputs(event: Observed | None) -> int:
 
 
 def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | None) -> AuditResult:
-    """Return an audit with the judgement of its counts. The data of the plots stay as they are."""
+    """Return an audit with the judgement of its counts. The data of the plots stay as they are, except for a band."""
     if audit.alpha is not None and math.isclose(level or 0, audit.alpha):
         level = audit.alpha
     judgement = evidence.judge(level) if isinstance(evidence, Evidence) and level is not None else evidence
@@ -136,7 +137,9 @@ def _judged(audit: AuditResult, evidence: Evidence | Judgement, level: float | N
     drawn = replace(audit.outputs, bound=max(audit.outputs.bound, _outputs(audit.event)))
     return replace(
         audit,
-        judgement=replace(judgement, illustration=audit.illustration, alpha=level),
+        judgement=replace(
+            judgement, illustration=replace(audit.illustration, band=judgement.illustration.band), alpha=level
+        ),
         provenance=replace(audit.provenance, outputs=drawn),
         smallest=audit.smallest if judgement.verdict is Verdict.VIOLATION else None,
     )

@@ -1,5 +1,6 @@
 """Turn a configuration file into plans. Every error names the file, the line, the key and what is allowed."""
 
+import functools
 import hashlib
 import inspect
 import itertools
@@ -17,7 +18,7 @@ from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, m
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
-from auditor.claims import Claim, QueryClaim, Unclaimed, claim_from_dict
+from auditor.claims import Claim, QueryClaim, Tradeoff, Unclaimed, claim_from_dict
 from auditor.config import schema
 from auditor.config.yaml_text import Document, read_yaml_file
 from auditor.defaults import RunKeywords, SettingsKeywords, settings
@@ -156,11 +157,11 @@ class _Part:
 
     @property
     def claim_is_stated(self) -> bool:
-        """Whether an object or a function states the claim."""
+        """Whether an object, a function or a file states the claim."""
         claim = self.audit.claim
         if claim is None:
             return isinstance(self.audit.mechanism, schema.ObjectKeys)
-        return isinstance(claim, dict) and "from" in claim
+        return isinstance(claim, dict) and ("from" in claim or isinstance(claim.get("tradeoff"), str))
 
     def code(self) -> list[str]:
         """Return the names of the functions and objects for the domain, for ``valid``, and for a claim that is not known."""
@@ -168,8 +169,10 @@ class _Part:
         named = audit.neighbours.code() if audit.neighbours is not None else []
         if isinstance(audit.mechanism, schema.ObjectKeys) and _missing(audit):
             named.append(audit.mechanism.object)
-        if isinstance(audit.claim, dict) and "from" in audit.claim and self.known is None:
-            named.append(str(audit.claim["from"]))
+        if isinstance(audit.claim, dict) and self.known is None:
+            curve = audit.claim.get("tradeoff")
+            named += [curve] if isinstance(curve, str) and not _is_curve_file(curve) else []
+            named += [str(audit.claim["from"])] if "from" in audit.claim else []
         return named + ([audit.valid] if audit.valid else [])
 
     def load_score(self) -> None:
@@ -246,9 +249,11 @@ def _claims(part: _Part) -> dict[str, Claim]:
 
 
 def _stated(part: _Part) -> Claim:
-    """Return the claim that the function or object in {from: file.py:name} states."""
+    """Return the claim that the function or object in {from: file.py:name} states, or that of a named trade-off curve."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
+    if "tradeoff" in keys:
+        return _tradeoff(part, keys)
     require_known("a claim from code has the key", keys, ("from", "relation"))
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
@@ -260,6 +265,25 @@ def _stated(part: _Part) -> Claim:
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
     with ForeignCode(f"what {name} states"):
         return claim_of(stated, relation if relation in CLAIM_RELATIONS or "relation" in keys else None)
+
+
+def _tradeoff(part: _Part, keys: Mapping[str, Any]) -> Tradeoff:
+    """Return the claim of the curve in {tradeoff: file.csv}, or {tradeoff: file.py:function} of α and of the audit's parameters."""
+    require_known("a claim of a trade-off curve has the key", keys, ("tradeoff", "symmetric"))
+    name, symmetric = keys["tradeoff"], keys.get("symmetric", True)
+    if _is_curve_file(name):
+        return Tradeoff.from_file(Path(part.document.file).parent / name, symmetric)
+    function = find(name, part.folders)
+    if not callable(function):
+        raise InvalidInputError(f"tradeoff is {name!r}, which is no function; it must return beta for an alpha")
+    with ForeignCode(name):
+        taken = inspect.signature(function).parameters
+    shared = {key: value for key, value in part.audit.parameters.items() if key in [*taken][1:]}
+    return Tradeoff.from_function(functools.partial(function, **shared), name, symmetric)
+
+
+def _is_curve_file(name: str) -> bool:
+    return Path(name).suffix in (".csv", ".json")
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:

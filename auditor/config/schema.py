@@ -619,7 +619,7 @@ def _claim() -> dict[str, Any]:
 def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
     """Return the schema of a claim's key: true, one of a few words, a number in its range, or a list of points."""
     if parameter.type is bool:
-        return {"const": True}
+        return {"const": True} if parameter.name != "symmetric" else {"type": "boolean"}
     if get_origin(parameter.type) is Literal:
         return {"enum": [*get_args(parameter.type)]}
     if parameter.type is float:
@@ -628,7 +628,17 @@ def _parameter(parameter: dataclasses.Field[Any]) -> dict[str, Any]:
             return number
         by_distance = {"patternProperties": {"^[1-9][0-9]*$": number}, "additionalProperties": False}
         return {"anyOf": [number, {"type": "object", "minProperties": 1, **by_distance}]}
-    numbers = [_parameter(number) for number in dataclasses.fields(get_args(parameter.type)[0])]
+    inner = get_args(parameter.type)[0]
+    if parameter.name == "tradeoff":
+        share = {"type": "number", "minimum": 0, "maximum": 1}
+        point = {"type": "array", "prefixItems": [share, share], "minItems": 2, "maxItems": 2}
+        return {
+            "anyOf": [
+                {"type": "array", "items": point, "minItems": 2},
+                {"type": "string", "pattern": r"\.csv$|\.json$|:"},
+            ]
+        }
+    numbers = [_parameter(number) for number in dataclasses.fields(inner)]
     point = {"type": "array", "prefixItems": numbers, "minItems": len(numbers), "maxItems": len(numbers)}
     return {"type": "array", "items": point, "minItems": 1}
 

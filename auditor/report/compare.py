@@ -26,7 +26,14 @@ from typing import Any
 
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
-from auditor.events.observed import ObservedCanaries, ObservedProfile, ObservedRule, ObservedScore, QueryAnswers
+from auditor.events.observed import (
+    ObservedCanaries,
+    ObservedCurve,
+    ObservedProfile,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
 from auditor.interfaces import Limits
 from auditor.methods import method_for
 from auditor.neighbours.limits import has_all
@@ -248,6 +255,8 @@ def _question(audit: AuditResult) -> str | None:
             rules = [point.rule for point in points]
         case ObservedScore(rule=rule, order=order, swapped=swapped, values=values):
             rules = [rule, order, swapped, values]
+        case ObservedCurve(rule=rule):
+            rules = [rule]
         case event:
             rules = [event and type(event).__name__]
     return None if audit.pair is None or None in rules else to_json([audit.pair.to_dict(), *rules])

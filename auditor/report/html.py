@@ -41,7 +41,7 @@ from auditor.report.phrases import (
     spent_words,
     urgent_first,
 )
-from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot
+from auditor.report.plots import bound_plot, can_draw, growth_plot, histogram_plot, profile_plot, tradeoff_plot
 from auditor.results.result import AuditResult, RunResult, Smallest
 from auditor.verdict import Verdict, refuting_side
 
@@ -163,6 +163,15 @@ def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
     if shown.profile and audit.claim.is_stated and isinstance(audit.claim, PrivacyClaim):
         plot = profile_plot(f"{name}-profile", audit.claim, shown.profile)
         yield (plot, "Privacy profile", _profile_caption(audit.claim))
+    if shown.band and isinstance(audit.claim, PrivacyClaim):
+        yield (tradeoff_plot(f"{name}-tradeoff", audit.claim, shown.band), "Trade-off curve", BAND_CAPTION)
+
+
+BAND_CAPTION = (
+    "The errors of tests that tell from one output which of the two data sets it came from. There are tests with errors as "
+    "small as on the solid line; the claim is that no test has errors below the dashes. All thresholds of the score have errors "
+    "above the thin stair, but another score may do better. Both lines hold at all thresholds together, at the stated confidence."
+)
 
 
 def _profile_caption(claim: PrivacyClaim) -> str:

@@ -13,6 +13,7 @@ from auditor.errors import false_alarms, how_many, visible
 from auditor.events.observed import (
     Observed,
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -286,7 +287,7 @@ def _event_words(event: Observed) -> str:
             return f"the event happens in {hits:,} of {trials:,} trials"
         case ObservedRule():
             return _rule_words(event)
-        case ObservedProfile() | ObservedScore():
+        case ObservedProfile() | ObservedScore() | ObservedCurve():
             return f"there is evidence ({event.description})"
         case ObservedCanaries():
             return canary_words(event)[0]
@@ -308,7 +309,7 @@ def event_lines(event: Observed) -> list[str]:
             ]
         case ObservedReport(description=words, counts=counts):
             return [f"{words}: {counts.left[0]:,} of {counts.left[1]:,} outputs"]
-        case ObservedScore(description=words, counts=cells):
+        case ObservedScore(description=words, counts=cells) | ObservedCurve(description=words, counts=cells):
             left, right = sum(cells.left), sum(cells.right)
             sides = f"{how_many(left, 'output')} on the left and {right:,} on the right"
             return [f"{words}: {sides}, in {how_many(len(cells.left), 'cell')}"]

@@ -13,6 +13,7 @@ from auditor.errors import InvalidInputError, require_number
 from auditor.events.event import read_rule
 from auditor.events.observed import (
     ObservedCanaries,
+    ObservedCurve,
     ObservedProfile,
     ObservedReport,
     ObservedRule,
@@ -52,7 +53,7 @@ def _event(value: Any) -> Any:
 
 
 # Each kind of event has one of these keys. The first key that an event has decides its kind.
-KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart")
+KIND_OF_EVENT = ("opposite", "points", "order", "thresholds", "confirmed", "values", "apart")
 
 
 def _kind(event: Any) -> str | None:
@@ -87,6 +88,7 @@ EventField = TypeAliasType(
         Annotated[ObservedRule, Tag("opposite")]
         | Annotated[ObservedProfile, Tag("points")]
         | Annotated[ObservedScore, Tag("order")]
+        | Annotated[ObservedCurve, Tag("thresholds")]
         | Annotated[ObservedReport, Tag("confirmed")]
         | Annotated[QueryAnswers, Tag("values")]
         | Annotated[ObservedCanaries, Tag("apart")],

@@ -12,8 +12,9 @@ from pydantic_core import SchemaValidator
 
 from auditor.errors import AuditorError, InvalidInputError, did_you_mean
 from auditor.events.event import Event
-from auditor.events.observed import Observed, ObservedProfile, ObservedRule, ObservedScore
+from auditor.events.observed import Observed, ObservedCurve, ObservedProfile, ObservedRule, ObservedScore
 from auditor.interfaces import Test
+from auditor.methods.curve import CurveTest
 from auditor.methods.divergence import ScoreTest
 from auditor.methods.guessing import ProfileTest
 from auditor.results.fields import KIND_OF_EVENT
@@ -171,6 +172,8 @@ def frozen_test(event: Observed) -> Test[Any] | None:
             return ProfileTest(tuple(map(Event.of, event.points)))
         case ObservedScore():
             return ScoreTest.of(event)
+        case ObservedCurve():
+            return CurveTest.of(event)
         case _:
             return None
 

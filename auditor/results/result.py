@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
+from auditor.bounds.curves import Box
 from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.histogram import Histogram
@@ -177,13 +178,15 @@ class Illustration:
     ``histograms`` show the outputs from which the event was learned. ``growth`` lists (outputs, bound) for each round;
     all these bounds hold simultaneously with the stated confidence. ``profile`` lists (ε, δ), where δ is a lower bound
     at that ε; all δ hold simultaneously with the confidence of the audit's bound. ``dialogue`` is the dialogue of a
-    pair with a script.
+    pair with a script. ``band`` lists for each threshold of a score the limits of its type I error and of its type II error, which
+    hold simultaneously with the bound.
     """
 
     histograms: Sequence[Histogram] = ()
     growth: Sequence[tuple[Count, float]] = ()
     profile: Sequence[tuple[float, float]] = ()
     dialogue: Annotated[Sequence[Turn], UNLESS_EMPTY] = ()
+    band: Annotated[Sequence[Box], UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
