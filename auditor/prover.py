@@ -21,6 +21,7 @@ class Scope(StrEnum):
 
     DOMAIN = "all data sets of the domain"
     PAIRS = "these pairs"
+    PAIR = "one pair"
 
 
 class Status(StrEnum):
@@ -29,6 +30,7 @@ class Status(StrEnum):
     PROVED = "proved"
     PROVED_FOR_PAIRS = "proved_for_pairs"
     NOT_PROVED = "not_proved"
+    REFUTED = "refuted"
 
 
 class Attempted(Protocol):

@@ -12,10 +12,11 @@ from auditor.prover import Scope, Status
 from auditor.sessions.dialogues import Dialogues
 from auditor.sessions.session_mechanism import SessionMechanism
 from dp_prover.certificates.certified import checked
-from dp_prover.clock import within_seconds
+from dp_prover.clock import seconds_left, within_seconds
 from dp_prover.numbers.targets import CLAIMS
 from dp_prover.proof import Proof
 from dp_prover.proving import Attempt
+from dp_prover.refuting.attempt import refuted
 from dp_prover.session_proof import prove_session
 
 __all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
@@ -66,4 +67,10 @@ def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) 
     with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)
-        return Attempt(mechanism, claim, domain).prove()
+        proof = Attempt(mechanism, claim, domain).prove()
+        left = seconds_left()
+    if proof.holds:
+        return proof
+    with within_seconds(max(left, seconds / 2)):
+        refutation = refuted(mechanism, claim, domain, first=proof.pair)
+    return proof if refutation is None else refutation

@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from auditor.bounds.digits import TOLERANCE, format_rounded_up
+from auditor.bounds.digits import TOLERANCE, format_rounded_down, format_rounded_up
 from auditor.claims import Claim
 from auditor.neighbours.pair import Pair, pair_words
 from auditor.prover import Scope, Status
 
 
-def status_of(scope: str, reason: str | None) -> Status:
+def status_of(scope: str, reason: str | None, refuted: bool = False) -> Status:
     """Return the status of an attempt. Only a proof for the whole domain is ``proved``."""
+    if refuted:
+        return Status.REFUTED
     if reason is not None:
         return Status.NOT_PROVED
     return Status.PROVED if scope == Scope.DOMAIN else Status.PROVED_FOR_PAIRS
@@ -23,8 +25,9 @@ def status_of(scope: str, reason: str | None) -> Status:
 class Proof:
     """The result of an attempt at a proof.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None without one. ``reason`` says why the
-    claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None without one. If the claim is ``refuted``,
+    it is a lower bound on one ``pair`` of the domain, None if it is infinite, and ``event`` tells the pair's data sets apart.
+    ``reason`` says why the claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
     in the noisy numbers. ``asked`` describes the scripts of a session. ``certificate`` can be checked without the mechanism.
     """
 
@@ -39,12 +42,13 @@ class Proof:
     outputs: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     pairs: int | None = None
     asked: str | None = None
+    refuted: bool = False
     certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def status(self) -> Status:
-        """The status: "proved", "proved_for_pairs" or "not_proved"."""
-        return status_of(self.scope, self.reason)
+        """The status: "proved", "proved_for_pairs", "not_proved" or "refuted"."""
+        return status_of(self.scope, self.reason, self.refuted)
 
     @property
     def proved(self) -> bool:
@@ -54,7 +58,7 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether the claim is proved, for the domain or for listed pairs."""
-        return self.reason is None
+        return self.reason is None and not self.refuted
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError, since otherwise ``assert prove(...)`` would pass without a proof."""
@@ -64,10 +68,14 @@ class Proof:
 
     @property
     def value(self) -> float | None:
-        """The bound as a float, rounded up."""
+        """The bound as a float, rounded up, or down if the claim is refuted; infinite if a refuted claim has no finite bound."""
+        if self.refuted:
+            return math.inf if self.bound is None else rounded_down(self.bound)
         return None if self.bound is None else rounded_up(self.bound)
 
     def __str__(self) -> str:
+        if self.refuted:
+            return f"refuted: {self.statement}"
         if self.holds:
             return f"{'proved' if self.proved else 'proved for pairs'}: {self.statement}"
         at = f"; look at {pair_words(self.pair)}" if self.pair is not None else ""
@@ -76,7 +84,10 @@ class Proof:
 
     @property
     def statement(self) -> str:
-        """What is proved, in words."""
+        """What is proved or refuted, in words."""
+        if self.refuted:
+            bound = "is infinite" if self.bound is None else f"≥ {format_rounded_down(self.bound)}"
+            return f"{self.claim.symbol} {bound}, over the reals, on {pair_words(self.pair)}: {self.event}"
         count = self.pairs if self.scope is Scope.PAIRS else None
         pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"
@@ -88,6 +99,12 @@ def rounded_up(bound: Fraction) -> float:
     """Round up to the next float."""
     value = float(bound)
     return value if Fraction(value) >= bound else math.nextafter(value, math.inf)
+
+
+def rounded_down(bound: Fraction) -> float:
+    """Round down to the next float."""
+    value = float(bound)
+    return value if Fraction(value) <= bound else math.nextafter(value, -math.inf)
 
 
 def within(bound: Fraction, claimed: float) -> bool:

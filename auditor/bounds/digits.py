@@ -1,7 +1,7 @@
 """Rounding of computed numbers, so that a report is the same on every processor."""
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any
 
@@ -48,3 +48,15 @@ def format_rounded_up(bound: Fraction | float | None) -> str:
         return "∞"
     digits = 10**4
     return f"{math.ceil(Fraction(bound) * (1 - TOLERANCE) * digits) / digits:.4f}"
+
+
+def format_rounded_down(bound: Fraction | float) -> str:
+    """Write a lower bound to four decimals, rounded down; a small bound to four digits.
+
+    >>> format_rounded_down(Fraction(2, 3)), format_rounded_down(1.99999), format_rounded_down(1.23456e-5)
+    ('0.6666', '1.9999', '1.234e-05')
+    """
+    value = Fraction(bound)
+    if 0 < value < Fraction(1, 100):
+        return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(float(value)):.3e}"
+    return f"{math.floor(value * 10**4) / 10**4:.4f}"

@@ -56,8 +56,9 @@ def require_refuted(proof: Any, clock: Any) -> None:
     left, right = (Law(trace, proof["noise"], event, clock) for trace in proof["traces"])
     bound = proof["bound"]
     claimed = next(Q(claim[name]) for name in ("rho", "mu", "epsilon") if name in claim)
-    need(bound == INFINITE or (Q(bound) >= claimed * BEYOND and Q(bound) > 0) or claim.get("delta"), "a bound beyond the claim")
-    need(bound == INFINITE or Q(bound) >= claimed * BEYOND, "a bound beyond the claim")
+    if bound != INFINITE:
+        beyond = Q(bound) >= claimed * BEYOND and (Q(bound) > 0 or Q(claim.get("delta", 0)) > 0)
+        need(beyond, "a bound beyond the claim")
     if "threshold" not in event:
         order = Q(event["order"])
         need(1 < order <= MOST_ORDER and ("order" not in claim or order == Q(claim["order"])), "an order")
@@ -86,6 +87,7 @@ def _diverges(left: Law, right: Law, order: Fraction, wanted: Fraction | None) -
     Of independent parts, the divergences add up. Cells that are left out only add to a divergence.
     """
     need(wanted is not None or len(left.cells) == 1, "one part")
+    need(all(len(parts) == len(left.cells) == 1 for parts in left.cases.values()) or len(left.cases) == 1, "one part")
     parts = left.independent_parts() if len(left.cells) > 1 else None
     need(parts is None or right.independent_parts() == parts, "independent parts")
     total: Interval = NEVER

@@ -59,6 +59,7 @@ class Path:
         self.parts = law.cases.get(self.skeleton)
         self.read = [] if self.parts is None else [[self._coordinate(c) for c in of] for of, _ in self.parts]
         self._merge_normals()
+        self._known: dict[int, set[str]] = {}
 
     def _form(self, form: Any) -> int:
         terms = {name: Q(value) for name, value in form.items() if name and Q(value)}
@@ -125,10 +126,13 @@ class Path:
     def symbols(self, form: int, depth: int = 0) -> set[str]:
         """Return the symbols of a form, including those inside terms."""
         need(depth < 50, "terms that end")
+        if form in self._known:
+            return self._known[form]
         found = set[str]()
         for name in self.forms[form][0]:
             inner = [self.symbols(argument, depth + 1) for argument in self.terms[name][1]] if name[:1] == "o" else [{name}]
             found.update(*inner)
+        self._known[form] = found
         return found
 
     def of_coordinate(self, coordinate: Any) -> set[str]:
@@ -213,9 +217,9 @@ class Path:
         assert self.parts is not None
         for place, (sets, score) in enumerate(self.parts[part][1]):
             inside = [_inside(value, wanted) for value, wanted in zip(shown, sets, strict=True)]
-            if min(inside) > 0:
+            if min(inside, default=2) > 0:
                 possible.append(place if apart else score)
-                if min(inside) > 1:
+                if min(inside, default=2) > 1:
                     certain.append(place if apart else score)
         if apart:
             return (certain if len(possible) == 1 else []) if lower else possible
@@ -304,7 +308,7 @@ class Law:
         for skeleton, parts in event["cases"]:
             need(skeleton not in self.cases and type(skeleton) is str, "different cases")
             for of, cells in parts:
-                need(of and all(type(score) is int and len(sets) == len(of) for sets, score in cells), "cells")
+                need(all(type(score) is int and len(sets) == len(of) for sets, score in cells), "cells")
             self.cases[skeleton] = parts
         need(self.cases, "a case")
         self.cells = [len(parts) for _, parts in next(iter(self.cases.values()))]
@@ -406,14 +410,12 @@ def _inside(value: Any, wanted: Any) -> int:
         return 2 * (wanted["text"] == value)
     if isinstance(value, str):
         return 0
-    low, high = wanted
-    below = -INFINITE if low is None else exactly(low)
-    above = INFINITE if high is None else exactly(high)
-    ends = (below if low is None else below[1], above if high is None else above[0])  # type: ignore[index]
-    if value[0] >= ends[0] and value[1] <= ends[1]:
+    need(type(wanted) is list and len(wanted) == 2, "a range")
+    low = (-INFINITE, -INFINITE) if wanted[0] is None else exactly(wanted[0])
+    high = (INFINITE, INFINITE) if wanted[1] is None else exactly(wanted[1])
+    if value[0] >= low[1] and value[1] <= high[0]:
         return 2
-    outer = (below if low is None else below[0], above if high is None else above[1])  # type: ignore[index]
-    return int(value[1] >= outer[0] and value[0] <= outer[1])
+    return int(value[1] >= low[0] and value[0] <= high[1])
 
 
 def _scaled(found: Spread, by: Decimal, lower: bool) -> Spread:
