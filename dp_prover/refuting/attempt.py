@@ -87,11 +87,7 @@ def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Proof
     noise = written.noise(traced.names)
     for turned in (False, True):
         way = slice(None, None, -1) if turned else slice(None)
-        try:
-            proposals = list(proposed(claim, traced.laws[way], noise))
-        except WRONG:
-            continue
-        for proposal in sorted(proposals, key=lambda each: -(each.bound if each.bound is not None else 10**9)):
+        for proposal in proposed(claim, traced.laws[way], noise):
             certificate = _certificate(mechanism, claim, domain, pair, traced, noise, proposal, way)
             check_time()
             try:

@@ -19,7 +19,7 @@ from dp_prover.clock import check_time
 from dp_prover.refuting.grids import Json, Outputs, cuts_for, ends_of_cells, grid_of
 
 ROUGHLY = 1 - Fraction(1, 10**9)  # of a bound in floating point, which the checker must confirm
-SCORES, MOST_SCORE = 200, 4000  # steps of a score for each nat, and its largest size
+SCORES, MOST_SCORE = 200, 2000  # steps of a score for each nat, and the largest score of one of several parts
 MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 24, 600
 LIKELIEST = 2.0**-89
 ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0)
@@ -351,15 +351,13 @@ def _refined(
 def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | None:
     """Return the event of the likeliest outputs, by the log-ratio of their cells."""
     several = max(map(len, partition.cases.values())) > 1
-    scale = SCORES if not several else 20
+    ratios = {key: _log_ratios(*both) for key, both in found.items()}
+    finite = [float(abs(r)) for some in ratios.values() for r in some if math.isfinite(r)]
+    scale = min(SCORES, (MOST_SCORE if several else 10**7) / max(1.0, *finite)) if finite else 1.0
+    impossible = round(scale * max(1.0, *finite)) + 1 if finite else 1  # more than any other, as it is on the other side
     scores: dict[tuple[str, int], list[int | None]] = {}
-    for key, (p, q) in found.items():
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(p > 0, np.log(p) - np.log(q), -np.inf)
-        scores[key] = [
-            None if not math.isfinite(r) and r < 0 or r != r else int(np.clip(round(min(r, 1e6) * scale), -MOST_SCORE, MOST_SCORE))
-            for r in ratios
-        ]
+    for key, some in ratios.items():
+        scores[key] = [None if r == -math.inf else impossible if r == math.inf else round(r * scale) for r in some.tolist()]
     p, q = _spread(partition, found, scores, 0), _spread(partition, found, scores, 1)
     thresholds = sorted(p.keys() | q.keys(), reverse=True)
     likely = other = 0.0
@@ -378,6 +376,11 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
 
         event["quantile"] = str(Fraction(float(norm.ppf(likely * (1 - 1e-10)))))
     return Proposal(event, None if math.isinf(bound) else Fraction(bound) * ROUGHLY, words)
+
+
+def _log_ratios(p: np.ndarray[Any, Any], q: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p > 0, np.log(p) - np.log(q), -np.inf)
 
 
 def _spread(partition: Partition, found: Masses, scores: Mapping[tuple[str, int], Sequence[int | None]], side: int) -> dict[int, float]:

@@ -1,6 +1,5 @@
 """Where to cut outputs and noise: numbers in floating point, which only propose."""
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -138,25 +137,18 @@ def cuts_for(outputs: Outputs, form: Mapping[str, str], ends: Sequence[float]) -
     found = outputs.value(form, {name: grid})
     if found is None:
         return {}
-    cuts = [float(at) for at in grid]
-    scale = 1.0 if law == "uniform" else float(Fraction(parameter))
-
-    def at(number: float) -> float:
-        value = outputs.value(form, {name: np.array([number])})
-        assert value is not None
-        return float(value[0])
-
+    low, high = grid[:-1], grid[1:]
     wanted = np.array([end for end in ends if math.isfinite(end)])
-    for (low, a), (high, b) in itertools.pairwise(zip(grid.tolist(), found.tolist(), strict=True)):
-        if not (math.isfinite(a) and math.isfinite(b)) or a == b:
-            continue
-        for end in wanted[(wanted >= min(a, b)) & (wanted <= max(a, b))][:200]:
-            left, right, rises = low, high, a < b
-            for _ in range(80):
-                centre = (left + right) / 2
-                if not left < centre < right:
-                    break
-                left, right = (centre, right) if (at(centre) < end) == rises else (left, centre)
-            pad = PAD * (abs(left) + scale)
-            cuts += [left - pad, right + pad]
-    return {name: cuts}
+    with np.errstate(invalid="ignore"):
+        crossed = (found[:-1, None] - wanted) * (found[1:, None] - wanted) <= 0
+        crossed &= (found[:-1] != found[1:])[:, None] & np.isfinite(found[:-1] + found[1:])[:, None]
+    place, end = np.nonzero(crossed)
+    left, right, target, rises = low[place], high[place], wanted[end], (found[:-1] < found[1:])[place]
+    for _ in range(60):
+        centre = (left + right) / 2
+        value = outputs.value(form, {name: centre})
+        assert value is not None
+        up = (value < target) == rises
+        left, right = np.where(up, centre, left), np.where(up, right, centre)
+    pad = PAD * (np.abs(left) + (1.0 if law == "uniform" else float(Fraction(parameter))))
+    return {name: np.unique(np.r_[grid, left - pad, right + pad]).tolist()}

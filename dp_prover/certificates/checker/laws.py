@@ -63,9 +63,14 @@ class Path:
 
     def _form(self, form: Any) -> int:
         terms = {name: Q(value) for name, value in form.items() if name and Q(value)}
-        self.forms.append((terms, constant(str(Q(form.get("", 0))))))
+        return self._added(terms, constant(str(Q(form.get("", 0)))))
+
+    def _added(self, terms: dict[str, Fraction], middle: Interval) -> int:
+        """Add a form and the arguments of its terms, and return its index."""
+        self.forms.append((terms, middle))
+        place = len(self.forms) - 1
         self._name(terms)
-        return len(self.forms) - 1
+        return place
 
     def _name(self, terms: Any) -> None:
         for name in terms:
@@ -93,10 +98,7 @@ class Path:
                 if name:
                     total[name] = total.get(name, Fraction(0)) + weight * Q(value)
             middle = plus(middle, times(exactly(str(weight)), constant(str(Q(form.get("", 0))))))
-        terms = {name: value for name, value in total.items() if value}
-        self.forms.append((terms, middle))
-        self._name(terms)
-        return len(self.forms) - 1
+        return self._added({name: value for name, value in total.items() if value}, middle)
 
     def _merge_normals(self) -> None:
         """Replace Gaussian draws that occur in the same ratio everywhere by one Gaussian draw."""
