@@ -1,7 +1,7 @@
 """The interface of a prover. An entry point of the group ``auditor.provers`` names a prover.
 
-A prover reads the code of a mechanism and proves an upper bound on its loss. The auditor draws outputs and proves a
-lower bound. Neither needs the other.
+A prover reads the code of a mechanism and proves an upper bound on its loss, or calculates a lower bound on one pair. The
+auditor draws outputs and proves a lower bound. Neither needs the other.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import Claim
 from auditor.foreign_code import entry_points_of
 from auditor.interfaces import Domain
+from auditor.neighbours.pair import Pair
 
 GROUP = "auditor.provers"
 
@@ -36,6 +37,9 @@ class Status(StrEnum):
 class Attempted(Protocol):
     """The result of an attempt at a proof, which ``str`` puts into a sentence.
 
+    If the claim is refuted, ``value`` is a lower bound on ``pair``, ``event`` describes outputs that tell its data sets apart, and
+    ``chances`` are their probability on the left, at least, and on the right, at most; None if the bound is not that of one event.
+
     ``value`` is an upper bound on the claim's quantity in the ``scope``, for arithmetic in the reals, or None.
     ``asked`` says for which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` names the argument,
     ``reason`` says why the claim is not proved. ``certificate`` is a proof that can be checked without the mechanism.
@@ -48,6 +52,9 @@ class Attempted(Protocol):
     pairs: int | None
     rule: str
     reason: str | None
+    pair: Pair | None
+    event: str | None
+    chances: tuple[float, float] | None
     certificate: Mapping[str, Any] | None
 
 

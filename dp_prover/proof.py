@@ -39,6 +39,7 @@ class Proof:
     reason: str | None = None
     pair: Pair | None = None
     event: str | None = None
+    chances: tuple[float, float] | None = None
     outputs: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     pairs: int | None = None
     asked: str | None = None

@@ -16,6 +16,7 @@ from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
+from auditor.auditing.calculated import with_proof
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import require_as_many_outputs
 from auditor.blackbox.host import reserve_host
@@ -70,7 +71,7 @@ def carry_out(plan: Plan, listener: Listener = no_listener, *, refuse: bool = Fa
                     else:
                         audit = FLOWS[plan.kind](ledger)
                     audit = follow_up(require_as_many_outputs(audit))
-                    return replace(audit, proof=proof.result()).close()
+                    return with_proof(audit, proof.result()).close()
             except WorkerLostError as error:
                 why = str(error)
                 if how.isolate and not plan.settings.execution.lost:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from auditor.auditing.calculated import with_proof
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
 from auditor.auditing.plan import Plan
@@ -13,6 +16,7 @@ from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
 from auditor.claims import Claim, PrivacyClaim
 from auditor.errors import how_many
+from auditor.events.observed import CalculatedEvent
 from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.prover import Attempted, Scope, Status, prover
@@ -68,7 +72,7 @@ class ProofJob:
             self._found = _failed(found) if isinstance(found, BaseException) else found
 
     def result(self) -> ProofFound | None:
-        """Return how the attempt ended. Return None without an attempt, or if a brief attempt did not prove the claim.
+        """Return how the attempt ended. Return None without an attempt, or if a brief attempt neither proved nor refuted the claim.
 
         The result is kept in the plan's store, so that a resumed or replayed run reports the same.
         """
@@ -76,15 +80,15 @@ class ProofJob:
             return None
         self.begin()
         kept: dict[str, Any] = self._plan.store.recall("proof", self._waited, {})
-        return ProofFound(**kept) if kept else None
+        return _read(kept) if kept else None
 
     def _waited(self) -> dict[str, Any]:
         if self._thread is not None:
             self._thread.join()
         if self._stopped is not None:
             raise self._stopped
-        is_brief, proved = self._plan.settings.prove == "briefly", self._found.get("status") == Status.PROVED
-        return {} if is_brief and not proved else self._found
+        is_brief, status = self._plan.settings.prove == "briefly", self._found.get("status")
+        return {} if is_brief and status not in (Status.PROVED, Status.REFUTED) else self._found
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
@@ -124,12 +128,27 @@ def _ended(
     end = attempt(mechanism, claim, domain, seconds)
     scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"
     value = None if end.value is None else float(end.value)
-    return asdict(ProofFound(str(Status(end.status)), value, scope, end.rule, end.reason, end.pairs))
+    status = str(Status(end.status))
+    if end.status != Status.REFUTED:
+        return asdict(ProofFound(status, value, scope, end.rule, end.reason, end.pairs))
+    assert end.pair is not None and value is not None
+    likely, other = end.chances or (None, None)
+    event = asdict(CalculatedEvent(end.event or "", likely, other))
+    refutation = {"pair": end.pair.to_dict(), "bound": value, "event": event}
+    return {"status": status, "bound": None, "scope": scope, "rule": end.rule, "refutation": refutation}
+
+
+def _read(kept: dict[str, Any]) -> ProofFound:
+    """Return an attempt's end from plain data."""
+    found: ProofFound = TypeAdapter(ProofFound).validate_python(kept)
+    return found
 
 
 def proof_alone(ledger: Ledger, proof: ProofFound | None) -> Audit:
-    """Return an audit with ``prove: only``: no violation if the claim is proved, else no answer."""
+    """Return an audit with ``prove: only``: no violation if the claim is proved, a violation if it is refuted, else no answer."""
     verdict, plan = Verdict.INCONCLUSIVE, ledger.plan
+    if proof is not None and proof.refutation is not None:
+        return with_proof(Audit.without_answer(ledger, ""), proof)
     if plan.earlier or plan.least:  # outputs have refuted the claim, and a proof is over the reals
         return replace(not_recounted(ledger, PROOF_ONLY), proof=proof)
     if proof is None:

@@ -174,7 +174,21 @@ class ObservedCanaries(Fields):
             raise InvalidInputError("guesses are []; there must be at least one number of guesses")
 
 
-Observed = ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedCanaries
+@dataclass(frozen=True, slots=True)
+class CalculatedEvent(Fields):
+    """An event whose probability was calculated: at least ``likely`` on the left data set, and at most ``other`` on the right.
+
+    Both are None if the bound comes from many cells of outputs, as that of a divergence.
+    """
+
+    description: str
+    likely: float | None
+    other: float | None
+
+
+Observed = (
+    ObservedRule | ObservedProfile | ObservedScore | ObservedReport | QueryAnswers | ObservedCanaries | CalculatedEvent
+)
 
 
 def counted_events(event: Observed | None) -> list[tuple[str, list[tuple[int, int]]]]:

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import assert_never
 
 from auditor.bounds.digits import format_rounded_up
@@ -11,6 +12,7 @@ from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.observed import (
+    CalculatedEvent,
     Observed,
     ObservedCanaries,
     ObservedProfile,
@@ -81,6 +83,8 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the bound by a proof if there is one."""
     proof = audit.proof
+    if proof is not None and proof.refutation is not None:
+        return f"{bound_words(audit)} by calculation"
     if proof is None or proof.bound is None:
         return bound_words(audit)
     ends = [bound_words(audit)] if audit.bound is not None else []
@@ -121,11 +125,19 @@ ASSUMED = (
 )
 
 
+CALCULATED = (
+    "Refuted by calculation, without sampling: this is the exact law of the mechanism as it was read, in real arithmetic and with an "
+    "ideal generator; parameters count as known up to their rounding. `auditor prove --out DIR` writes a certificate."
+)
+
+
 def proof_words(audit: AuditResult) -> str | None:
     """Say how an attempt at a proof ended; None if there was none."""
     proof = audit.proof
     if proof is None:
         return None
+    if proof.refutation is not None:
+        return CALCULATED
     listed = f"{how_many(proof.pairs or 0, 'pair')} that {'was' if proof.pairs == 1 else 'were'} listed"
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
@@ -207,6 +219,10 @@ _SENTENCES = {
         "probability",
         PASS,
     ): "On {pair} {event}: {bound}, which {confirms} ({claim}); other data sets were only searched, not tested.",
+    (
+        "calculation",
+        Verdict.VIOLATION,
+    ): "On the neighbours {pair}, {event}; so {calculated}, above the claimed {claim}.",
     ("canaries", Verdict.VIOLATION): "{event}; this proves {bound}{apart}, above the claimed {claim}.",
     ("canaries", PASS): "{event}; this proves {bound}{apart}, within the claimed {claim}{power}.",
 }
@@ -224,15 +240,17 @@ _POWER = {
 
 
 def _outputs_words(audit: AuditResult, event: Observed, bound: Bound) -> str:
-    kinds = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds: dict[type, str] = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds[CalculatedEvent] = "calculation"
     kind = kinds.get(type(event), "outputs")
-    sentence = _SENTENCES.get((kind, audit.verdict), _SENTENCES[kind, PASS])
+    sentence = _SENTENCES.get((kind, audit.verdict)) or _SENTENCES[kind, PASS]
     is_confirmed = isinstance(event, ObservedReport) and event.confirmed
     is_apart = isinstance(event, ObservedCanaries) and event.apart
     words = sentence.format(
         pair=pair_words(audit.pair),
         event=_event_words(event),
         bound=f"{bound_words(audit)} with {confidence_words(bound.confidence)} confidence",
+        calculated=bound_words(audit),
         claim=audit.claim,
         reason=audit.stop_reason,
         power=_power_words(audit, kind),
@@ -290,7 +308,27 @@ def _event_words(event: Observed) -> str:
             return f"there is evidence ({event.description})"
         case ObservedCanaries():
             return canary_words(event)[0]
+        case CalculatedEvent():
+            return _calculated_words(event)
     assert_never(event)
+
+
+def _calculated_words(event: CalculatedEvent) -> str:
+    """Write an event with its probabilities, each rounded to the side on which it holds."""
+    if event.likely is None or event.other is None:
+        return f"the divergence of {event.description} is too large"
+    left, right = rounded_to(event.likely, ROUND_FLOOR), rounded_to(event.other, ROUND_CEILING)
+    chance = "0" if event.other == 0 else f"at most {right}"
+    return f"the event “{event.description}” has probability at least {left} on the left, and {chance} on the right"
+
+
+def rounded_to(value: float, side: str) -> str:
+    """Write a number with four digits, rounded to one side.
+
+    >>> rounded_to(0.123456, ROUND_FLOOR), rounded_to(1.23456e-7, ROUND_CEILING)
+    ('0.1234', '1.235E-7')
+    """
+    return str(Context(prec=4, rounding=side).create_decimal_from_float(value).normalize())
 
 
 def event_lines(event: Observed) -> list[str]:
@@ -316,6 +354,8 @@ def event_lines(event: Observed) -> list[str]:
             return canary_words(event)
         case QueryAnswers(description=words):
             return [words]
+        case CalculatedEvent():
+            return [_calculated_words(event)]
     assert_never(event)
 
 
@@ -478,8 +518,9 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:
-        by = f"{confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
-        rows.append(("bound", f"{bound_words(audit)} with {by}"))
+        by = f"with {confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
+        by = f"by {audit.bound.method}" if isinstance(audit.event, CalculatedEvent) else by
+        rows.append(("bound", f"{bound_words(audit)} {by}"))
     rows += [("smallest", line) for caption, table in tables if caption != PAIR for line in table.text()]
     rows += [("warning", warning) for warning in audit.warnings]
     if again := reproduce or audit.reproduce:

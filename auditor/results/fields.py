@@ -12,6 +12,7 @@ from auditor.claims import Claim, Unclaimed, claim_from_dict
 from auditor.errors import InvalidInputError, require_number
 from auditor.events.event import read_rule
 from auditor.events.observed import (
+    CalculatedEvent,
     ObservedCanaries,
     ObservedProfile,
     ObservedReport,
@@ -52,7 +53,7 @@ def _event(value: Any) -> Any:
 
 
 # Each kind of event has one of these keys. The first key that an event has decides its kind.
-KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart")
+KIND_OF_EVENT = ("opposite", "points", "order", "confirmed", "values", "apart", "likely")
 
 
 def _kind(event: Any) -> str | None:
@@ -89,7 +90,8 @@ EventField = TypeAliasType(
         | Annotated[ObservedScore, Tag("order")]
         | Annotated[ObservedReport, Tag("confirmed")]
         | Annotated[QueryAnswers, Tag("values")]
-        | Annotated[ObservedCanaries, Tag("apart")],
+        | Annotated[ObservedCanaries, Tag("apart")]
+        | Annotated[CalculatedEvent, Tag("likely")],
         Discriminator(_kind),
         BeforeValidator(_event),
     ],

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
@@ -11,6 +12,7 @@ from auditor.blackbox.mechanism import Mechanism
 from auditor.claims import Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, distinct, plain
+from auditor.neighbours.totals import TotalsInCells
 from auditor.prover import Scope
 from dp_prover.certificates import certificate as written
 from dp_prover.certificates.checker.check import check_certificate
@@ -19,7 +21,7 @@ from dp_prover.clock import check_time, seconds_left
 from dp_prover.confirmation.confirm import RecordingGenerator, confirmed
 from dp_prover.confirmation.directed import confirm_each
 from dp_prover.domains.data_sets import form_of, without_form, written_data
-from dp_prover.domains.domains_as_data import listing_of, some_pairs, vectors_of
+from dp_prover.domains.domains_as_data import listing_of, moved, some_pairs, vectors_of
 from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names, Trace
 from dp_prover.language.trace import numbers, trace
@@ -60,7 +62,25 @@ def refuted(mechanism: Mechanism, claim: Claim, domain: Domain, first: Pair | No
 
 
 def _pairs(domain: Domain, first: Pair | None) -> Iterator[Pair]:
-    yield from distinct([first, *some_pairs(domain)], MOST_PAIRS)
+    corners = domain.corners()
+    yield from distinct([first, *corners[:4], *_far_apart(domain), *corners[4:], *some_pairs(domain)], MOST_PAIRS)
+
+
+def _far_apart(domain: Domain) -> list[Pair | None]:
+    """Return pairs of vectors of which one number is far from the others, and moves towards them as they move towards it."""
+    vectors = vectors_of(domain)
+    if vectors is None or not isinstance(domain, TotalsInCells) or domain.cells == 1:
+        return []
+    [(kind, reach)] = vectors.relation.items()
+    low, high, step = (
+        int(end) if vectors.integer else float(end) for end in (vectors.low[0], vectors.high[0], Fraction(reach))
+    )
+    found = []
+    for near, far, sign in ((low, high, 1), (high, low, -1)):
+        data = [near, *[far] * (domain.cells - 1)]
+        by = [sign * step, *[-sign * step if kind == "linf" else 0 * step] * (domain.cells - 1)]
+        found += [moved(domain, data, by), moved(domain, data[::-1], by[::-1])]
+    return found
 
 
 def traced_pair(mechanism: Mechanism, pair: Pair) -> Traced:
@@ -82,7 +102,9 @@ def _traced(mechanism: Mechanism, dataset: Any, real: Any, names: Names) -> Trac
 def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Proof | None:
     """Return a refutation on one pair, in one of the two directions."""
     traced = traced_pair(mechanism, pair)
-    if len({form_of(data) for data in traced.data}) > 1:  # neighbours that arrive in different forms are refuted by outputs
+    if (
+        len({form_of(data) for data in traced.data}) > 1
+    ):  # neighbours that arrive in different forms are refuted by outputs
         return None
     noise = written.noise(traced.names)
     for turned in (False, True):
@@ -104,6 +126,7 @@ def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Proof
                 "calculation",
                 pair=shown,
                 event=proposal.words,
+                chances=proposal.chances,
                 refuted=True,
                 certificate=certificate,
             )

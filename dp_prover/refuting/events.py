@@ -55,11 +55,15 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An event, and the bound on the claim's quantity that it should give; None for an infinite one."""
+    """An event, and the bound on the claim's quantity that it should give; None for an infinite one.
+
+    ``chances`` are its probability on the left, at least, and on the right, at most; None for a divergence.
+    """
 
     event: dict[str, Json]
     bound: Fraction | None
     words: str
+    chances: tuple[float, float] | None = None
 
 
 # Partitions ----------------------------------------------------------------------------------------------------------------
@@ -104,10 +108,7 @@ def _outer_cuts(sides: Sequence[Outputs]) -> dict[str, list[str]]:
     cuts = {}
     for name in sorted(shared):
         law, parameter = sides[0].noise[name]
-        grid = grid_of(law, Fraction(parameter))
-        if law not in ("geometric", "uniform"):
-            grid = np.unique(np.r_[grid, (grid[1:] + grid[:-1]) / 2])
-        cuts[name] = [_exact(at) for at in grid]
+        cuts[name] = [_exact(at) for at in grid_of(law, Fraction(parameter))]
     return cuts
 
 
@@ -127,7 +128,11 @@ def _noisy_leaves(sides: Sequence[Outputs], skeleton: str) -> list[int]:
 def _atoms(sides: Sequence[Outputs], skeleton: str) -> Part:
     """Return a part of the constant leaves that vary, with a cell for each combination; a part of everything without such."""
     every = _leaves(sides, skeleton)
-    fixed = [at for at in range(len(every[0])) if all("form" not in leaves[at] and "choice" not in leaves[at] for leaves in every)]
+    fixed = [
+        at
+        for at in range(len(every[0]))
+        if all("form" not in leaves[at] and "choice" not in leaves[at] for leaves in every)
+    ]
     varied = [at for at in fixed if len({str(leaves[at]) for leaves in every}) > 1]
     cells: dict[str, list[Json]] = {}
     for leaves in every:
@@ -210,7 +215,9 @@ def _of_choice(group: Sequence[int], ours: Sequence[Json], choices: Sequence[Jso
     return Part([{str(at): "1"} for at in mine], cells)
 
 
-def _groups(sides: Sequence[Outputs], leaves: Sequence[int], both: tuple[Sequence[Json], Sequence[Json]]) -> list[list[int]]:
+def _groups(
+    sides: Sequence[Outputs], leaves: Sequence[int], both: tuple[Sequence[Json], Sequence[Json]]
+) -> list[list[int]]:
     """Return groups of leaves that share no noise with each other, on either side."""
     groups: list[tuple[set[str], list[int]]] = []
     for at in leaves:
@@ -221,7 +228,9 @@ def _groups(sides: Sequence[Outputs], leaves: Sequence[int], both: tuple[Sequenc
     return [some for _, some in sorted(groups, key=lambda group: group[1])]
 
 
-def _cancelling(sides: Sequence[Outputs], skeleton: str, ours: Sequence[Json], theirs: Sequence[Json]) -> Iterator[Partition]:
+def _cancelling(
+    sides: Sequence[Outputs], skeleton: str, ours: Sequence[Json], theirs: Sequence[Json]
+) -> Iterator[Partition]:
     """Yield combinations of two leaves in which all noise cancels, and which tell the sides apart."""
     affine = [at for at in range(len(ours)) if sides[0].is_affine(ours[at]) and sides[1].is_affine(theirs[at])]
     for i, j in itertools.combinations([at for at in affine if "form" in ours[at]][:30], 2):
@@ -268,7 +277,10 @@ def _gaussian_direction(
     weights = np.linalg.lstsq(covariance, gap, rcond=None)[0]
     largest = np.abs(weights).max()
     exact = [Fraction(float(weight / largest)).limit_denominator(10**6) for weight in weights]
-    middle = [float(sum((w * Fraction(form[side].get("", "0")) for w, form in zip(exact, forms, strict=True)), Fraction(0))) for side in (0, 1)]
+    middle = [
+        float(sum((w * Fraction(form[side].get("", "0")) for w, form in zip(exact, forms, strict=True)), Fraction(0)))
+        for side in (0, 1)
+    ]
     some = np.array(list(map(float, exact)))
     spread = math.sqrt(some @ covariance @ some)
     grid = grid_of("normal", Fraction(1)) * spread
@@ -283,9 +295,7 @@ def _along(skeleton: str, weights: dict[str, str], ends: list[float]) -> Partiti
 # Scores --------------------------------------------------------------------------------------------------------------------
 
 
-def proposed(
-    claim: Claim, traces: Sequence[Json], noise: Mapping[str, Sequence[str]]
-) -> Iterator[Proposal]:
+def proposed(claim: Claim, traces: Sequence[Json], noise: Mapping[str, Sequence[str]]) -> Iterator[Proposal]:
     """Yield events that should refute a claim."""
     for partition in partitions(traces, noise):
         check_time()
@@ -325,7 +335,12 @@ def _measured(partition: Partition, left: Law, right: Law) -> Masses:
 
 
 def _refined(
-    partition: Partition, proposal: Proposal, left: Law, right: Law, traces: Sequence[Json], noise: Mapping[str, Sequence[str]]
+    partition: Partition,
+    proposal: Proposal,
+    left: Law,
+    right: Law,
+    traces: Sequence[Json],
+    noise: Mapping[str, Sequence[str]],
 ) -> tuple[Partition, Masses] | None:
     """Return a partition with smaller cells next to where the event ends, for one part of one coordinate."""
     if len(partition.cases) != 1:
@@ -354,28 +369,33 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
     ratios = {key: _log_ratios(*both) for key, both in found.items()}
     finite = [float(abs(r)) for some in ratios.values() for r in some if math.isfinite(r)]
     scale = min(SCORES, (MOST_SCORE if several else 10**7) / max(1.0, *finite)) if finite else 1.0
-    impossible = round(scale * max(1.0, *finite)) + 1 if finite else 1  # more than any other, as it is on the other side
+    impossible = (
+        round(scale * max(1.0, *finite)) + 1 if finite else 1
+    )  # more than any other, as it is on the other side
     scores: dict[tuple[str, int], list[int | None]] = {}
     for key, some in ratios.items():
-        scores[key] = [None if r == -math.inf else impossible if r == math.inf else round(r * scale) for r in some.tolist()]
+        scores[key] = [
+            None if r == -math.inf else impossible if r == math.inf else round(r * scale) for r in some.tolist()
+        ]
     p, q = _spread(partition, found, scores, 0), _spread(partition, found, scores, 1)
     thresholds = sorted(p.keys() | q.keys(), reverse=True)
     likely = other = 0.0
-    best: tuple[float, int, float] | None = None
+    best: tuple[float, int, float, float] | None = None
     for threshold in thresholds:
         likely, other = likely + p.get(threshold, 0.0), other + q.get(threshold, 0.0)
         bound = _bound(claim, likely, other)
         if bound is not None and (best is None or bound > best[0] * (1 + 1e-6)):
-            best = bound, threshold, likely
+            best = bound, threshold, likely, other
     if best is None or best[0] <= claim.value * (1 + 2e-6):
         return None
-    bound, threshold, likely = best
+    bound, threshold, likely, other = best
     event, words = _written(partition, scores, threshold, several)
     if isinstance(claim, GaussianDP) and math.isfinite(bound):
         from scipy.stats import norm
 
         event["quantile"] = str(Fraction(float(norm.ppf(likely * (1 - 1e-10)))))
-    return Proposal(event, None if math.isinf(bound) else Fraction(bound) * ROUGHLY, words)
+    chances = likely * (1 - 1e-9), min(other * (1 + 1e-9), 1.0)
+    return Proposal(event, None if math.isinf(bound) else Fraction(bound) * ROUGHLY, words, chances)
 
 
 def _log_ratios(p: np.ndarray[Any, Any], q: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -383,7 +403,9 @@ def _log_ratios(p: np.ndarray[Any, Any], q: np.ndarray[Any, Any]) -> np.ndarray[
         return np.where(p > 0, np.log(p) - np.log(q), -np.inf)
 
 
-def _spread(partition: Partition, found: Masses, scores: Mapping[tuple[str, int], Sequence[int | None]], side: int) -> dict[int, float]:
+def _spread(
+    partition: Partition, found: Masses, scores: Mapping[tuple[str, int], Sequence[int | None]], side: int
+) -> dict[int, float]:
     total: dict[int, float] = {}
     for skeleton, parts in partition.cases.items():
         own = {0: 1.0}
@@ -432,7 +454,11 @@ def _written(
         for at, part in enumerate(parts):
             given = scores[skeleton, at]
             if not several:
-                kept = [sets for sets, score in zip(part.cells, given, strict=True) if score is not None and score >= threshold]
+                kept = [
+                    sets
+                    for sets, score in zip(part.cells, given, strict=True)
+                    if score is not None and score >= threshold
+                ]
                 if not kept:
                     break
                 written.append([part.of, [[sets, 1] for sets in _joined([(sets, 1) for sets in kept])]])
@@ -489,7 +515,9 @@ def _divergence(claim: Claim, partition: Partition, found: Masses) -> Proposal |
         return None
     bound, order = best
     event = partition.event() | {"order": str(Fraction(order))}
-    words = f"its outputs, in {sum(len(p.cells) for ps in partition.cases.values() for p in ps)} cells, at order {order:g}"
+    words = (
+        f"its outputs, in {sum(len(p.cells) for ps in partition.cases.values() for p in ps)} cells, at order {order:g}"
+    )
     return Proposal(event, None if math.isinf(bound) else Fraction(bound) * ROUGHLY, words)
 
 
@@ -531,4 +559,3 @@ def _one_set(name: str, wanted: Json) -> str:
     left = "" if low is None else f"{low:.6g} ≤ "
     right = "" if high is None else f" ≤ {high:.6g}"
     return f"{left}{name}{right}"
-

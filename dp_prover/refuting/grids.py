@@ -60,7 +60,9 @@ class Outputs:
 
     def of_leaf(self, leaf: Json) -> set[str]:
         """Return the noise and the choices behind a leaf of an output."""
-        return {f"c{leaf['choice'][0]}"} if "choice" in leaf else self.symbols(leaf["form"]) if "form" in leaf else set()
+        return (
+            {f"c{leaf['choice'][0]}"} if "choice" in leaf else self.symbols(leaf["form"]) if "form" in leaf else set()
+        )
 
     def is_affine(self, leaf: Json) -> bool:
         """Whether a leaf is a number, or noise times constants, plus a constant."""

@@ -12,7 +12,7 @@ from typing import Any
 from dp_prover.certificates.checker.exact_numbers import Q, need
 
 Interval = tuple[Decimal, Decimal]
-DIGITS = 60
+DIGITS = 40
 DOWN, UP = (Context(DIGITS, rounding, MIN_EMIN, MAX_EMAX) for rounding in (ROUND_FLOOR, ROUND_CEILING))
 FINE_DOWN, FINE_UP = (Context(2 * DIGITS, rounding, MIN_EMIN, MAX_EMAX) for rounding in (ROUND_FLOOR, ROUND_CEILING))
 ZERO, HALF, ONE, INFINITE = Decimal(0), Decimal("0.5"), Decimal(1), Decimal("Infinity")
@@ -35,7 +35,7 @@ def enclosed(low: Fraction, high: Fraction) -> Interval:
     )
 
 
-@functools.cache
+@functools.lru_cache(100_000)
 def constant(text: Any) -> Interval:
     """Return a constant of a certificate, widened by its rounding."""
     value = Q(text)
@@ -43,13 +43,13 @@ def constant(text: Any) -> Interval:
     return enclosed(value - room, value + room)
 
 
-@functools.cache
+@functools.lru_cache(100_000)
 def exactly(text: Any) -> Interval:
     """Return a number of a certificate that nothing rounded."""
     return enclosed(Q(text), Q(text))
 
 
-@functools.cache
+@functools.lru_cache(100_000)
 def share(text: Any) -> Interval:
     """Return a probability of a certificate, widened by its rounding."""
     value = Q(text)
@@ -278,6 +278,7 @@ def scale_of(law: str, parameter: Any) -> Interval:
     return CERTAIN if law == "uniform" else enclosed(value * (1 - OF_SCALE), value * (1 + OF_SCALE))
 
 
+@functools.lru_cache(200_000)
 def probability(law: str, scale: Interval, low: Decimal, high: Decimal) -> Interval:
     """Return the probability that noise lies between two numbers, which are integers or infinite for geometric noise."""
     if low > high:
@@ -287,11 +288,11 @@ def probability(law: str, scale: Interval, low: Decimal, high: Decimal) -> Inter
         tails = [NEVER if end == INFINITE else _fallen(scale, end) for end in (DOWN.subtract(max(low, ONE), ONE), high)]
         return between(tails[1], tails[0]) if high >= 1 else NEVER
     if law == "uniform":
-        ends = min(high, ONE), max(low, ZERO)
-        if ends[0] < ends[1]:
+        top, bottom = min(high, ONE), max(low, ZERO)
+        if top < bottom:
             return NEVER
         room = enclosed(-OF_SHARE, OF_SHARE)
-        width = plus((DOWN.subtract(*ends), UP.subtract(*ends)), room)
+        width = plus((DOWN.subtract(top, bottom), UP.subtract(top, bottom)), room)
         return CERTAIN if low <= 0 and high >= 1 else (max(width[0], ZERO), min(width[1], ONE))
     exact = STANDARD[law]
     ends = [(end, end) if end in EVERYWHERE else over((end, end), scale) for end in (low, high)]

@@ -36,7 +36,9 @@ from dp_prover.certificates.checker.paths import DENSE, SIGNS, follows
 
 MOST_PIECES = 300_000  # of noise that are looked at
 MOST_SCORES = 20_000
-NUDGE = Fraction(1, 10**40)  # how far beyond a threshold noise is cut, so that rounding does not put it on the other side
+NUDGE = Fraction(
+    1, 10**25
+)  # how far beyond a threshold noise is cut, so that rounding does not put it on the other side
 Spread = dict[int, Decimal]
 
 
@@ -51,6 +53,9 @@ class Path:
         self.law, self.mass = law, mass
         self.scales, self.kinds = dict(law.scales), dict(law.kinds)
         self.skeleton, self.leaves, self.choices = output
+        for outcomes in self.choices:
+            need(sum(Q(part) for _, part in outcomes) == 1 and min(Q(part) for _, part in outcomes) > 0, "all ends of a draw")
+            need(len({str(values) for values, _ in outcomes}) == len(outcomes), "different ends of a draw")
         self.forms: list[tuple[dict[str, Fraction], Interval]] = []
         self.terms: dict[str, tuple[str, list[int]]] = {}
         self.given = [(self._form(form), relation) for form, relation in given]
@@ -132,7 +137,9 @@ class Path:
             return self._known[form]
         found = set[str]()
         for name in self.forms[form][0]:
-            inner = [self.symbols(argument, depth + 1) for argument in self.terms[name][1]] if name[:1] == "o" else [{name}]
+            inner = (
+                [self.symbols(argument, depth + 1) for argument in self.terms[name][1]] if name[:1] == "o" else [{name}]
+            )
             found.update(*inner)
         self._known[form] = found
         return found
@@ -188,7 +195,11 @@ class Path:
             groups.append((symbols.union(*(g[0] for g in touching)), [r for g in touching for r in g[1]] + [row]))
         total: Spread = {0: ONE}
         for symbols, some in sorted(groups, key=lambda group: len(group[0])):
-            one = self._settled(some, boxes, lower, apart) if not symbols else self._split(symbols, some, boxes, lower, apart)
+            one = (
+                self._settled(some, boxes, lower, apart)
+                if not symbols
+                else self._split(symbols, some, boxes, lower, apart)
+            )
             total = _convolved(total, one, lower)
             if not total:
                 break
@@ -237,7 +248,11 @@ class Path:
             likely = mass[0] if lower else mass[1]
             if likely > 0:
                 inner = {**boxes, name: box}
-                found = self._settled(rows, inner, lower, apart) if len(symbols) == 1 else self._spread(rows, inner, lower, apart)
+                found = (
+                    self._settled(rows, inner, lower, apart)
+                    if len(symbols) == 1
+                    else self._spread(rows, inner, lower, apart)
+                )
                 for score, more in _scaled(found, likely, lower).items():
                     total[score] = (DOWN if lower else UP).add(total.get(score, ZERO), more)
         return total
@@ -248,7 +263,8 @@ class Path:
                 yield values, share(mass)
             return
         law, scale = self.kinds[name], self.scales[name]
-        cuts = {exactly(text)[0] for text in self.law.cuts.get(name, ())}
+        needed = not alone or self._is_inside(name, rows)
+        cuts = {exactly(text)[0] for text in self.law.cuts.get(name, ())} if needed else set[Decimal]()
         for threshold in self._thresholds(name, rows, boxes) if alone else ():
             low, high = threshold
             far = max(abs(low), abs(high), scale[1]) if law not in LATTICE else ONE
@@ -264,6 +280,16 @@ class Path:
                 low = DOWN.add(low, ONE)
             yield (low, high), probability(law, scale, low, high)
 
+    def _is_inside(self, name: str, rows: Any) -> bool:
+        """Whether a symbol occurs in a term of the rows, so that thresholds of the rows do not suffice to cut it."""
+        forms = [form for row in rows for form in self._of_row(row)]
+        terms = {term for form in forms for term in self.forms[form][0] if term[:1] == "o"}
+        return any(name in self.symbols(argument) for term in terms for argument in self.terms[term][1])
+
+    def _of_row(self, row: Any) -> list[int]:
+        kind, at = row
+        return [self.given[at][0]] if kind == "given" else [c for c in self.read[at] if isinstance(c, int)]
+
     def _thresholds(self, name: str, rows: Any, boxes: Any) -> Any:
         """Yield where an affine row that contains the symbol outside terms crosses 0, or an end of a cell."""
         for kind, at in rows:
@@ -274,7 +300,9 @@ class Path:
                 terms, middle = self.forms[coordinate]
                 slope = terms.get(name)
                 others = [other for other in terms if other != name]
-                inside = {s for other in others if other[:1] == "o" for arg in self.terms[other][1] for s in self.symbols(arg)}
+                inside = {
+                    s for other in others if other[:1] == "o" for arg in self.terms[other][1] for s in self.symbols(arg)
+                }
                 if slope is None or name in inside:
                     continue
                 rest = middle

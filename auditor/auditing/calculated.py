@@ -1,0 +1,34 @@
+"""An audit whose claim is refuted by calculation: a violation without a sampling error."""
+
+from dataclasses import replace
+
+from auditor.auditing.outcome import Audit
+from auditor.bounds.evidence import Bound
+from auditor.claims import Claim
+from auditor.errors import InvalidInputError
+from auditor.results.result import Judgement, ProofFound, Refutation
+from auditor.verdict import Verdict
+
+METHOD = "calculation"
+REFUTED = "the claim is refuted by calculation"
+
+
+def calculated(claim: Claim, refutation: Refutation) -> Judgement:
+    """Return the judgement of a refuted claim. It has no level: nothing is random. Raises InvalidInputError if the claim holds."""
+    if not claim.is_stated or claim.excess(refutation.bound) <= 0:
+        raise InvalidInputError(f"{claim.symbol} ≥ {refutation.bound:g} does not refute {claim}")
+    bound = Bound(claim.quantity, refutation.bound, 1.0, METHOD)
+    return Judgement(Verdict.VIOLATION, REFUTED, bound, refutation.event)
+
+
+def with_proof(audit: Audit, proof: ProofFound | None) -> Audit:
+    """Return an audit with how the attempt at a proof ended. If the claim is refuted by calculation, this is the answer.
+
+    The audit then needs no level: its outputs take no part in the verdict, and in Holm's step-down it has no p-value. So
+    whether a claim is refuted by calculation, which no output decides, moves no level of other audits in its favour.
+    """
+    if proof is None or proof.refutation is None:
+        return replace(audit, proof=proof)
+    found = proof.refutation
+    answer = calculated(audit.plan.claim, found)
+    return replace(audit, proof=proof, answer=answer, pair=found.pair, smallest=None, exact=None, sample=None, planted=None)
