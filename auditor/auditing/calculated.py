@@ -6,6 +6,8 @@ from auditor.auditing.outcome import Audit
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import InvalidInputError
+from auditor.interfaces import Domain
+from auditor.neighbours.pair import Pair
 from auditor.results.result import Judgement, ProofFound, Refutation
 from auditor.verdict import Verdict
 
@@ -31,4 +33,11 @@ def with_proof(audit: Audit, proof: ProofFound | None) -> Audit:
         return replace(audit, proof=proof)
     found = proof.refutation
     answer = calculated(audit.plan.claim, found)
-    return replace(audit, proof=proof, answer=answer, pair=found.pair, smallest=None, exact=None, sample=None, planted=None)
+    pair = _own(audit.plan.domain, found.pair)
+    return replace(audit, proof=proof, answer=answer, pair=pair, smallest=None, exact=None, sample=None, planted=None)
+
+
+def _own(domain: Domain, pair: Pair) -> Pair:
+    """Return a pair of plain data as the domain has it, if it finds it, so that a call can repeat the audit on it."""
+    own = domain.own(pair.left, pair.right)
+    return own if own is not None and own.to_dict() == pair.to_dict() else pair

@@ -14,6 +14,7 @@ from auditor.auditing.plan import Plan
 from auditor.auditing.recount import PROOF_ONLY, not_recounted
 from auditor.blackbox.host import hosted
 from auditor.blackbox.sample import Drawer
+from auditor.bounds.digits import round_to_side
 from auditor.claims import Claim, PrivacyClaim
 from auditor.errors import how_many
 from auditor.events.observed import CalculatedEvent
@@ -132,9 +133,10 @@ def _ended(
     if end.status != Status.REFUTED:
         return asdict(ProofFound(status, value, scope, end.rule, end.reason, end.pairs))
     assert end.pair is not None and value is not None
-    likely, other = end.chances or (None, None)
-    event = asdict(CalculatedEvent(end.event or "", likely, other))
-    refutation = {"pair": end.pair.to_dict(), "bound": value, "event": event}
+    # Rounded as a report rounds, so that the report can be made again.
+    sides = (None, None) if end.chances is None else [round_to_side(end.chances[at], up=at == 1) for at in (0, 1)]
+    event = asdict(CalculatedEvent(end.event or "", *sides))
+    refutation = {"pair": end.pair.to_dict(), "bound": round_to_side(value, up=False), "event": event}
     return {"status": status, "bound": None, "scope": scope, "rule": end.rule, "refutation": refutation}
 
 

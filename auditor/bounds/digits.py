@@ -29,6 +29,16 @@ def round_error_up(number: float) -> float:
     return float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(number))
 
 
+def round_to_side(number: float, up: bool, digits: int = SIGNIFICANT_DIGITS) -> float:
+    """Return a number rounded to significant digits, up or down; ``round_floats`` leaves it as it is.
+
+    >>> round_to_side(2 / 3, up=False, digits=4), round_to_side(2 / 3, up=True, digits=2), round_to_side(math.inf, up=False)
+    (0.6666, 0.67, inf)
+    """
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).create_decimal_from_float(number))
+
+
 def round_floats(data: Any) -> Any:
     """Return plain data with every float rounded to ten significant digits."""
     if isinstance(data, dict):

@@ -4,10 +4,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import assert_never
 
-from auditor.bounds.digits import format_rounded_up
+from auditor.bounds.digits import format_rounded_up, round_to_side
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import false_alarms, how_many, visible
@@ -317,18 +316,9 @@ def _calculated_words(event: CalculatedEvent) -> str:
     """Write an event with its probabilities, each rounded to the side on which it holds."""
     if event.likely is None or event.other is None:
         return f"the divergence of {event.description} is too large"
-    left, right = rounded_to(event.likely, ROUND_FLOOR), rounded_to(event.other, ROUND_CEILING)
-    chance = "0" if event.other == 0 else f"at most {right}"
-    return f"the event “{event.description}” has probability at least {left} on the left, and {chance} on the right"
-
-
-def rounded_to(value: float, side: str) -> str:
-    """Write a number with four digits, rounded to one side.
-
-    >>> rounded_to(0.123456, ROUND_FLOOR), rounded_to(1.23456e-7, ROUND_CEILING)
-    ('0.1234', '1.235E-7')
-    """
-    return str(Context(prec=4, rounding=side).create_decimal_from_float(value).normalize())
+    left, right = round_to_side(event.likely, up=False, digits=4), round_to_side(event.other, up=True, digits=4)
+    chance = "0" if event.other == 0 else f"at most {right:.4g}"
+    return f"the event “{event.description}” has probability at least {left:.4g} on the left, and {chance} on the right"
 
 
 def event_lines(event: Observed) -> list[str]:

@@ -437,7 +437,7 @@ class Law:
 def _inside(value: Any, wanted: Any) -> int:
     """Return 2 if a coordinate is certainly in a set, 1 if it may be, and 0 if it is not."""
     if type(wanted) is dict:
-        return 2 * (wanted["text"] == value)
+        return 2 if wanted["text"] == value else 0
     if isinstance(value, str):
         return 0
     need(type(wanted) is list and len(wanted) == 2, "a range")
