@@ -25,10 +25,12 @@ def status_of(scope: str, reason: str | None, refuted: bool = False) -> Status:
 class Proof:
     """The result of an attempt at a proof.
 
-    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None without one. If the claim is ``refuted``,
-    it is a lower bound on one ``pair`` of the domain, None if it is infinite, and ``event`` tells the pair's data sets apart.
-    ``reason`` says why the claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
+    ``bound`` is an upper bound on the claim's quantity over the reals, for ``scope``; None without one. ``reason`` says why the
+    claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
     in the noisy numbers. ``asked`` describes the scripts of a session. ``certificate`` can be checked without the mechanism.
+
+    If the claim is ``refuted``, ``bound`` is a lower bound, None if the quantity is infinite, and ``pair`` and ``event`` are those
+    of the refutation. ``chances`` are the event's probability on the left, at least, and on the right, at most.
     """
 
     mechanism: str

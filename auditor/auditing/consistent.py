@@ -103,7 +103,10 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
 
 
 def _calculated_again(audit: AuditResult) -> Judgement:
-    """Return the judgement of a claim that is refuted by calculation. Raises InvalidInputError for another pair than the proof's."""
+    """Return the judgement of a claim that is refuted by calculation.
+
+    Raises InvalidInputError if the audit's pair is not that of the refutation.
+    """
     found = None if audit.proof is None else audit.proof.refutation
     if found is None:
         raise InvalidInputError("its event was calculated, and no refutation is there")

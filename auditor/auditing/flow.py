@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from auditor.auditing.calculated import with_proof
 from auditor.auditing.canary_flow import audit_one_run
 from auditor.auditing.first_look import first_look
 from auditor.auditing.follow_ups import follow_up
@@ -16,7 +17,6 @@ from auditor.auditing.pairwise_flow import audit_pairwise
 from auditor.auditing.plan import AuditKind, Listener, Plan
 from auditor.auditing.probability_flow import audit_probability
 from auditor.auditing.proof_job import ProofJob, proof_alone
-from auditor.auditing.calculated import with_proof
 from auditor.auditing.query_flow import audit_query
 from auditor.auditing.recount import require_as_many_outputs
 from auditor.blackbox.host import reserve_host

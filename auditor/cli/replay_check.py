@@ -76,7 +76,9 @@ def _recounts(recording: Configuration, report: RunResult, written: Any) -> Iter
         again = replace(again, strict=reported[plan.name].strict)  # how the run was ended, which no output says
         remade.append(again)
         differences = tuple(not_as_reported(entries[plan.name], as_read(again.to_dict())))
-        rests_on_proof = plan.settings.prove == "only" or (again.proof is not None and again.proof.refutation is not None)
+        rests_on_proof = plan.settings.prove == "only" or (
+            again.proof is not None and again.proof.refutation is not None
+        )
         yield Recount(plan.name, differences, BY_PROOF if rests_on_proof else "")
     recorded = {plan.name for plan in plans}
     yield from (Recount(name, ("it was not recorded",)) for name in reported if name not in recorded)

@@ -26,7 +26,14 @@ from typing import Any
 
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
-from auditor.events.observed import CalculatedEvent, ObservedCanaries, ObservedProfile, ObservedRule, ObservedScore, QueryAnswers
+from auditor.events.observed import (
+    CalculatedEvent,
+    ObservedCanaries,
+    ObservedProfile,
+    ObservedRule,
+    ObservedScore,
+    QueryAnswers,
+)
 from auditor.interfaces import Limits
 from auditor.methods import method_for
 from auditor.neighbours.limits import has_all

@@ -125,8 +125,9 @@ ASSUMED = (
 
 
 CALCULATED = (
-    "Refuted by calculation, without sampling: this is the exact law of the mechanism as it was read, in real arithmetic and with an "
-    "ideal generator; parameters count as known up to their rounding. `auditor prove --out DIR` writes a certificate."
+    "Refuted by calculation, without sampling: this is about the exact law of the mechanism as it was read, in real "
+    "arithmetic and with an ideal generator; parameters count as known up to their rounding. `auditor prove --out DIR` "
+    "writes a certificate."
 )
 
 

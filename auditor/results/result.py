@@ -83,9 +83,9 @@ class ProofFound:
     """How an attempt at a proof ended.
 
     ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, "not_proved",
-    or "refuted" with a ``refutation``. ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope``
-    says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the number of pairs
-    listed. ``reason`` says why the claim is not proved.
+    or "refuted" with a ``refutation``. ``bound`` is an upper bound on the claim's quantity over the reals, None if none
+    was found. ``scope`` says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the
+    number of pairs listed. ``reason`` says why the claim is not proved.
     """
 
     status: str

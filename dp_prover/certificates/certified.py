@@ -13,7 +13,9 @@ MOST_LETTERS = 500  # shown of a certificate's text
 
 
 def checked(certificate: Any, retrace: bool) -> str:
-    """Check a certificate, and return in words what it proves or refutes; ``retrace`` also compares it with the function that it names.
+    """Check a certificate, and return in words what it proves or refutes.
+
+    ``retrace`` also compares it with the function that it names.
 
     Raises ValueError if the certificate does not hold.
     """

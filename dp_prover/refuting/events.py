@@ -1,9 +1,10 @@
 """Proposes the event of a refutation: cells of outputs, their scores, and a threshold.
 
-Cells are proposed in floating point. The checker's own law then says how likely each is at least on the left, and at most on the right.
-The score of a cell is its log-ratio; for independent parts of an output, scores add up.
+Cells are proposed in floating point. The checker's own law then says how likely each is, at least on the left and at most on the
+right. The score of a cell is its log-ratio; for independent parts of an output, scores add up.
 """
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ ROUGHLY = 1 - Fraction(1, 10**9)  # of a bound in floating point, which the chec
 SCORES, MOST_SCORE = 200, 2000  # steps of a score for each nat, and the largest score of one of several parts
 MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 24, 600
 LIKELIEST = 2.0**-89
+MOST_PIECES = 60_000  # of noise, for one proposal
+NOT_COMPUTED = (ValueError, LookupError, TypeError, ArithmeticError)
 ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0)
 FINER = 12
 
@@ -184,7 +187,7 @@ def _intervals(ends: Sequence[float]) -> list[list[Json]]:
 
 
 def _of_independent_parts(sides: Sequence[Outputs], skeleton: str, outer: dict[str, list[str]]) -> Iterator[Partition]:
-    (_, ours, choices), (_, theirs, others) = (side.outputs[0] for side in sides)
+    (_, ours, choices), (_, theirs, _) = (side.outputs[0] for side in sides)
     leaves = list(range(len(ours)))
     yield from _cancelling(sides, skeleton, ours, theirs)
     combined = _gaussian_direction(sides, ours, theirs)
@@ -296,32 +299,33 @@ def _along(skeleton: str, weights: dict[str, str], ends: list[float]) -> Partiti
 
 
 def proposed(claim: Claim, traces: Sequence[Json], noise: Mapping[str, Sequence[str]]) -> Iterator[Proposal]:
-    """Yield events that should refute a claim."""
+    """Yield events that should refute a claim. What takes too long, or cannot be computed, is passed over."""
     for partition in partitions(traces, noise):
         check_time()
-        event = partition.event()
-        left, right = (Law(trace, noise, event, check_time) for trace in traces)
-        found = _measured(partition, left, right)
-        if isinstance(claim, RenyiDP | ZeroConcentratedDP):
-            proposal = _divergence(claim, partition, found)
-            if proposal is not None:
-                yield proposal
-            continue
-        proposal = _scored(claim, partition, found)
-        if proposal is None:
-            continue
-        finer = _refined(partition, proposal, left, right, traces, noise)
-        if finer is not None:
-            partition, found = finer
-            proposal = _scored(claim, partition, found) or proposal
-        yield proposal
+        with contextlib.suppress(*NOT_COMPUTED):
+            found = _measured(partition, traces, noise)
+            proposal = _best(claim, partition, found)
+            if proposal is None:
+                continue
+            finer = _refined(partition, proposal)
+            if finer is not None:
+                proposal = _best(claim, finer, _measured(finer, traces, noise)) or proposal
+            yield proposal
+
+
+def _best(claim: Claim, partition: "Partition", found: "Masses") -> Proposal | None:
+    if isinstance(claim, RenyiDP | ZeroConcentratedDP):
+        return _divergence(claim, partition, found)
+    return _scored(claim, partition, found)
 
 
 Masses = dict[tuple[str, int], tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]
 
 
-def _measured(partition: Partition, left: Law, right: Law) -> Masses:
+def _measured(partition: Partition, traces: Sequence[Json], noise: Mapping[str, Sequence[str]]) -> Masses:
     """Return for each part the probabilities of its cells: at least on the left, at most on the right."""
+    event = partition.event()
+    left, right = (Law(trace, noise, event, check_time, MOST_PIECES) for trace in traces)
     found: Masses = {}
     for at in range(max(map(len, partition.cases.values()))):
         ours, theirs = left.masses(at, lower=True), right.masses(at, lower=False)
@@ -334,15 +338,10 @@ def _measured(partition: Partition, left: Law, right: Law) -> Masses:
     return found
 
 
-def _refined(
-    partition: Partition,
-    proposal: Proposal,
-    left: Law,
-    right: Law,
-    traces: Sequence[Json],
-    noise: Mapping[str, Sequence[str]],
-) -> tuple[Partition, Masses] | None:
-    """Return a partition with smaller cells next to where the event ends, for one part of one coordinate."""
+def _refined(partition: Partition, proposal: Proposal) -> Partition | None:
+    """Return a partition with smaller cells next to where the event ends, for one part of one coordinate; else None."""
+    if "threshold" not in proposal.event:
+        return None
     if len(partition.cases) != 1:
         return None
     [(skeleton, parts)] = partition.cases.items()
@@ -357,10 +356,7 @@ def _refined(
             continue
         steps = [Fraction(low) + (Fraction(high) - Fraction(low)) * Fraction(step, FINER) for step in range(FINER + 1)]
         cells += [[[str(a), str(b)]] for a, b in itertools.pairwise(steps)]
-    finer = Partition({skeleton: [Part(parts[0].of, cells)]}, partition.cuts)
-    event = finer.event()
-    sides = [Law(trace, noise, event, check_time) for trace in traces]
-    return finer, _measured(finer, *sides)
+    return Partition({skeleton: [Part(parts[0].of, cells)]}, partition.cuts)
 
 
 def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | None:

@@ -1,4 +1,4 @@
-"""Checks a refutation by calculation: a pair of neighbours, the law of the output on each, and an event that tells them too well apart.
+"""Checks a refutation by calculation: a pair of neighbours, the law of the output on each, and an event that tells them apart.
 
 The checker computes a lower bound on the event's probability on the first data set, and an upper bound on the second. It cuts noise
 into pieces, and evaluates conditions and outputs on each piece in interval arithmetic. A piece counts on the first side if it is
@@ -9,18 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from dp_prover.certificates.checker.enclosures import (
-    CERTAIN,
-    DOWN,
     NEVER,
-    OF_SHARE,
-    ONE,
-    UP,
-    ZERO,
     Interval,
     enclosed,
     exactly,
     logarithm,
-    minus,
     normal_below,
     over,
     plus,

@@ -1,7 +1,7 @@
 """The checker's interval arithmetic: decimals rounded outwards, and the probabilities of noise distributions.
 
-An interval is a pair of decimals that encloses a real number. Noise parameters, probabilities and constants were computed in floating
-point, so each is widened by what such computations round.
+An interval is a pair of decimals that encloses a real number. Noise parameters, probabilities and constants were computed in
+floating point, so each is widened by what such computations round.
 """
 
 import functools

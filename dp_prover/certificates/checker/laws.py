@@ -34,7 +34,7 @@ from dp_prover.certificates.checker.exact_numbers import Q, need
 from dp_prover.certificates.checker.functions import value_of
 from dp_prover.certificates.checker.paths import DENSE, SIGNS, follows
 
-MOST_PIECES = 300_000  # of noise that are looked at
+MOST_PIECES = 200_000  # of noise that are looked at
 MOST_SCORES = 20_000
 NUDGE = Fraction(
     1, 10**25
@@ -54,7 +54,10 @@ class Path:
         self.scales, self.kinds = dict(law.scales), dict(law.kinds)
         self.skeleton, self.leaves, self.choices = output
         for outcomes in self.choices:
-            need(sum(Q(part) for _, part in outcomes) == 1 and min(Q(part) for _, part in outcomes) > 0, "all ends of a draw")
+            need(
+                sum(Q(part) for _, part in outcomes) == 1 and min(Q(part) for _, part in outcomes) > 0,
+                "all ends of a draw",
+            )
             need(len({str(values) for values, _ in outcomes}) == len(outcomes), "different ends of a draw")
         self.forms: list[tuple[dict[str, Fraction], Interval]] = []
         self.terms: dict[str, tuple[str, list[int]]] = {}
@@ -180,11 +183,8 @@ class Path:
 
     def _free(self, row: Any, boxes: Any) -> set[str]:
         kind, at = row
-        if kind == "given":
-            symbols = self.symbols(self.given[at][0])
-        else:
-            symbols = set[str]().union(*map(self.of_coordinate, self.read[at]))
-        return {name for name in symbols if name not in boxes}
+        coordinates = [self.given[at][0]] if kind == "given" else self.read[at]
+        return {name for coordinate in coordinates for name in self.of_coordinate(coordinate) if name not in boxes}
 
     def _spread(self, rows: Any, boxes: Any, lower: bool, apart: bool) -> Spread:
         groups: list[tuple[set[str], list[Any]]] = []
@@ -276,9 +276,8 @@ class Path:
             cuts = {UP.subtract(cut.to_integral_value("ROUND_CEILING"), by) for cut in cuts for by in (ZERO, ONE)}
         ends = [start, *sorted(cut for cut in cuts if start < cut < end), end]
         for low, high in itertools.pairwise(ends):
-            if law in LATTICE:
-                low = DOWN.add(low, ONE)
-            yield (low, high), probability(law, scale, low, high)
+            first = DOWN.add(low, ONE) if law in LATTICE else low
+            yield (first, high), probability(law, scale, first, high)
 
     def _is_inside(self, name: str, rows: Any) -> bool:
         """Whether a symbol occurs in a term of the rows, so that thresholds of the rows do not suffice to cut it."""
@@ -324,13 +323,13 @@ class Path:
 class Law:
     """The law of the output on one data set, and the event's cases.
 
-    ``cells`` lists the numbers of cells of each part, if all cases have one list of parts. ``least`` is the smallest upper bound on a
-    probability: rounding may hide as much of a discrete draw.
+    ``cells`` lists the numbers of cells of each part, if all cases have one list of parts. ``least`` is the smallest upper bound
+    on a probability: rounding may hide as much of a discrete draw.
     """
 
-    def __init__(self, trace: Any, noise: Any, event: Any, clock: Any) -> None:
+    def __init__(self, trace: Any, noise: Any, event: Any, clock: Any, most: int = MOST_PIECES) -> None:
         need(type(trace) is dict and {*trace} == {"tree", "outputs", "terms"}, "the keys of a trace")
-        self.trace, self.clock, self.counted = trace, clock, 0
+        self.trace, self.clock, self.counted, self.most = trace, clock, 0, most
         need(all(law in STANDARD or law in LATTICE or law == "uniform" for law, _ in noise.values()), "known noise")
         self.kinds = {name: law for name, (law, _) in noise.items()}
         self.scales = {name: scale_of(law, parameter) for name, (law, parameter) in noise.items()}
@@ -350,7 +349,7 @@ class Law:
     def count(self) -> None:
         """Count a piece of noise; refuse a certificate with too many."""
         self.counted += 1
-        need(self.counted <= MOST_PIECES, "few pieces of noise")
+        need(self.counted <= self.most, "few pieces of noise")
         if self.counted % 100 == 0:
             self.clock()
 
@@ -378,7 +377,7 @@ class Law:
                     continue
                 need(name not in drawn and name not in noise, "a draw once")
                 need(len({label for label, _, _ in node["ends"]}) == len(shares), "different ends of a draw")
-                for label, part, child in node["ends"]:
+                for _, part, child in node["ends"]:
                     waiting.append((child, given, times(mass, share(part)), ends, drawn | {name}))
             else:
                 need("if" in node and {*node} - {"if"} <= {*SIGNS}, "one kind of node")
