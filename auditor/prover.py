@@ -22,7 +22,6 @@ class Scope(StrEnum):
 
     DOMAIN = "all data sets of the domain"
     PAIRS = "these pairs"
-    PAIR = "one pair"
 
 
 class Status(StrEnum):
@@ -34,15 +33,37 @@ class Status(StrEnum):
     REFUTED = "refuted"
 
 
+class Refuted(Protocol):
+    """A refutation by calculation: ``value`` is a lower bound on the claim's quantity on a ``pair``, over the reals.
+
+    ``event`` describes outputs that tell its data sets apart, and ``chances`` are their probability on the left, at least, and
+    on the right, at most; None if the bound is not that of one event.
+    """
+
+    @property
+    def pair(self) -> Pair:
+        """The pair."""
+
+    @property
+    def value(self) -> float:
+        """The bound; it may be infinite."""
+
+    @property
+    def event(self) -> str:
+        """The event in words."""
+
+    @property
+    def chances(self) -> tuple[float, float] | None:
+        """The event's probabilities."""
+
+
 class Attempted(Protocol):
     """The result of an attempt at a proof, which ``str`` puts into a sentence.
 
-    If the claim is refuted, ``value`` is a lower bound on ``pair``, ``event`` describes outputs that tell its data sets apart, and
-    ``chances`` are their probability on the left, at least, and on the right, at most; None if the bound is not that of one event.
-
     ``value`` is an upper bound on the claim's quantity in the ``scope``, for arithmetic in the reals, or None.
     ``asked`` says for which scripts of a session, ``pairs`` how many pairs were listed, ``rule`` names the argument,
-    ``reason`` says why the claim is not proved. ``certificate`` is a proof that can be checked without the mechanism.
+    ``reason`` says why the claim is not proved. If the claim is refuted, ``refutation`` is there. ``certificate`` is a proof
+    or a refutation that can be checked without the mechanism.
     """
 
     status: Status
@@ -52,9 +73,7 @@ class Attempted(Protocol):
     pairs: int | None
     rule: str
     reason: str | None
-    pair: Pair | None
-    event: str | None
-    chances: tuple[float, float] | None
+    refutation: Refuted | None
     certificate: Mapping[str, Any] | None
 
 

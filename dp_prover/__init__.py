@@ -72,5 +72,8 @@ def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) 
     if proof.holds:
         return proof
     with within_seconds(max(left, seconds / 2)):
-        refutation = refuted(mechanism, claim, domain, first=proof.pair)
-    return proof if refutation is None else refutation
+        found = refuted(mechanism, claim, domain, first=proof.pair)
+    if found is None:
+        return proof
+    refutation, certificate = found
+    return replace(proof, refutation=refutation, certificate=certificate)

@@ -12,10 +12,27 @@ from auditor.neighbours.pair import Pair, pair_words
 from auditor.prover import Scope, Status
 
 
-def status_of(scope: str, reason: str | None, refuted: bool = False) -> Status:
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """A refutation by calculation: an ``event`` tells the data sets of a ``pair`` too well apart.
+
+    ``bound`` is a lower bound on the claim's quantity over the reals, None if it is infinite. ``chances`` are the event's
+    probability on the left, at least, and on the right, at most; None if the bound is that of many cells, as for a divergence.
+    """
+
+    pair: Pair
+    bound: Fraction | None
+    event: str
+    chances: tuple[float, float] | None = None
+
+    @property
+    def value(self) -> float:
+        """The bound as a float, rounded down, or infinite."""
+        return math.inf if self.bound is None else rounded_down(self.bound)
+
+
+def status_of(scope: str, reason: str | None) -> Status:
     """Return the status of an attempt. Only a proof for the whole domain is ``proved``."""
-    if refuted:
-        return Status.REFUTED
     if reason is not None:
         return Status.NOT_PROVED
     return Status.PROVED if scope == Scope.DOMAIN else Status.PROVED_FOR_PAIRS
@@ -29,8 +46,7 @@ class Proof:
     claim is not proved. ``pair`` and ``event`` show where the proof failed; ``outputs`` are two outputs of that event, which differ
     in the noisy numbers. ``asked`` describes the scripts of a session. ``certificate`` can be checked without the mechanism.
 
-    If the claim is ``refuted``, ``bound`` is a lower bound, None if the quantity is infinite, and ``pair`` and ``event`` are those
-    of the refutation. ``chances`` are the event's probability on the left, at least, and on the right, at most.
+    A claim that is not proved may be refuted. The certificate is then that of the ``refutation``.
     """
 
     mechanism: str
@@ -41,17 +57,16 @@ class Proof:
     reason: str | None = None
     pair: Pair | None = None
     event: str | None = None
-    chances: tuple[float, float] | None = None
     outputs: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
     pairs: int | None = None
     asked: str | None = None
-    refuted: bool = False
+    refutation: Refutation | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def status(self) -> Status:
         """The status: "proved", "proved_for_pairs", "not_proved" or "refuted"."""
-        return status_of(self.scope, self.reason, self.refuted)
+        return status_of(self.scope, self.reason) if self.refutation is None else Status.REFUTED
 
     @property
     def proved(self) -> bool:
@@ -61,7 +76,7 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether the claim is proved, for the domain or for listed pairs."""
-        return self.reason is None and not self.refuted
+        return self.reason is None
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError, since otherwise ``assert prove(...)`` would pass without a proof."""
@@ -71,14 +86,15 @@ class Proof:
 
     @property
     def value(self) -> float | None:
-        """The bound as a float, rounded up, or down if the claim is refuted; infinite if a refuted claim has no finite bound."""
-        if self.refuted:
-            return math.inf if self.bound is None else rounded_down(self.bound)
+        """The bound as a float, rounded up."""
         return None if self.bound is None else rounded_up(self.bound)
 
     def __str__(self) -> str:
-        if self.refuted:
-            return f"refuted: {self.statement}"
+        if (refuted := self.refutation) is not None:
+            bound = "is infinite" if refuted.bound is None else f"≥ {format_rounded_down(refuted.bound)}"
+            return (
+                f"refuted: {self.claim.symbol} {bound}, over the reals, on {pair_words(refuted.pair)}: {refuted.event}"
+            )
         if self.holds:
             return f"{'proved' if self.proved else 'proved for pairs'}: {self.statement}"
         at = f"; look at {pair_words(self.pair)}" if self.pair is not None else ""
@@ -87,10 +103,7 @@ class Proof:
 
     @property
     def statement(self) -> str:
-        """What is proved or refuted, in words."""
-        if self.refuted:
-            bound = "is infinite" if self.bound is None else f"≥ {format_rounded_down(self.bound)}"
-            return f"{self.claim.symbol} {bound}, over the reals, on {pair_words(self.pair)}: {self.event}"
+        """What is proved, in words."""
         count = self.pairs if self.scope is Scope.PAIRS else None
         pairs = None if count is None else "1 pair" if count == 1 else f"{count:,} pairs"
         about = f"for {pairs}" if pairs else f"for {self.scope}"

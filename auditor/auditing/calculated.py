@@ -24,12 +24,13 @@ def calculated(claim: Claim, refutation: Refutation) -> Judgement:
 
 
 def with_proof(audit: Audit, proof: ProofFound | None) -> Audit:
-    """Return an audit with how the attempt at a proof ended. If the claim is refuted by calculation, this is the answer.
+    """Return an audit with how the attempt at a proof ended.
 
-    The audit then needs no level: its outputs take no part in the verdict, and in Holm's step-down it has no p-value. So
-    whether a claim is refuted by calculation, which no output decides, moves no level of other audits in its favour.
+    If the claim is refuted by calculation, and not by outputs, the calculation is the answer. The audit then needs no level:
+    its outputs take no part in the verdict, and in Holm's step-down it has no p-value but counts as an audit. So no level
+    of another audit becomes larger by a calculation.
     """
-    if proof is None or proof.refutation is None:
+    if proof is None or proof.refutation is None or audit.refuted:
         return replace(audit, proof=proof)
     found = proof.refutation
     answer = calculated(audit.plan.claim, found)

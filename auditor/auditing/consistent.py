@@ -76,6 +76,10 @@ def recounted(run: RunResult) -> RunResult:
 def _evidence(audit: AuditResult) -> Evidence | Judgement:
     """Return the counts of an audit as evidence, or a judgement if nothing is random or nothing was counted."""
     claim, reason = audit.claim, audit.stop_reason
+    if audit.proof is not None and audit.proof.refutation is not None:
+        again = calculated(claim, audit.proof.refutation)
+        if audit.verdict is not again.verdict:
+            raise InvalidInputError("its claim is refuted by calculation, and its verdict is another")
     match audit.event:
         case None if audit.proof is None or audit.proof.refutation is None:
             is_proved = audit.verdict is Verdict.NO_VIOLATION_FOUND and audit.proof is not None and audit.proof.proved

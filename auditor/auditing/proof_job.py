@@ -20,7 +20,7 @@ from auditor.errors import how_many
 from auditor.events.observed import CalculatedEvent
 from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
-from auditor.prover import Attempted, Scope, Status, prover
+from auditor.prover import Attempted, Refuted, Scope, Status, prover
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
@@ -129,15 +129,16 @@ def _ended(
     end = attempt(mechanism, claim, domain, seconds)
     scope = str(end.scope) if end.asked is None else f"{end.scope}, {end.asked}"
     value = None if end.value is None else float(end.value)
-    status = str(Status(end.status))
-    if end.status != Status.REFUTED:
-        return asdict(ProofFound(status, value, scope, end.rule, end.reason, end.pairs))
-    assert end.pair is not None and value is not None
-    # Rounded as a report rounds, so that the report can be made again.
-    sides = (None, None) if end.chances is None else [round_to_side(end.chances[at], up=at == 1) for at in (0, 1)]
-    event = asdict(CalculatedEvent(end.event or "", *sides))
-    refutation = {"pair": end.pair.to_dict(), "bound": round_to_side(value, up=False), "event": event}
-    return {"status": status, "bound": None, "scope": scope, "rule": end.rule, "refutation": refutation}
+    refutation = None if end.refutation is None else _plain(end.refutation)
+    ended = {"status": str(Status(end.status)), "bound": value, "scope": scope, "rule": end.rule}
+    return ended | {"reason": end.reason, "pairs": end.pairs, "refutation": refutation}
+
+
+def _plain(found: Refuted) -> dict[str, Any]:
+    """Return a refutation as plain data, rounded as a report rounds, so that the report can be made again."""
+    sides = (None, None) if found.chances is None else [round_to_side(found.chances[at], up=at == 1) for at in (0, 1)]
+    event = asdict(CalculatedEvent(found.event, *sides))
+    return {"pair": found.pair.to_dict(), "bound": round_to_side(found.value, up=False), "event": event}
 
 
 def _read(kept: dict[str, Any]) -> ProofFound:

@@ -26,7 +26,7 @@ from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
-from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
+from auditor.results.result import AuditResult, OutputsSpent, Refutation, RunResult, Smallest
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
@@ -82,13 +82,16 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the bound by a proof if there is one."""
     proof = audit.proof
-    if proof is not None and proof.refutation is not None:
-        return f"{bound_words(audit)} by calculation"
-    if proof is None or proof.bound is None:
+    if proof is None or (proof.bound is None and proof.refutation is None):
         return bound_words(audit)
-    ends = [bound_words(audit)] if audit.bound is not None else []
-    where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}"])
+    by_outputs = audit.bound is not None and not isinstance(audit.event, CalculatedEvent)
+    ends = [bound_words(audit)] if by_outputs else []
+    if proof.refutation is not None:
+        ends.append(f"{calculated_words(audit.claim, proof.refutation)} by calculation")
+    if proof.bound is not None:
+        where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
+        ends.append(f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}")
+    return "; ".join(ends)
 
 
 def code_parts(text: str) -> list[tuple[str, bool]]:
@@ -125,10 +128,14 @@ ASSUMED = (
 
 
 CALCULATED = (
-    "Refuted by calculation, without sampling: this is about the exact law of the mechanism as it was read, in real "
-    "arithmetic and with an ideal generator; parameters count as known up to their rounding. `auditor prove --out DIR` "
-    "writes a certificate."
+    "this is about the exact law of the mechanism as it was read, in real arithmetic and with an ideal generator; parameters "
+    "count as known up to their rounding. `auditor prove --out DIR` writes a certificate."
 )
+
+
+def calculated_words(claim: Claim, found: Refutation) -> str:
+    """Write the bound of a refutation by calculation."""
+    return f"{claim.symbol} ≥ {_no_more_than_proved(found.bound, upper=False)}"
 
 
 def proof_words(audit: AuditResult) -> str | None:
@@ -136,14 +143,20 @@ def proof_words(audit: AuditResult) -> str | None:
     proof = audit.proof
     if proof is None:
         return None
-    if proof.refutation is not None:
-        return CALCULATED
     listed = f"{how_many(proof.pairs or 0, 'pair')} that {'was' if proof.pairs == 1 else 'were'} listed"
     pairs = proof.scope.replace(Scope.PAIRS, listed) if proof.pairs else proof.scope
     bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
-    return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
+    weaker = f" Weaker bound proved: {bound}." if proof.bound is not None else ""
+    found = proof.refutation
+    if found is None:
+        return f"Not proved: {proof.reason}.{weaker}"
+    if isinstance(audit.event, CalculatedEvent):
+        return f"Refuted by calculation, without sampling: {CALCULATED}{weaker}"
+    event, loss = _event_words(found.event), calculated_words(audit.claim, found)
+    where = f"on the neighbours {pair_words(found.pair)}, {event}; so {loss}"
+    return f"Refuted by calculation too: {where}: {CALCULATED}{weaker}"
 
 
 def ended(audit: AuditResult, *, expected: bool = True) -> str:

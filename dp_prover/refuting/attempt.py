@@ -13,9 +13,9 @@ from auditor.claims import Claim
 from auditor.interfaces import Domain
 from auditor.neighbours.pair import Pair, Side, distinct, plain
 from auditor.neighbours.totals import TotalsInCells
-from auditor.prover import Scope
 from dp_prover.certificates import certificate as written
 from dp_prover.certificates.checker.check import check_certificate
+from dp_prover.certificates.checker.membership import require_neighbours
 from dp_prover.certificates.laws import LawWriter
 from dp_prover.clock import check_time, seconds_left
 from dp_prover.confirmation.confirm import RecordingGenerator, confirmed
@@ -26,7 +26,7 @@ from dp_prover.errors import NotProvedError
 from dp_prover.interfaces import Names, Trace
 from dp_prover.language.trace import numbers, trace
 from dp_prover.numbers.targets import CLAIMS
-from dp_prover.proof import Proof
+from dp_prover.proof import Refutation
 from dp_prover.refuting.events import Proposal, proposed
 
 MOST_PAIRS = 24
@@ -42,8 +42,11 @@ class Traced:
     laws: list[Any]
 
 
-def refuted(mechanism: Mechanism, claim: Claim, domain: Domain, first: Pair | None = None) -> Proof | None:
-    """Return a refutation of a claim, which the checker has accepted; None if none is found.
+Found = tuple[Refutation, Mapping[str, Any]]
+
+
+def refuted(mechanism: Mechanism, claim: Claim, domain: Domain, first: Pair | None = None) -> Found | None:
+    """Return a refutation of a claim with its certificate, which the checker has accepted; None if none is found.
 
     ``first`` is the pair that is tried first.
     """
@@ -99,7 +102,7 @@ def _traced(mechanism: Mechanism, dataset: Any, real: Any, names: Names) -> Trac
     return traced
 
 
-def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Proof | None:
+def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Found | None:
     """Return a refutation on one pair, in one of the two directions."""
     traced = traced_pair(mechanism, pair)
     if (
@@ -110,26 +113,14 @@ def _on(mechanism: Mechanism, claim: Claim, domain: Domain, pair: Pair) -> Proof
     for turned in (False, True):
         way = slice(None, None, -1) if turned else slice(None)
         for proposal in proposed(claim, traced.laws[way], noise):
-            certificate = _certificate(mechanism, claim, domain, pair, traced, noise, proposal, way)
+            certificate = _certificate(mechanism, claim, domain, traced, noise, proposal, way)
             check_time()
             try:
                 check_certificate(certificate, check_time)
             except WRONG:
                 continue
             shown = Pair(pair.right, pair.left, pair.relation, pair.form) if turned else pair
-            bound = proposal.bound
-            return Proof(
-                mechanism.name,
-                claim,
-                bound,
-                Scope.PAIR,
-                "calculation",
-                pair=shown,
-                event=proposal.words,
-                chances=proposal.chances,
-                refuted=True,
-                certificate=certificate,
-            )
+            return Refutation(shown, proposal.bound, proposal.words, proposal.chances), certificate
     return None
 
 
@@ -137,7 +128,6 @@ def _certificate(
     mechanism: Mechanism,
     claim: Claim,
     domain: Domain,
-    pair: Pair,
     traced: Traced,
     noise: Any,
     proposal: Proposal,
@@ -151,9 +141,8 @@ def _certificate(
         "claim": claim.to_dict(),
         "bound": "infinite" if proposal.bound is None else str(proposal.bound),
     }
-    forms = {"forms": sorted(set(map(form_of, traced.data)))}
     content = {
-        "domain": _domain_of(domain, pair, traced.data) | forms,
+        "domain": _domain_of(domain, traced.data),
         "data": traced.data[way],
         "noise": noise,
         "traces": traced.laws[way],
@@ -162,14 +151,13 @@ def _certificate(
     return written.signed(json.loads(json.dumps({**head, **content})))
 
 
-def _domain_of(domain: Domain, pair: Pair, data: list[Any]) -> dict[str, Any]:
-    """Return the domain as data; the pair itself if the domain's description does not have a form for it."""
+def _domain_of(domain: Domain, data: list[Any]) -> dict[str, Any]:
+    """Return the domain as data; the pair itself if the domain's description does not show that the pair is in it."""
+    forms = {"forms": sorted(set(map(form_of, data)))}
     vectors = vectors_of(domain)
-    if vectors is not None and all("array" in each for each in data):
-        return vectors.data()
-    listed = {"pairs": [[without_form(each) for each in data]]}
     try:
-        described = listing_of(domain).data
-    except NotProvedError:
-        return listed
-    return listed if "pairs" in described else dict(described)
+        described = dict(listing_of(domain).data if vectors is None else vectors.data()) | forms
+        require_neighbours(json.loads(json.dumps(described)), json.loads(json.dumps(data)))
+    except (NotProvedError, *WRONG):
+        return {"pairs": [[without_form(each) for each in data]]} | forms
+    return described

@@ -525,9 +525,17 @@ def words_of(cases: Sequence[Json], several: bool) -> str:
     shown = []
     for skeleton, parts in cases[:3]:
         what = [_set_words(of, cells) for of, cells in parts]
-        outputs = skeleton.replace("'leaf'", "·")
-        shown.append(" and ".join(filter(None, what)) or f"the output has the form {outputs[:80]}")
+        shown.append(" and ".join(filter(None, what)) or _skeleton_words(skeleton))
     return " or ".join(dict.fromkeys(shown)) + (" or others" if len(cases) > 3 else "")
+
+
+def _skeleton_words(skeleton: str) -> str:
+    if skeleton == repr("leaf"):
+        return "the output is a single value"
+    if skeleton.startswith("('raises', "):
+        return f"it raises {skeleton[11:91].rstrip(')')}"
+    shown = skeleton.replace(repr("leaf"), "·")
+    return f"the output has the form {shown[:80]}"
 
 
 def _set_words(of: Sequence[Mapping[str, str]], cells: Sequence[Json]) -> str:
