@@ -22,6 +22,8 @@ from dp_prover.session_proof import prove_session
 __all__ = ["CLAIMS", "SECONDS", "Proof", "Scope", "Status", "attempt", "checked", "prove"]
 
 SECONDS = 30.0
+# A refutation is tried for this share of the seconds; for AT_LEAST seconds, if the attempt at a proof has left them.
+OF_SECONDS, AT_LEAST = 0.25, 3.0
 
 
 def prove(
@@ -32,7 +34,7 @@ def prove(
     parameters: Mapping[str, Any] | None = None,
     seconds: float = SECONDS,
 ) -> Proof:
-    """Try to prove a claim of a Python mechanism, over the reals.
+    """Try to prove a claim of a Python mechanism, over the reals, or to refute it by calculation.
 
     Args:
         mechanism: ``f(dataset, rng)`` or ``f(dataset, size, rng)``, or its name, "module:function". Under Dialogues it returns a
@@ -40,7 +42,7 @@ def prove(
         claim: such as ``PureDP(1.0)``.
         neighbours: a domain, or a list of (left, right) pairs.
         parameters: keyword arguments of the mechanism.
-        seconds: the attempt's budget of processor time.
+        seconds: the attempt's budget of processor time. A quarter of it is added for a refutation.
 
     Raises MechanismError when the mechanism cannot be called.
 
@@ -63,7 +65,7 @@ def prove(
 
 
 def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) -> Proof:
-    """Try within a budget of processor seconds; see :func:`prove`."""
+    """Try within a budget of processor seconds, then try to refute what is not proved; see :func:`prove`."""
     with within_seconds(seconds):
         if isinstance(domain, Dialogues):
             return prove_session(mechanism, claim, domain)
@@ -71,7 +73,7 @@ def attempt(mechanism: Mechanism, claim: Claim, domain: Domain, seconds: float) 
         left = seconds_left()
     if proof.holds:
         return proof
-    with within_seconds(max(left, seconds / 2)):
+    with within_seconds(max(seconds * OF_SECONDS, min(left, AT_LEAST))):
         found = refuted(mechanism, claim, domain, first=proof.pair)
     if found is None:
         return proof

@@ -385,7 +385,10 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
     if best is None or best[0] <= claim.value * (1 + 2e-6):
         return None
     bound, threshold, likely, other = best
-    event, words = _written(partition, scores, threshold, several)
+    event = _written(partition, scores, threshold, several)
+    places = len(found)
+    ratio = f"the log-likelihood ratio of the output, added over its {places} parts, is at least about {threshold / scale:.3g}"
+    words = ratio if several else words_of(event["cases"])
     if isinstance(claim, GaussianDP) and math.isfinite(bound):
         from scipy.stats import norm
 
@@ -442,8 +445,8 @@ def _bound(claim: Claim, likely: float, other: float) -> float | None:
 
 def _written(
     partition: Partition, scores: Mapping[tuple[str, int], Sequence[int | None]], threshold: int, several: bool
-) -> tuple[dict[str, Json], str]:
-    """Return the event of a certificate, and its description."""
+) -> dict[str, Json]:
+    """Return the event of a certificate."""
     cases = []
     for skeleton, parts in partition.cases.items():
         written = []
@@ -466,7 +469,7 @@ def _written(
         else:
             if written:
                 cases.append([skeleton, written])
-    return {"cases": cases, "cuts": partition.cuts, "threshold": threshold if several else 1}, words_of(cases, several)
+    return {"cases": cases, "cuts": partition.cuts, "threshold": threshold if several else 1}
 
 
 def _joined(cells: Sequence[tuple[list[Json], int]]) -> list[list[Json]]:
@@ -517,11 +520,8 @@ def _divergence(claim: Claim, partition: Partition, found: Masses) -> Proposal |
     return Proposal(event, None if math.isinf(bound) else Fraction(bound) * ROUGHLY, words)
 
 
-def words_of(cases: Sequence[Json], several: bool) -> str:
+def words_of(cases: Sequence[Json]) -> str:
     """Describe an event of outputs."""
-    if several:
-        places = sum(len(parts) for _, parts in cases)
-        return f"the log-ratios of {places} parts of the output add up to a lot"
     shown = []
     for skeleton, parts in cases[:3]:
         what = [_set_words(of, cells) for of, cells in parts]

@@ -83,7 +83,7 @@ def logistic(x: Any, rng: Any) -> Any:
     return x[0] + rng.logistic(0.0, 1.0)
 
 
-@case(PureDP(1.0), PureDP(0.9))
+@case(PureDP(1.0), PureDP(0.6))
 def sum_of_two(x: Any, rng: Any) -> Any:
     return x[0] + rng.laplace(0, 1) + rng.laplace(0, 0.5)
 
@@ -95,7 +95,7 @@ for _epsilon, _delta in ((0.5, 1e-5), (1.0, 1e-6), (8.0, 1e-5), (3.0, 1e-9)):
         return x + rng.normal(0.0, sigma, (size, 1))
 
 
-for _epsilon, _delta in ((8.0, 1e-5), (10.0, 1e-5), (20.0, 1e-5), (50.0, 1e-5), (12.0, 1e-8)):
+for _epsilon, _delta in ((10.0, 1e-5), (15.0, 1e-5), (20.0, 1e-5), (50.0, 1e-5), (12.0, 1e-8)):
 
     @case(None, ApproximateDP(_epsilon, _delta), epsilon=_epsilon, delta=_delta)
     def textbook_gaussian(x: Any, size: int, rng: Any, *, epsilon: float, delta: float) -> Any:
@@ -157,7 +157,7 @@ def mean_of_large(x: Any, rng: Any) -> Any:
     return x.sum() / 3 + rng.laplace(0.0, 10 / 3)
 
 
-@case(PureDP(30.0), PureDP(29.0), BIT)
+@case(PureDP(30.0), None, BIT)
 def surest_response(bit: int, rng: Any) -> Any:
     """1 − p is 9.4e-14, of which a float near 1 holds three digits."""
     p = 1 / (1 + math.exp(-30.0))
@@ -390,7 +390,7 @@ def noisy_max_at_half_the_scale(x: Any, rng: Any) -> Any:
     return noisy.index(max(noisy))
 
 
-@case(PureDP(1.0), PureDP(0.4), TWO)
+@case(PureDP(1.0), PureDP(0.3), TWO)
 def sparse_vector(x: Any, rng: Any) -> Any:
     limit = 5 + rng.laplace(0, 2)
     for at, value in enumerate(x):
