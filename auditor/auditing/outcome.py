@@ -13,6 +13,7 @@ from auditor.auditing.warnings import Case, Caveat, select_caveats, weaknesses
 from auditor.blackbox.sample import Sample
 from auditor.bounds.digits import round_floats
 from auditor.defaults import CONFIDENCE, VALUES
+from auditor.events.observed import CalculatedEvent
 from auditor.neighbours.pair import Pair
 from auditor.results.result import (
     AuditResult,
@@ -118,7 +119,7 @@ class Audit:
         assert self.provenance is not None
         weak = weaknesses(plan, judgement, self.provenance.tried, self.provenance.outputs.bound)
         is_proved = self.proof is not None and self.proof.proved
-        is_calculated = self.proof is not None and self.proof.refutation is not None
+        is_calculated = isinstance(judgement.event, CalculatedEvent)
         return AuditResult(
             plan.name,
             plan.source.name,

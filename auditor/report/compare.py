@@ -295,7 +295,9 @@ def _size(claim: Claim, before: Limits) -> float:
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
     if new.proof is not None and new.proof.refutation is not None:
-        if old.proof is None or old.proof.refutation is None:
+        if before:
+            yield ChangeKind.WORSE, "the proof is lost: the claim is refuted by calculation now"
+        elif old.proof is None or old.proof.refutation is None:
             yield ChangeKind.WORSE, "the claim is refuted by calculation now"
         return
     if after and old.bound is not None and new.bound is None:
