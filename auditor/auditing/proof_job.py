@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from auditor.auditing.calculated import with_proof
 from auditor.auditing.ledger import Ledger
 from auditor.auditing.outcome import Audit
@@ -21,6 +19,7 @@ from auditor.events.observed import CalculatedEvent
 from auditor.foreign_code import Stopped, describe_error, result_or_error
 from auditor.interfaces import Domain
 from auditor.prover import Attempted, Refuted, Scope, Status, prover
+from auditor.results.reader import read_proof
 from auditor.results.result import Judgement, ProofFound
 from auditor.verdict import Verdict
 
@@ -81,7 +80,7 @@ class ProofJob:
             return None
         self.begin()
         kept: dict[str, Any] = self._plan.store.recall("proof", self._waited, {})
-        return _read(kept) if kept else None
+        return read_proof(kept) if kept else None
 
     def _waited(self) -> dict[str, Any]:
         if self._thread is not None:
@@ -139,12 +138,6 @@ def _plain(found: Refuted) -> dict[str, Any]:
     sides = (None, None) if found.chances is None else [round_to_side(found.chances[at], up=at == 1) for at in (0, 1)]
     event = asdict(CalculatedEvent(found.event, *sides))
     return {"pair": found.pair.to_dict(), "bound": round_to_side(found.value, up=False), "event": event}
-
-
-def _read(kept: dict[str, Any]) -> ProofFound:
-    """Return an attempt's end from plain data."""
-    found: ProofFound = TypeAdapter(ProofFound).validate_python(kept)
-    return found
 
 
 def proof_alone(ledger: Ledger, proof: ProofFound | None) -> Audit:

@@ -20,7 +20,7 @@ from dp_prover.clock import check_time
 from dp_prover.refuting.grids import Json, Outputs, cuts_for, ends_of_cells, grid_of
 
 ROUGHLY = 1 - Fraction(1, 10**9)  # of a bound in floating point, which the checker must confirm
-SCORES, MOST_SCORE = 200, 2000  # steps of a score for each nat, and the largest score of one of several parts
+SCORES, MOST_SCORE = 20_000, 2000  # steps of a score for each nat, and the largest score of one of several parts
 MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 24, 600
 LIKELIEST = 2.0**-89
 MOST_PIECES = 60_000  # of noise, for one proposal
@@ -364,7 +364,11 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
     several = max(map(len, partition.cases.values())) > 1
     ratios = {key: _log_ratios(*both) for key, both in found.items()}
     finite = [float(abs(r)) for some in ratios.values() for r in some if math.isfinite(r)]
-    scale = min(SCORES, (MOST_SCORE if several else 10**7) / max(1.0, *finite)) if finite else 1.0
+    scale = (
+        min(SCORES / 100 if several else SCORES, (MOST_SCORE if several else 10**9) / max(1.0, *finite))
+        if finite
+        else 1.0
+    )
     impossible = (
         round(scale * max(1.0, *finite)) + 1 if finite else 1
     )  # more than any other, as it is on the other side
@@ -376,15 +380,18 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
     p, q = _spread(partition, found, scores, 0), _spread(partition, found, scores, 1)
     thresholds = sorted(p.keys() | q.keys(), reverse=True)
     likely = other = 0.0
-    best: tuple[float, int, float, float] | None = None
+    tried: list[tuple[float, int, float, float]] = []
     for threshold in thresholds:
         likely, other = likely + p.get(threshold, 0.0), other + q.get(threshold, 0.0)
         bound = _bound(claim, likely, other)
-        if bound is not None and (best is None or bound > best[0] * (1 + 1e-6)):
-            best = bound, threshold, likely, other
-    if best is None or best[0] <= claim.value * (1 + 2e-6):
+        if bound is not None:
+            tried.append((bound, threshold, likely, other))
+    largest = max((bound for bound, *_ in tried), default=0.0)
+    if largest <= claim.value * (1 + 2e-6):
         return None
-    bound, threshold, likely, other = best
+    # The likeliest event among those with nearly the largest bound.
+    least = max(largest * (1 - 1e-5), claim.value * (1 + 2e-6)) if math.isfinite(largest) else largest
+    bound, threshold, likely, other = [one for one in tried if one[0] >= least][-1]
     event = _written(partition, scores, threshold, several)
     places = len(found)
     ratio = f"the log-likelihood ratio of the output, added over its {places} parts, is at least about {threshold / scale:.3g}"

@@ -129,7 +129,7 @@ def test_a_changed_field_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_field_that_is_missing_or_new_is_refused_under_a_digest_of_its_own(name: str) -> None:
     proof = certificate(name)
-    for key in proof.keys() - {"digest"}:
+    for key in proof.keys() - {"digest", "format"}:
         assert refuses(signed({other: value for other, value in proof.items() if other != key})), key
     assert refuses(signed({**proof, "listed": True}))
     for key in proof["event"]:
@@ -217,6 +217,8 @@ def test_what_is_forged_is_refused_under_a_digest_of_its_own(name: str, forge: A
     if forge is sides_exchanged and name in symmetric:
         pytest.skip("both directions hold")
     proof = certificate(name)
+    if forge is claim_that_holds and proof["bound"] == "infinite":
+        pytest.skip("no claim holds")
     forge(proof)
     assert refuses(signed(proof))
 
@@ -423,9 +425,10 @@ def doubled(counts, rng, *, scale):
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    (tmp_path / "doubling.py").write_text(MODULE)
+    # Each test has a module of its own, since Python keeps those that were imported.
+    (tmp_path / f"{tmp_path.name}.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
-    proof = dp_prover.prove("doubling.py:doubled", PureDP(1.0), ONE, parameters={"scale": 0.5})
+    proof = dp_prover.prove(f"{tmp_path.name}.py:doubled", PureDP(1.0), ONE, parameters={"scale": 0.5})
     assert proof.status is Status.REFUTED
     return json.loads(json.dumps(proof.certificate))
 
@@ -437,8 +440,9 @@ def test_a_certificate_is_checked_against_the_function(named: Any, tmp_path: Pat
     other = copy.deepcopy(named)
     other["parameters"] = {"scale": 1.0}
     assert retraced(signed(other)) == "its paths differ from those of the certificate"
-    (tmp_path / "doubling.py").write_text(MODULE.replace("counts[0]", "counts[0] + 1"))
-    assert "has changed since the proof" in str(retraced(named))
+    other = copy.deepcopy(named)
+    other["functions"] = dict.fromkeys(named["functions"], "another digest")
+    assert "has changed since the proof" in str(retraced(signed(other)))
 
 
 def test_the_command_writes_and_checks_a_certificate(
@@ -447,7 +451,7 @@ def test_the_command_writes_and_checks_a_certificate(
     from auditor.cli import main
 
     (tmp_path / "c.yaml").write_text(
-        "version: 1\naudits:\n  - name: doubled\n    mechanism: doubling.py:doubled\n    parameters: {scale: 0.5}\n"
+        f"version: 1\naudits:\n  - name: doubled\n    mechanism: {tmp_path.name}.py:doubled\n    parameters: {{scale: 0.5}}\n"
         "    claim: {epsilon: 1}\n    neighbours: {domain: totals, cells: 1, values: {low: 0, high: 9}, contribution: {l1: 1}}\n"
     )
     assert load_configuration(tmp_path / "c.yaml") is not None
