@@ -23,6 +23,7 @@ ROUGHLY = 1 - Fraction(1, 10**9)  # of a bound in floating point, which the chec
 SCORES, MOST_SCORE = 20_000, 2000  # steps of a score for each nat, and the largest score of one of several parts
 MOST_CELLS, FEW_CELLS, MOST_ATOMS = 90, 24, 600
 LIKELIEST = 2.0**-89
+RAREST = (1e-6, 1e-12, LIKELIEST)  # the chance of an event, in order of preference
 MOST_PIECES = 60_000  # of noise, for one proposal
 NOT_COMPUTED = (ValueError, LookupError, TypeError, ArithmeticError)
 ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0)
@@ -386,12 +387,17 @@ def _scored(claim: Claim, partition: Partition, found: Masses) -> Proposal | Non
         bound = _bound(claim, likely, other)
         if bound is not None:
             tried.append((bound, threshold, likely, other))
-    largest = max((bound for bound, *_ in tried), default=0.0)
-    if largest <= claim.value * (1 + 2e-6):
+    # An event that one can see is better than a larger bound by one that nobody sees.
+    for rarest in RAREST:
+        likelier = [one for one in tried if one[2] >= rarest]
+        largest = max((bound for bound, *_ in likelier), default=0.0)
+        if largest > claim.value * (1 + 2e-6):
+            break
+    else:
         return None
     # The likeliest event among those with nearly the largest bound.
     least = max(largest * (1 - 1e-5), claim.value * (1 + 2e-6)) if math.isfinite(largest) else largest
-    bound, threshold, likely, other = [one for one in tried if one[0] >= least][-1]
+    bound, threshold, likely, other = [one for one in likelier if one[0] >= least][-1]
     event = _written(partition, scores, threshold, several)
     places = len(found)
     ratio = f"the log-likelihood ratio of the output, added over its {places} parts, is at least about {threshold / scale:.3g}"
