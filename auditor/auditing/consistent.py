@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from auditor.auditing.calculated import calculated
 from auditor.auditing.evidence import CanaryEvidence, CountedTest, CountEvidence, Evidence, RateEvidence
 from auditor.auditing.outcome import levels_of
 from auditor.auditing.query_flow import judged_again
@@ -16,6 +17,7 @@ from auditor.bounds.one_run import GuessTally, OneRunGuesses
 from auditor.claims import PrivacyClaim, Probability, QueryClaim
 from auditor.errors import AuditorError, InvalidInputError
 from auditor.events.observed import (
+    CalculatedEvent,
     Observed,
     ObservedCanaries,
     ObservedCurve,
@@ -75,10 +77,16 @@ def recounted(run: RunResult) -> RunResult:
 def _evidence(audit: AuditResult) -> Evidence | Judgement:
     """Return the counts of an audit as evidence, or a judgement if nothing is random or nothing was counted."""
     claim, reason = audit.claim, audit.stop_reason
+    if audit.proof is not None and audit.proof.refutation is not None:
+        again = calculated(claim, audit.proof.refutation)
+        if audit.verdict is not again.verdict:
+            raise InvalidInputError("its claim is refuted by calculation, and its verdict is another")
     match audit.event:
-        case None:
+        case None if audit.proof is None or audit.proof.refutation is None:
             is_proved = audit.verdict is Verdict.NO_VIOLATION_FOUND and audit.proof is not None and audit.proof.proved
             return Judgement(Verdict.NO_VIOLATION_FOUND if is_proved else Verdict.INCONCLUSIVE, reason)
+        case None | CalculatedEvent():
+            return _calculated_again(audit)
         case QueryAnswers() as event if isinstance(claim, QueryClaim) and audit.pair is not None:
             return judged_again(claim, audit.mechanism, audit.pair, event, reason)
         case ObservedCanaries(_, canaries, runs, apart, guesses) if isinstance(claim, PrivacyClaim):
@@ -97,6 +105,19 @@ def _evidence(audit: AuditResult) -> Evidence | Judgement:
             kind = RateEvidence if isinstance(claim, Probability) else CountEvidence
             return kind(claim, counted, [counted], reason)
     raise InvalidInputError(f"its event cannot test a claim of {claim}")
+
+
+def _calculated_again(audit: AuditResult) -> Judgement:
+    """Return the judgement of a claim that is refuted by calculation.
+
+    Raises InvalidInputError if the audit's pair is not that of the refutation.
+    """
+    found = None if audit.proof is None else audit.proof.refutation
+    if found is None:
+        raise InvalidInputError("its event was calculated, and no refutation is there")
+    if audit.pair is None or audit.pair.to_dict() != found.pair.to_dict():
+        raise InvalidInputError("its pair is not that of the refutation")
+    return calculated(audit.claim, found)
 
 
 @dataclass(frozen=True, slots=True)

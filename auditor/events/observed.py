@@ -196,8 +196,27 @@ class ObservedCanaries(Fields):
             raise InvalidInputError("guesses are []; there must be at least one number of guesses")
 
 
+@dataclass(frozen=True, slots=True)
+class CalculatedEvent(Fields):
+    """An event whose probability was calculated: at least ``likely`` on the left data set, and at most ``other`` on the right.
+
+    Both are None if the bound comes from many cells of outputs, as that of a divergence.
+    """
+
+    description: str
+    likely: float | None
+    other: float | None
+
+
 Observed = (
-    ObservedRule | ObservedProfile | ObservedScore | ObservedCurve | ObservedReport | QueryAnswers | ObservedCanaries
+    ObservedRule
+    | ObservedProfile
+    | ObservedScore
+    | ObservedCurve
+    | ObservedReport
+    | QueryAnswers
+    | ObservedCanaries
+    | CalculatedEvent
 )
 
 

@@ -27,6 +27,7 @@ from typing import Any
 from auditor.claims import Claim, PrivacyClaim, PrivacyProfile
 from auditor.errors import InvalidInputError, how_many
 from auditor.events.observed import (
+    CalculatedEvent,
     ObservedCanaries,
     ObservedCurve,
     ObservedProfile,
@@ -296,6 +297,12 @@ def _size(claim: Claim, before: Limits) -> float:
 
 def _proof(old: AuditResult, new: AuditResult) -> _Found:
     before, after = (audit.proof is not None and audit.proof.proved for audit in (old, new))
+    if new.proof is not None and new.proof.refutation is not None:
+        if before:
+            yield ChangeKind.WORSE, "the proof is lost: the claim is refuted by calculation now"
+        elif old.proof is None or old.proof.refutation is None:
+            yield ChangeKind.WORSE, "the claim is refuted by calculation now"
+        return
     if after and old.bound is not None and new.bound is None:
         yield ChangeKind.NOT_COMPARED, "the loss: no outputs were drawn; `auditor prove` makes the proof again"
     if before and new.proof is None:
@@ -339,7 +346,7 @@ def shown(audit: AuditResult, error: float) -> Limits | None:
     was fixed before its outputs were drawn. Raises InvalidInputError if the event is of another kind of claim.
     """
     match audit.event:
-        case None | ObservedCanaries():
+        case None | ObservedCanaries() | CalculatedEvent():
             return None
         case QueryAnswers():
             return (audit.bound.value, audit.bound.value) if audit.bound else None

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import assert_never
 
-from auditor.bounds.digits import format_rounded_up
+from auditor.bounds.digits import format_rounded_up, round_to_side
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.observed import (
+    CalculatedEvent,
     Observed,
     ObservedCanaries,
     ObservedCurve,
@@ -26,7 +27,7 @@ from auditor.neighbours.pair import Relation, pair_words
 from auditor.prover import Scope
 from auditor.report.guess_words import guess_words
 from auditor.report.pair_table import PAIR, pair_tables
-from auditor.results.result import AuditResult, OutputsSpent, RunResult, Smallest
+from auditor.results.result import AuditResult, OutputsSpent, Refutation, RunResult, Smallest
 from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
@@ -82,11 +83,16 @@ def _no_more_than_proved(value: float, upper: bool) -> str:
 def _both_ends(audit: AuditResult) -> str:
     """Write the bound by sampling, and the bound by a proof if there is one."""
     proof = audit.proof
-    if proof is None or proof.bound is None:
+    if proof is None or (proof.bound is None and proof.refutation is None):
         return bound_words(audit)
-    ends = [bound_words(audit)] if audit.bound is not None else []
-    where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
-    return "; ".join([*ends, f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}"])
+    by_outputs = audit.bound is not None and not isinstance(audit.event, CalculatedEvent)
+    ends = [bound_words(audit)] if by_outputs else []
+    if proof.refutation is not None:
+        ends.append(f"{calculated_words(audit.claim, proof.refutation)} by calculation")
+    if proof.bound is not None:
+        where = "" if proof.scope.startswith(Scope.DOMAIN) else ", on the pairs listed"
+        ends.append(f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)} by proof{where}")
+    return "; ".join(ends)
 
 
 def code_parts(text: str) -> list[tuple[str, bool]]:
@@ -122,6 +128,17 @@ ASSUMED = (
 )
 
 
+CALCULATED = (
+    "this is about the exact law of the mechanism as it was read, in real arithmetic and with an ideal generator; parameters "
+    "count as known up to their rounding. `auditor prove --out DIR` writes a certificate."
+)
+
+
+def calculated_words(claim: Claim, found: Refutation) -> str:
+    """Write the bound of a refutation by calculation."""
+    return f"{claim.symbol} ≥ {_no_more_than_proved(found.bound, upper=False)}"
+
+
 def proof_words(audit: AuditResult) -> str | None:
     """Say how an attempt at a proof ended; None if there was none."""
     proof = audit.proof
@@ -132,7 +149,15 @@ def proof_words(audit: AuditResult) -> str | None:
     bound = f"{audit.claim.symbol} ≤ {format_rounded_up(proof.bound)}, over the reals, for {pairs}"
     if proof.reason is None:
         return f"Proved{'' if proof.proved else ' for pairs only'}: {bound}. {ASSUMED}"
-    return f"Not proved: {proof.reason}." + (f" Weaker bound proved: {bound}." if proof.bound is not None else "")
+    weaker = f" Weaker bound proved: {bound}." if proof.bound is not None else ""
+    found = proof.refutation
+    if found is None:
+        return f"Not proved: {proof.reason}.{weaker}"
+    if isinstance(audit.event, CalculatedEvent):
+        return f"Refuted by calculation, without sampling: {CALCULATED}{weaker}"
+    event, loss = _event_words(found.event), calculated_words(audit.claim, found)
+    where = f"on the neighbours {pair_words(found.pair)}, {event}; so {loss}"
+    return f"Refuted by calculation too: {where}: {CALCULATED}{weaker}"
 
 
 def ended(audit: AuditResult, *, expected: bool = True) -> str:
@@ -208,6 +233,10 @@ _SENTENCES = {
         "probability",
         PASS,
     ): "On {pair} {event}: {bound}, which {confirms} ({claim}); other data sets were only searched, not tested.",
+    (
+        "calculation",
+        Verdict.VIOLATION,
+    ): "On the neighbours {pair}, {event}; so {calculated}, above the claimed {claim}.",
     ("canaries", Verdict.VIOLATION): "{event}; this proves {bound}{apart}, above the claimed {claim}.",
     ("canaries", PASS): "{event}; this proves {bound}{apart}, within the claimed {claim}{power}.",
 }
@@ -225,15 +254,17 @@ _POWER = {
 
 
 def _outputs_words(audit: AuditResult, event: Observed, bound: Bound) -> str:
-    kinds = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds: dict[type, str] = {QueryAnswers: "query", ObservedReport: "probability", ObservedCanaries: "canaries"}
+    kinds[CalculatedEvent] = "calculation"
     kind = kinds.get(type(event), "outputs")
-    sentence = _SENTENCES.get((kind, audit.verdict), _SENTENCES[kind, PASS])
+    sentence = _SENTENCES.get((kind, audit.verdict)) or _SENTENCES[kind, PASS]
     is_confirmed = isinstance(event, ObservedReport) and event.confirmed
     is_apart = isinstance(event, ObservedCanaries) and event.apart
     words = sentence.format(
         pair=pair_words(audit.pair),
         event=_event_words(event),
         bound=f"{bound_words(audit)} with {confidence_words(bound.confidence)} confidence",
+        calculated=bound_words(audit),
         claim=audit.claim,
         reason=audit.stop_reason,
         power=_power_words(audit, kind),
@@ -291,7 +322,18 @@ def _event_words(event: Observed) -> str:
             return f"there is evidence ({event.description})"
         case ObservedCanaries():
             return canary_words(event)[0]
+        case CalculatedEvent():
+            return _calculated_words(event)
     assert_never(event)
+
+
+def _calculated_words(event: CalculatedEvent) -> str:
+    """Write an event with its probabilities, each rounded to the side on which it holds."""
+    if event.likely is None or event.other is None:
+        return f"the divergence of {event.description} is too large"
+    left, right = round_to_side(event.likely, up=False, digits=4), round_to_side(event.other, up=True, digits=4)
+    chance = "0" if event.other == 0 else f"at most {right:.4g}"
+    return f"the event “{event.description}” has probability at least {left:.4g} on the left, and {chance} on the right"
 
 
 def event_lines(event: Observed) -> list[str]:
@@ -317,6 +359,8 @@ def event_lines(event: Observed) -> list[str]:
             return canary_words(event)
         case QueryAnswers(description=words):
             return [words]
+        case CalculatedEvent():
+            return [_calculated_words(event)]
     assert_never(event)
 
 
@@ -479,8 +523,9 @@ def failure_text(audit: AuditResult, reproduce: str | None = None) -> str:
     if audit.event is not None:
         rows += [("event", line) for line in event_lines(audit.event)]
     if audit.bound is not None:
-        by = f"{confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
-        rows.append(("bound", f"{bound_words(audit)} with {by}"))
+        by = f"with {confidence_words(audit.bound.confidence)} confidence, by {audit.bound.method}"
+        by = f"by {audit.bound.method}" if isinstance(audit.event, CalculatedEvent) else by
+        rows.append(("bound", f"{bound_words(audit)} {by}"))
     rows += [("smallest", line) for caption, table in tables if caption != PAIR for line in table.text()]
     rows += [("warning", warning) for warning in audit.warnings]
     if again := reproduce or audit.reproduce:

@@ -19,7 +19,7 @@ from auditor.methods.divergence import ScoreTest
 from auditor.methods.guessing import ProfileTest
 from auditor.results.fields import KIND_OF_EVENT
 from auditor.results.files import to_json
-from auditor.results.result import FORMAT, RunResult
+from auditor.results.result import FORMAT, ProofFound, RunResult
 from auditor.untrusted_files import read_json
 
 # The value that must stand there, in words, by the first word of pydantic's kind of error.
@@ -69,6 +69,12 @@ def _run(data: Any) -> RunResult:
         raise InvalidInputError(_sentence(dict(first))) from None
     except UnicodeEncodeError as error:  # pydantic cannot quote half of a surrogate pair in an error
         raise InvalidInputError(error.object.encode("utf-8", "backslashreplace").decode("utf-8")) from None
+
+
+def read_proof(data: Any) -> ProofFound:
+    """Return how an attempt at a proof ended, from the plain data that were kept of it."""
+    found: ProofFound = TypeAdapter(ProofFound).validate_python(data)
+    return found
 
 
 @functools.cache

@@ -68,13 +68,25 @@ class ExactValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Refutation:
+    """A refutation by calculation: a lower ``bound`` on the claim's quantity on a ``pair``, by the probabilities of an event.
+
+    The numbers are about the exact law of the mechanism over the reals. They have no sampling error.
+    """
+
+    pair: PairField
+    bound: float
+    event: EventField
+
+
+@dataclass(frozen=True, slots=True)
 class ProofFound:
     """How an attempt at a proof ended.
 
-    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, or
-    "not_proved". ``bound`` is an upper bound on the claim's quantity over the reals, None if none was found. ``scope``
-    says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the number of pairs
-    listed. ``reason`` says why the claim is not proved.
+    ``status`` is "proved" for all data sets of the domain, "proved_for_pairs" for the listed pairs only, "not_proved",
+    or "refuted" with a ``refutation``. ``bound`` is an upper bound on the claim's quantity over the reals, None if none
+    was found. ``scope`` says for which data sets, and for which scripts of a session, the bound holds. ``pairs`` is the
+    number of pairs listed. ``reason`` says why the claim is not proved.
     """
 
     status: str
@@ -83,6 +95,11 @@ class ProofFound:
     rule: str = ""
     reason: str | None = None
     pairs: Count | None = None
+    refutation: Annotated[Refutation | None, UNLESS_EMPTY] = None
+
+    def __post_init__(self) -> None:
+        if (self.status == "refuted") != (self.refutation is not None):
+            raise InvalidInputError("a refutation stands where the status is refuted, and nowhere else")
 
     @property
     def proved(self) -> bool:
