@@ -1,0 +1,157 @@
+"""The audit of an accountant: search, facts, and the verdict."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from auditor.accountants.calls import caller_of
+from auditor.accountants.facts import facts_of
+from auditor.accountants.outcome import WORDS, AccountantResult, Coverage, Statement, number, times
+from auditor.accountants.search import Evaluated, Search
+from auditor.accountants.target import TARGETS, Accountant, Value
+from auditor.errors import InvalidInputError, require_number
+from auditor.verdict import Verdict
+
+POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 300, 60.0, 1e-6, 10.0
+# Of the settings with a stated number, so many must be decided for "no violation found".
+LEAST_DECIDED = 0.5
+
+
+def audit_accountant(
+    accountant: Accountant,
+    *,
+    seed: int = 1,
+    points: int = POINTS,
+    seconds: float = SECONDS,
+    tolerance: float = TOLERANCE,
+    call_seconds: float = CALL_SECONDS,
+    isolate: bool = True,
+    expect: Verdict | str = Verdict.NO_VIOLATION_FOUND,
+) -> AccountantResult:
+    """Compare what an accountant states with the exact numbers of its process, over ranges of its parameters.
+
+    Nothing is sampled, so no confidence is involved: a violation is a number that lies below the exact one.
+
+    Args:
+        accountant: what is audited.
+        seed: decides the random settings.
+        points: the most settings that are searched.
+        seconds: after this time no further setting is tried; the report then says how many were.
+        tolerance: a violation is a number below the exact one by more than this share of it.
+        call_seconds: the time limit of one call of the accountant.
+        isolate: call the accountant in a process of its own, where it may crash or hang. Otherwise it runs in this process.
+        expect: how the audit should end, "violation" or "no_violation_found".
+
+    Raises InvalidInputError for impossible values, and MechanismError if a callable cannot be imported.
+    """
+    if not isinstance(accountant, Accountant):
+        raise InvalidInputError(f"accountant is {accountant!r}; it must be an Accountant")
+    require_number("tolerance", tolerance, 0, 1, high_open=True)
+    require_number("seconds", seconds, 0, 1e9, low_open=True)
+    require_number("call_seconds", call_seconds, 0, 1e9, low_open=True)
+    for name, value, least in (("points", points, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+    if expect not in (Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND):
+        raise InvalidInputError(f'expect is {expect!r}; it must be "violation" or "no_violation_found"')
+    began = time.monotonic()
+    caller = caller_of(accountant, isolate=isolate, limit=call_seconds)
+    search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
+    search.run()
+    worst = search.worst()
+    is_violation = worst is not None and worst.is_below
+    simplest = search.simplest(worst) if is_violation and worst else None
+    facts = facts_of(search)
+    # What was asked last, for facts, may have shown more.
+    worst = search.worst()
+    after = _needed_before(search, simplest) if simplest and isolate else ()
+    coverage = _coverage(search)
+    verdict, reason = _verdict(accountant, simplest or worst, coverage, search)
+    shown = simplest or worst
+    return AccountantResult(
+        name=accountant.name,
+        states=accountant.states,
+        verdict=verdict,
+        expected=Verdict(expect),
+        reason=reason,
+        coverage=coverage,
+        ranges={name: _range(accountant, name) for name in accountant.parameters},
+        tolerance=tolerance,
+        seed=seed,
+        source=accountant.source,
+        worst=worst.statement if worst else None,
+        simplest=simplest.statement if simplest else None,
+        after=after,
+        facts=tuple(facts),
+        how=shown.how if shown else "",
+        seconds=time.monotonic() - began,
+    )
+
+
+def _coverage(search: Search) -> Coverage:
+    ones = search.evaluated.values()
+    return Coverage(
+        tried=len(ones),
+        decided=sum(one.decided for one in ones),
+        undecided=sum(one.statement is not None and not one.decided for one in ones),
+        refused=sum(one.failure is not None for one in ones),
+        outside=sum(bool(one.outside) for one in ones),
+    )
+
+
+def _verdict(
+    accountant: Accountant, shown: Evaluated | None, coverage: Coverage, search: Search
+) -> tuple[Verdict, str]:
+    if shown is not None and shown.is_below:
+        assert shown.statement is not None
+        return Verdict.VIOLATION, _violated(accountant, shown.statement)
+    with_number = coverage.decided + coverage.undecided
+    if not with_number:
+        outside = next((one.outside for one in search.evaluated.values() if one.outside), "")
+        failure = next((one.failure.text for one in search.evaluated.values() if one.failure), "")
+        why = (
+            f"no number at any of {coverage.tried} settings: {failure}"
+            if failure
+            else f"no process at any setting: {outside}"
+        )
+        return Verdict.INCONCLUSIVE, why
+    if coverage.decided < LEAST_DECIDED * with_number:
+        return (
+            Verdict.INCONCLUSIVE,
+            f"the exact interval is too wide to judge {coverage.undecided} of {with_number} stated numbers",
+        )
+    return Verdict.NO_VIOLATION_FOUND, f"no stated number lies below the exact one at {coverage.decided} settings"
+
+
+def _violated(accountant: Accountant, statement: Statement) -> str:
+    exact = number(_down(statement.low))
+    if accountant.states == "noise":
+        target = next(name for name in TARGETS if name in accountant.parameters)
+        noise = number(float(f"{statement.noise:.6g}"))
+        return f"the noise {noise} for the target {WORDS[target]} = {number(statement.stated)} has {WORDS[target]} ≥ {exact}"
+    more = "" if statement.ratio == float("inf") else f", {times(statement.ratio)} times as much"
+    return f"states {WORDS[accountant.states]} = {number(float(f'{statement.stated:.6g}'))}, where it is at least {exact}{more}"
+
+
+def _down(value: float) -> float:
+    """Return a positive number with six digits, rounded down."""
+    from decimal import ROUND_FLOOR, Context
+
+    return float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value))
+
+
+def _range(accountant: Accountant, name: str) -> str:
+    space = accountant.choices_of(name)
+    return ", ".join(map(number, space)) if isinstance(space, tuple) else str(space)
+
+
+def _needed_before(search: Search, shown: Evaluated) -> Sequence[Mapping[str, Value]]:
+    """Return the calls that must precede a violation: none if a new process shows it at once."""
+    settings = [one.setting for one in search.evaluated.values()]
+    first = settings[0]
+    for before in ((), (first,), tuple(settings[: max(2, len(settings) // 4)])):
+        search.caller.renew()
+        for setting in before:
+            search.caller.stated(setting)
+        if search.fresh(shown.setting).is_below:
+            return before
+    return ()
