@@ -5,15 +5,22 @@ from collections.abc import Mapping, Sequence
 
 from auditor.accountants.calls import caller_of
 from auditor.accountants.facts import facts_of
-from auditor.accountants.outcome import WORDS, AccountantResult, Coverage, Statement, number, times
+from auditor.accountants.outcome import (
+    WORDS,
+    AccountantResult,
+    Coverage,
+    Statement,
+    judged,
+    number,
+    settings_words,
+    times,
+)
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import TARGETS, Accountant, Value
 from auditor.errors import InvalidInputError, require_number
 from auditor.verdict import Verdict
 
 POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 300, 60.0, 1e-6, 10.0
-# Of the settings with a stated number, so many must be decided for "no violation found".
-LEAST_DECIDED = 0.5
 
 
 def audit_accountant(
@@ -57,22 +64,19 @@ def audit_accountant(
     caller = caller_of(accountant, isolate=isolate, limit=call_seconds)
     search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
     search.run()
-    worst = search.worst()
-    is_violation = worst is not None and worst.is_below
-    simplest = search.simplest(worst) if is_violation and worst else None
     facts = facts_of(search)
-    # What was asked last, for facts, may have shown more.
     worst = search.worst()
+    simplest = search.simplest(worst) if worst is not None and worst.is_below else None
     after = _needed_before(search, simplest) if simplest and isolate else ()
     coverage = _coverage(search)
-    verdict, reason = _verdict(accountant, simplest or worst, coverage, search)
     shown = simplest or worst
+    verdict = judged(accountant.states, tolerance, shown.statement if shown else None, coverage)
     return AccountantResult(
         name=accountant.name,
         states=accountant.states,
         verdict=verdict,
         expected=Verdict(expect),
-        reason=reason,
+        reason=_reason(verdict, search, shown, coverage),
         coverage=coverage,
         ranges={name: _range(accountant, name) for name in accountant.parameters},
         tolerance=tolerance,
@@ -98,28 +102,21 @@ def _coverage(search: Search) -> Coverage:
     )
 
 
-def _verdict(
-    accountant: Accountant, shown: Evaluated | None, coverage: Coverage, search: Search
-) -> tuple[Verdict, str]:
-    if shown is not None and shown.is_below:
-        assert shown.statement is not None
-        return Verdict.VIOLATION, _violated(accountant, shown.statement)
-    with_number = coverage.decided + coverage.undecided
-    if not with_number:
-        outside = next((one.outside for one in search.evaluated.values() if one.outside), "")
-        failure = next((one.failure.text for one in search.evaluated.values() if one.failure), "")
-        why = (
-            f"no number at any of {coverage.tried} settings: {failure}"
-            if failure
-            else f"no process at any setting: {outside}"
-        )
-        return Verdict.INCONCLUSIVE, why
-    if coverage.decided < LEAST_DECIDED * with_number:
-        return (
-            Verdict.INCONCLUSIVE,
-            f"the exact interval is too wide to judge {coverage.undecided} of {with_number} stated numbers",
-        )
-    return Verdict.NO_VIOLATION_FOUND, f"no stated number lies below the exact one at {coverage.decided} settings"
+def _reason(verdict: Verdict, search: Search, shown: Evaluated | None, coverage: Coverage) -> str:
+    """Say why the verdict is what it is."""
+    stopped = "" if search.in_time else "; the time was over before all settings were tried"
+    if verdict is Verdict.VIOLATION:
+        assert shown is not None and shown.statement is not None
+        return _violated(search.accountant, shown.statement)
+    if verdict is Verdict.NO_VIOLATION_FOUND:
+        return f"no stated number lies below the exact one, at {settings_words(coverage.decided)}{stopped}"
+    if with_number := coverage.decided + coverage.undecided:
+        much = f"{coverage.undecided} of {with_number} stated numbers"
+        return f"the exact interval is too wide to say if they are too small, of {much}{stopped}"
+    failure = next((one.failure.text for one in search.evaluated.values() if one.failure), "")
+    outside = next((one.outside for one in search.evaluated.values() if one.outside), "")
+    what = f"no number is stated: {failure}" if failure else f"there is no process: {outside}"
+    return f"at none of {settings_words(coverage.tried)} can anything be compared; {what}{stopped}"
 
 
 def _violated(accountant: Accountant, statement: Statement) -> str:

@@ -1,14 +1,17 @@
 """What an audit of an accountant found, as data."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Annotated, Any, NoReturn
 
 from pydantic import Field, Strict
 
 from auditor.accountants.target import States, Value
-from auditor.bounds.digits import round_floats
+from auditor.bounds.digits import SIGNIFICANT_DIGITS
 from auditor.errors import how_many
+from auditor.exact import Interval
 from auditor.verdict import End, Verdict, end_of_audit
 
 WORDS: Mapping[str, str] = {
@@ -20,6 +23,18 @@ WORDS: Mapping[str, str] = {
     "tradeoff": "the power",
     "noise": "the noise",
 }
+
+
+# A stated number may lie below the exact one by a relative tolerance, and by what doubles lose near these sizes.
+_LOST: tuple[tuple[float, tuple[States, ...]], ...] = (
+    (1e-12, ("epsilon", "mu", "rho", "renyi", "noise")),
+    (1e-15, ("delta", "tradeoff")),
+)
+ROUNDING: Mapping[States, float] = {states: lost for lost, every in _LOST for states in every}
+# The relative precision of the first interval.
+PRECISION = 0.01
+# Of the stated numbers, so many must be decided for "no violation found".
+LEAST_DECIDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,15 @@ class Statement:
     def ratio(self) -> float:
         """How many times the stated number the exact one is at least; infinite if 0 is stated, or if the exact is infinite."""
         return _quotient(self.low, self.stated)
+
+    def is_below(self, states: States, tolerance: float) -> bool:
+        """Whether the stated number lies below the exact one, by more than the tolerance and what doubles lose."""
+        return self.stated < self.low * (1 - tolerance) and self.stated < self.low - ROUNDING[states]
+
+    def is_decided(self, states: States, tolerance: float) -> bool:
+        """Whether the interval says if the stated number is too small; if it lies inside, to within ``PRECISION``."""
+        narrow = self.high == self.low or (self.high < math.inf and self.high - self.low <= 2 * PRECISION * self.high)
+        return narrow or self.stated >= self.high * (1 - tolerance) or self.is_below(states, tolerance)
 
     @property
     def looseness(self) -> float:
@@ -111,6 +135,11 @@ class AccountantResult:
     seconds: Annotated[float | None, Field(exclude=True)] = None
 
     @property
+    def shown(self) -> Statement | None:
+        """The statement that the verdict rests on: the simplest violation, or else the worst statement."""
+        return self.simplest or self.worst
+
+    @property
     def end(self) -> End:
         """What the end of the audit means: as expected, no answer, or not as expected."""
         return end_of_audit(self.verdict, self.expected, weak=False, strict=False)
@@ -130,12 +159,36 @@ class AccountantResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of report.json."""
         data = {key: value for key, value in asdict(self).items() if key != "seconds"}
-        data["verdict"], data["expected"] = str(self.verdict), str(self.expected)
-        return {**round_floats(data), "passed": self.passed}
+        return {**data, "verdict": str(self.verdict), "expected": str(self.expected), "passed": self.passed}
 
     def __str__(self) -> str:
         """Return the verdict and its grounds in a few lines."""
         return "\n".join([f"{self.name}: {self.verdict}: {self.reason}", *(f"- {fact.text}" for fact in self.facts)])
+
+
+def rounded_outward(interval: Interval) -> tuple[float, float]:
+    """Return the ends of an interval with ten digits, which reports show: the low one rounded down, the high one up.
+
+    >>> rounded_outward(Interval(1 / 3, 2 / 3, ""))
+    (0.3333333333, 0.6666666667)
+    """
+    ends = zip((interval.low, interval.high), (ROUND_FLOOR, ROUND_CEILING), strict=True)
+    low, high = (
+        end
+        if math.isinf(end)
+        else float(Context(prec=SIGNIFICANT_DIGITS, rounding=rounding).create_decimal_from_float(end))
+        for end, rounding in ends
+    )
+    return low, high
+
+
+def judged(states: States, tolerance: float, shown: Statement | None, coverage: Coverage) -> Verdict:
+    """Return the verdict that follows from the worst statement and from how many were decided."""
+    if shown is not None and shown.is_below(states, tolerance):
+        return Verdict.VIOLATION
+    with_number = coverage.decided + coverage.undecided
+    too_few = shown is None or coverage.decided < max(1, LEAST_DECIDED * with_number)
+    return Verdict.INCONCLUSIVE if too_few else Verdict.NO_VIOLATION_FOUND
 
 
 def setting(parameters: Mapping[str, Value]) -> str:

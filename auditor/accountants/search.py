@@ -2,27 +2,20 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from auditor.accountants.calls import Caller, Failure
 from auditor.accountants.exact_numbers import exact_number
-from auditor.accountants.outcome import Statement
+from auditor.accountants.outcome import PRECISION, ROUNDING, Statement, rounded_outward
 from auditor.accountants.points import Points, Setting, complexity
-from auditor.accountants.target import TARGETS, States
+from auditor.accountants.target import TARGETS
 from auditor.errors import InvalidInputError
 from auditor.exact import Composition, Process
 
-# A stated number may lie below the exact one by a relative tolerance, and by what doubles lose near these sizes.
-ROUNDING: Mapping[States, float] = {
-    **dict.fromkeys(("epsilon", "mu", "rho", "renyi", "noise"), 1e-12),
-    "delta": 1e-15,
-    "tradeoff": 1e-15,
-}
-# An interval this narrow decides that a stated number inside it is not too small, to within its width.
-PRECISION = 0.01
+# Intervals that are made narrower have these relative precisions.
 FINER = (1e-3, 1e-4)
 MOST_OF_CURVE = 40
 # Shares of the settings and of the time: for lines, corners and random settings, for climbing, and for making simpler.
@@ -132,22 +125,20 @@ class Search:
             exact = exact_number(process, target, argument, precision)
         except InvalidInputError as error:
             return Evaluated(setting, outside=str(error))
-        return self._judged(Statement(setting, float(wanted), exact.low, exact.high, noise=noise), process, exact.how)
+        return self._judged(Statement(setting, float(wanted), *rounded_outward(exact), noise=noise), process, exact.how)
 
     def _compared(
         self, setting: Setting, process: Process | Composition, value: float, argument: object, precision: float
     ) -> Evaluated:
         exact = exact_number(process, self.accountant.states, argument, precision)
         known = float(argument) if isinstance(argument, int | float) else None
-        return self._judged(Statement(setting, value, exact.low, exact.high, known), process, exact.how)
+        return self._judged(Statement(setting, value, *rounded_outward(exact), known), process, exact.how)
 
     def _judged(self, statement: Statement, process: Process | Composition | None, how: str) -> Evaluated:
-        stated, low, high = statement.stated, statement.low, statement.high
-        over = max(0.0, low - ROUNDING[self.accountant.states])
+        states, stated = self.accountant.states, statement.stated
+        over = max(0.0, statement.low - ROUNDING[states])
         score = 0.0 if over == 0 or stated == math.inf else math.inf if stated <= 0 else over / stated
-        is_below = stated < low * (1 - self.tolerance) and stated < over
-        narrow = high == low or (high < math.inf and high - low <= 2 * PRECISION * high)
-        decided = is_below or stated >= high * (1 - self.tolerance) or narrow
+        is_below, decided = (test(states, self.tolerance) for test in (statement.is_below, statement.is_decided))
         return Evaluated(dict(statement.parameters), statement, process, None, "", how, score, is_below, decided)
 
     # --- Many settings ---
@@ -221,7 +212,7 @@ class Search:
         while improved:
             improved = False
             for setting in self.points.simpler(best.setting):
-                if tries >= MOST_SIMPLER or self.late(0.97):
+                if tries >= MOST_SIMPLER or self.late(1.0):
                     return best
                 tries += 1
                 found = self.at(setting)
