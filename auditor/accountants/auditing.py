@@ -1,7 +1,10 @@
 """The audit of an accountant: search, facts, and the verdict."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from auditor.accountants.calls import caller_of
 from auditor.accountants.facts import facts_of
@@ -12,21 +15,74 @@ from auditor.accountants.outcome import (
     Statement,
     judged,
     number,
+    setting,
     settings_words,
     times,
 )
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import TARGETS, Accountant, Value
-from auditor.errors import InvalidInputError, require_number
+from auditor.errors import InvalidInputError, MechanismError, require_number
 from auditor.verdict import Verdict
 
-POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 300, 60.0, 1e-6, 10.0
+SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 300, 60.0, 1e-6, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class AccountantPlan:
+    """An audit of an accountant that can be carried out, with the keywords of ``audit_accountant``."""
+
+    accountant: Accountant
+    keywords: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the audit."""
+        return self.accountant.name
+
+    def require_settings(self) -> None:
+        """Raise InvalidInputError if a keyword is not possible."""
+        _require(**{key: value for key, value in self.keywords.items() if key != "isolate"})
+
+    def require_callables(self) -> None:
+        """Load the callables once. Raises MechanismError or InvalidInputError as ``audit_accountant``, before any time is spent."""
+        caller_of(self.accountant, isolate=self.keywords.get("isolate", True), limit=CALL_SECONDS)
+
+    def try_once(self) -> str:
+        """Say what the accountant states in the middle of its ranges. Raises as ``require_callables``."""
+        caller = caller_of(self.accountant, isolate=self.keywords.get("isolate", True), limit=CALL_SECONDS)
+        search = Search(caller, TOLERANCE, SEED, 1, math.inf)
+        found = search.at(search.points.centre())
+        at = f"at {setting(found.setting)}"
+        if found.statement is None:
+            return f"{at}: {found.failure.text if found.failure else found.outside}"
+        stated = number(float(f"{found.statement.stated:.6g}"))
+        exact = number(float(f"{found.statement.high:.6g}"))
+        return f"{at}: {'the target is' if found.statement.noise is not None else 'stated'} {stated}, exact at most {exact}"
+
+    def carry_out(self) -> AccountantResult:
+        """Return the result. An accountant whose process cannot be had any more is inconclusive."""
+        try:
+            return audit_accountant(self.accountant, **self.keywords)
+        except MechanismError as error:
+            return AccountantResult(
+                name=self.name,
+                states=self.accountant.states,
+                verdict=Verdict.INCONCLUSIVE,
+                expected=Verdict(self.keywords.get("expect", Verdict.NO_VIOLATION_FOUND)),
+                reason=str(error),
+                coverage=Coverage(0, 0),
+                ranges={name: _range(self.accountant, name) for name in self.accountant.parameters},
+                tolerance=self.keywords.get("tolerance", TOLERANCE),
+                seed=self.keywords.get("seed", SEED),
+                source=self.accountant.source,
+                seconds=0.0,
+            )
 
 
 def audit_accountant(
     accountant: Accountant,
     *,
-    seed: int = 1,
+    seed: int = SEED,
     points: int = POINTS,
     seconds: float = SECONDS,
     tolerance: float = TOLERANCE,
@@ -52,14 +108,7 @@ def audit_accountant(
     """
     if not isinstance(accountant, Accountant):
         raise InvalidInputError(f"accountant is {accountant!r}; it must be an Accountant")
-    require_number("tolerance", tolerance, 0, 1, high_open=True)
-    require_number("seconds", seconds, 0, 1e9, low_open=True)
-    require_number("call_seconds", call_seconds, 0, 1e9, low_open=True)
-    for name, value, least in (("points", points, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
-    if expect not in (Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND):
-        raise InvalidInputError(f'expect is {expect!r}; it must be "violation" or "no_violation_found"')
+    _require(seed=seed, points=points, seconds=seconds, tolerance=tolerance, call_seconds=call_seconds, expect=expect)
     began = time.monotonic()
     caller = caller_of(accountant, isolate=isolate, limit=call_seconds)
     search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
@@ -89,6 +138,25 @@ def audit_accountant(
         how=shown.how if shown else "",
         seconds=time.monotonic() - began,
     )
+
+
+def _require(
+    seed: int = SEED,
+    points: int = POINTS,
+    seconds: float = SECONDS,
+    tolerance: float = TOLERANCE,
+    call_seconds: float = CALL_SECONDS,
+    expect: Verdict | str = Verdict.NO_VIOLATION_FOUND,
+) -> None:
+    """Raise InvalidInputError if a keyword of ``audit_accountant`` is not possible."""
+    require_number("tolerance", tolerance, 0, 1, high_open=True)
+    require_number("seconds", seconds, 0, 1e9, low_open=True)
+    require_number("call_seconds", call_seconds, 0, 1e9, low_open=True)
+    for name, value, least in (("points", points, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInputError(f"{name} is {value!r}; it must be an integer of at least {least}")
+    if expect not in (Verdict.VIOLATION, Verdict.NO_VIOLATION_FOUND):
+        raise InvalidInputError(f'expect is {expect!r}; it must be "violation" or "no_violation_found"')
 
 
 def _coverage(search: Search) -> Coverage:
@@ -124,7 +192,7 @@ def _violated(accountant: Accountant, statement: Statement) -> str:
     if accountant.states == "noise":
         target = next(name for name in TARGETS if name in accountant.parameters)
         noise = number(float(f"{statement.noise:.6g}"))
-        return f"the noise {noise} for the target {WORDS[target]} = {number(statement.stated)} has {WORDS[target]} ≥ {exact}"
+        return f"returns the noise {noise} for {WORDS[target]} = {number(statement.stated)}, and with it {WORDS[target]} ≥ {exact}"
     more = "" if statement.ratio == float("inf") else f", {times(statement.ratio)} times as much"
     return f"states {WORDS[accountant.states]} = {number(float(f'{statement.stated:.6g}'))}, where it is at least {exact}{more}"
 

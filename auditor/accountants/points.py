@@ -157,6 +157,13 @@ class Points:
             candidates = [c for c in _simple_values(space, value) if complexity(c) < own]
             yield from ({**setting, name: candidate} for candidate in sorted(candidates, key=complexity))
 
+    def complexity(self, setting: Setting) -> float:
+        """Return how hard a setting is to read: of choices, earlier ones are simpler."""
+        return sum(
+            complexity(value) if isinstance(space := self.spaces[name], Range) else float(space.index(value))
+            for name, value in setting.items()
+        )
+
 
 def _simple_values(space: Range, value: float) -> list[float]:
     """Return values of a range that may be simpler: few digits of the value, powers of ten towards 1, 1, and the ends."""

@@ -10,7 +10,7 @@ import numpy as np
 from auditor.accountants.calls import Caller, Failure
 from auditor.accountants.exact_numbers import exact_number
 from auditor.accountants.outcome import PRECISION, ROUNDING, Statement, rounded_outward
-from auditor.accountants.points import Points, Setting, complexity
+from auditor.accountants.points import Points, Setting
 from auditor.accountants.target import TARGETS
 from auditor.errors import InvalidInputError
 from auditor.exact import Composition, Process
@@ -216,7 +216,11 @@ class Search:
                     return best
                 tries += 1
                 found = self.at(setting)
-                if found.is_below and found.score >= enough and _complexity(setting) < _complexity(best.setting):
+                if (
+                    found.is_below
+                    and found.score >= enough
+                    and self.points.complexity(setting) < self.points.complexity(best.setting)
+                ):
                     best, improved = found, True
                     break
         return best
@@ -233,7 +237,3 @@ class Search:
     def worst(self) -> Evaluated | None:
         """Return the setting with the largest ratio, first of those that are violations; None if nothing could be compared."""
         return max(self._compared_ones(), key=lambda one: (one.is_below, one.score), default=None)
-
-
-def _complexity(setting: Setting) -> float:
-    return sum(map(complexity, setting.values()))

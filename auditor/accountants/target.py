@@ -152,6 +152,9 @@ class Accountant:
             if not isinstance(part, Mapping) or not part:
                 raise InvalidInputError(f"process is {part!r}; it must be a mapping with the keys of a process")
             require_known("a process has an unknown key", part, PROCESS_KEYS)
+            texts = _texts(value for key, value in part.items() if key not in ("noise", "sampling", "relation"))
+            known = [*self.parameters, *(["scale"] if self.states == "noise" else [])]
+            require_known("a process names the unknown parameter", texts, known)
 
 
 def _texts(values: Iterable[Any]) -> Iterable[str]:
