@@ -12,6 +12,7 @@ from auditor.accountants.outcome import (
     WORDS,
     AccountantResult,
     Coverage,
+    Fact,
     Statement,
     judged,
     number,
@@ -24,6 +25,8 @@ from auditor.accountants.target import TARGETS, Accountant, Value
 from auditor.errors import InvalidInputError, MechanismError, require_number
 from auditor.verdict import Verdict
 
+# How many earlier calls are repeated, to see if a violation needs them.
+MOST_REPLAYED = 60
 SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 300, 60.0, 1e-6, 10.0
 
 
@@ -116,7 +119,7 @@ def audit_accountant(
     facts = facts_of(search)
     worst = search.worst()
     simplest = search.simplest(worst) if worst is not None and worst.is_below else None
-    after = _needed_before(search, simplest) if simplest and isolate else ()
+    after, once = _needed_before(search, simplest) if simplest and isolate else ((), None)
     coverage = _coverage(search)
     shown = simplest or worst
     verdict = judged(accountant.states, tolerance, shown.statement if shown else None, coverage)
@@ -134,7 +137,7 @@ def audit_accountant(
         worst=worst.statement if worst else None,
         simplest=simplest.statement if simplest else None,
         after=after,
-        facts=tuple(facts),
+        facts=(*facts, *([once] if once else [])),
         how=shown.how if shown else "",
         seconds=time.monotonic() - began,
     )
@@ -209,14 +212,19 @@ def _range(accountant: Accountant, name: str) -> str:
     return ", ".join(map(number, space)) if isinstance(space, tuple) else str(space)
 
 
-def _needed_before(search: Search, shown: Evaluated) -> Sequence[Mapping[str, Value]]:
-    """Return the calls that must precede a violation: none if a new process shows it at once."""
-    settings = [one.setting for one in search.evaluated.values()]
-    first = settings[0]
-    for before in ((), (first,), tuple(settings[: max(2, len(settings) // 4)])):
+def _needed_before(search: Search, shown: Evaluated) -> tuple[Sequence[Mapping[str, Value]], Fact | None]:
+    """Return the calls that must precede a violation, none if a new process shows it at once; and a fact if none show it again."""
+    asked = [one.setting for one in search.evaluated.values()]
+    place = asked.index(shown.setting)
+    for before in ((), asked[:1], asked[max(0, place - 1) : place], asked[: min(place, MOST_REPLAYED)]):
         search.caller.renew()
-        for setting in before:
-            search.caller.stated(setting)
+        for earlier in before:
+            search.caller.stated(earlier)
         if search.fresh(shown.setting).is_below:
-            return before
-    return ()
+            return before, None
+    said = number(float(f"{shown.statement.stated if shown.statement else math.nan:.6g}"))
+    return (), Fact(
+        "state",
+        f"{said} was stated once, and not again in a process started anew (at {setting(shown.setting)})",
+        shown.setting,
+    )
