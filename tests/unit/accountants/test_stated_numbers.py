@@ -8,7 +8,6 @@ from stated_numbers import FAULTY, SOUND
 from auditor.accountants import Accountant, audit_accountant
 from auditor.verdict import Verdict
 
-
 # Settings of these take up to a second each.
 SLOW = {"odometer": 20, "δ that falls": 40, "central limit": 40, "sampled Gaussian by Rényi": 40}
 
