@@ -79,7 +79,11 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604 - they are strings
 
 # The functions of a room above the results by which Python and notebooks show them. They are loaded when first used.
-SHOWN_BY = {"text": "auditor.report.phrases:in_short", "cards": "auditor.report.html:to_cards"}
+SHOWN_BY = {
+    "text": "auditor.report.phrases:in_short",
+    "cards": "auditor.report.html:to_cards",
+    "accountant": "auditor.report.accountant_words:accountant_text",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pkgutil import resolve_name
 from typing import Any, ClassVar, NoReturn
 
+from auditor import SHOWN_BY
 from auditor.accountants.target import States, Value
 from auditor.bounds.digits import SIGNIFICANT_DIGITS
 from auditor.errors import how_many
@@ -164,8 +166,8 @@ class AccountantResult:
         return {**data, "verdict": str(self.verdict), "expected": str(self.expected), "passed": self.passed}
 
     def __str__(self) -> str:
-        """Return the verdict and its grounds in a few lines."""
-        return "\n".join([f"{self.name}: {self.verdict}: {self.reason}", *(f"- {fact.text}" for fact in self.facts)])
+        """Return the verdict, what was found and at which parameters, the facts, and what was tried."""
+        return str(resolve_name(SHOWN_BY["accountant"])(self))
 
 
 def rounded_outward(interval: Interval) -> tuple[float, float]:

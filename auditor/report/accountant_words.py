@@ -133,10 +133,7 @@ def accountant_headline(result: AccountantResult) -> str:
 
 def accountant_text(result: AccountantResult) -> str:
     """Return the audit as plain text: its end, what was found, facts, and what was tried."""
-    lines = [
-        accountant_headline(result),
-        accountant_finding(result),
-        *(f"  fact: {fact.text}" for fact in result.facts),
-    ]
-    lines += [f"  {name.lower():<10} {text}" for name, text in accountant_facts(result)[1:]]
-    return "\n".join(map(visible, lines))
+    lines = [f"{result.name}: {accountant_headline(result)}", accountant_finding(result)]
+    rows = [("fact", fact.text) for fact in result.facts]
+    rows += [(name.lower(), text) for name, text in accountant_facts(result)[1:]]
+    return "\n".join(map(visible, [*lines, *(f"  {name:<10} {text}" for name, text in rows)]))
