@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from auditor.accountants import Accountant as Accountant
+    from auditor.accountants import AccountantResult as AccountantResult
+    from auditor.accountants import Range as Range
+    from auditor.accountants import audit_accountant as audit_accountant
     from auditor.adapters import claim_of as claim_of
     from auditor.auditing import audit as audit
     from auditor.auditing.consistent import read_report as read_report
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
 
 # Modules and their public names. A module is loaded when a name of it is first used, so that `import auditor` is fast.
 _NAMES = {
+    "auditor.accountants": ("Accountant", "AccountantResult", "Range", "audit_accountant"),
     "auditor.adapters": ("claim_of",),
     "auditor.auditing": ("audit",),
     "auditor.auditing.consistent": ("read_report",),

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from auditor.accountants.auditing import AccountantPlan
+from auditor.accountants.outcome import AccountantResult, settings_words
 from auditor.auditing.consistent import read_report
 from auditor.auditing.earlier import as_text
 from auditor.auditing.outcome import settle
@@ -80,6 +82,9 @@ def carried_out(options: argparse.Namespace) -> tuple[int, list[RunResult]]:
             with naming(configuration, plan):
                 plan.drawer()
                 plan.settings.execution.reach(plan.source)
+        for accountant in configuration.accountants:
+            with naming(configuration, accountant):
+                accountant.require_callables()
         make_folder(options.out / configuration.name)
     # Read now, since the run may overwrite a report that is a baseline.
     baselines = read_baselines(options.baseline, [configuration.name for configuration in configurations])
@@ -323,10 +328,12 @@ def _compared(
 ) -> Comparison:
     """Return the changes since the baseline, read from a file, in the audits that were run."""
     plans = {plan.name: plan for plan in configuration.plans}
-    asked = [audit for audit in baseline.audits if not options.only or audit.name in plans]
+    names = set(configuration.names)
+    asked = [audit for audit in baseline.audits if not options.only or audit.name in names]
+    accountants = [one for one in baseline.accountants if not options.only or one.name in names]
     with contextlib.chdir("."):
         changes = compare(
-            replace(baseline, audits=asked),
+            replace(baseline, audits=asked, accountants=accountants),
             result,
             lambda earlier, outputs: remeasured(plans[earlier.name], earlier, outputs),
             options.may_rise,
@@ -354,8 +361,10 @@ def _run_files(
                     audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
                 settled = [replace(result, strict=strict) for result in judged]
+                accountants = [_of_accountant(plan, console) for plan in configuration.accountants]
                 now = time.monotonic()
-                yield RunResult(configuration.name, configuration.confidence, settled, now - begun)
+                seconds = now - begun
+                yield RunResult(configuration.name, configuration.confidence, settled, seconds, accountants=accountants)
                 begun = now
     except BaseException:
         for configuration in configurations:
@@ -364,8 +373,20 @@ def _run_files(
         raise
 
 
+def _of_accountant(plan: AccountantPlan, console: Console) -> AccountantResult:
+    """Carry out the audit of an accountant, and print a line where no terminal shows progress."""
+    result = plan.carry_out()
+    if not console.is_terminal:
+        tried = settings_words(result.coverage.tried)
+        console.print(f"  {visible(result.name)}: {tried} of its parameters, {result.seconds:.1f} s", markup=False)
+    return result
+
+
 def _say_in_short(result: RunResult) -> None:
     say(closing_line(result, timed=True))
+    for accountant in result.accountants:
+        if accountant.verdict == "inconclusive":
+            say(f"{accountant.name}: no answer: {accountant.reason}")
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")

@@ -13,6 +13,8 @@ from typing import Any, Literal, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from auditor.accountants import Accountant, Range
+from auditor.accountants.auditing import AccountantPlan
 from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
@@ -48,7 +50,14 @@ class Configuration:
     claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
     lines: Mapping[str, int]
-    """The lines of the mechanisms, by the names of the plans."""
+    """The lines of the mechanisms, by the names of the plans, and of what accountants state."""
+    accountants: tuple[AccountantPlan, ...] = ()
+    """The audits of accountants, which draw no outputs, and have no part in the error budget."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all audits, those of mechanisms first."""
+        return [plan.name for plan in self.plans] + [plan.name for plan in self.accountants]
 
     def close(self) -> None:
         """Close the stores of the plans."""
@@ -77,11 +86,13 @@ def load_configuration(
         )
     document = read_yaml_file(file)
     config = _validate(document)
-    names = [audit.name for audit in config.audits]
+    places = [("audits", i) for i in range(len(config.audits))]
+    places += [("accountants", i) for i in range(len(config.accountants))]
+    names = [audit.name for audit in config.audits] + [audit.name for audit in config.accountants]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise InvalidInputError(
-                f'{document.at("audits", i, "name")}: two audits are called "{name}"; names must differ'
+                f'{document.at(*places[i], "name")}: two audits are called "{name}"; names must differ'
             )
     by_audit = claims or {}
     parts = [_Part(audit, i, document, by_audit.get(audit.name)) for i, audit in enumerate(config.audits)]
@@ -109,8 +120,10 @@ def load_configuration(
         plans=tuple(plan for part in parts for plan in _plans(part, alpha, config, overrides)),
         sharing_budget=random,
         code=code,
+        accountants=_accountants(config, document, overrides) if runs_code else (),
         claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
-        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims},
+        lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims}
+        | {one.name: document.line(("accountants", i, "stated")) for i, one in enumerate(config.accountants)},
     )
 
 
@@ -335,6 +348,36 @@ def _asked(part: _Part, neighbours: Domain | Canaries) -> Domain | Canaries:
         return Dialogues(neighbours, **given)
 
 
+def _accountants(config: schema.File, document: Document, overrides: RunKeywords) -> tuple[AccountantPlan, ...]:
+    """Return the audits of accountants. The command line overrides the audit, which overrides the file."""
+    execution = (config.execution.given() if config.execution else {}) | overrides
+    shared = {
+        key: value
+        for key, value in (("isolate", execution.get("isolate")), ("call_seconds", execution.get("timeout")))
+        if value is not None
+    }
+    plans = []
+    for i, keys in enumerate(config.accountants):
+        with document.naming("accountants", i):
+            spaces = {
+                name: Range(**space.given()) if isinstance(space, schema.ParameterRange) else space
+                for name, space in keys.parameters.items()
+            }
+            folders = search_path(Path(document.file))
+            target = Accountant(keys.name, keys.states, keys.stated, keys.process, spaces, keys.source or "", folders)
+            own = {
+                key: value
+                for key in ("seed", "points", "seconds", "tolerance")
+                if (value := getattr(keys, key)) is not None
+            }
+            given = {key: value for key in ("seed", "seconds") if (value := overrides.get(key)) is not None}
+            of_file = {"seed": config.settings()["seed"]} if "seed" in config.settings() else {}
+            plan = AccountantPlan(target, {**of_file, **shared, **own, **given, "expect": keys.expect})
+            plan.require_settings()
+        plans.append(plan)
+    return tuple(plans)
+
+
 def _settings(file: schema.File, audit: schema.Audit, overrides: Mapping[str, Any]) -> Settings:
     """Return the settings. The command line overrides the audit, which overrides the file."""
     given = {name: about.of_file for name, _, about in settings(SettingsKeywords) if about.of_file is not None}
@@ -358,7 +401,10 @@ def _validate(document: Document) -> schema.File:
     if not isinstance(document.data, dict):
         raise InvalidInputError(f"{document.file}: a configuration is a mapping with the keys version and audits")
     try:
-        return schema.File.model_validate(document.data)
+        file = schema.File.model_validate(document.data)
+        if not (file.audits or file.accountants):
+            raise InvalidInputError(f'{document.at("audits")}: the file needs the key "audits", or "accountants"')
+        return file
     except ValidationError as error:
         raise InvalidInputError(*dict.fromkeys(_problem(problem, document) for problem in error.errors())) from None
 
