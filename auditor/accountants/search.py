@@ -81,6 +81,8 @@ class Search:
 
     def _stated(self, setting: Setting, precision: float) -> Evaluated:
         process = self.caller.process(setting)
+        if isinstance(process, Failure):
+            return Evaluated(setting, failure=process)
         if isinstance(process, str):
             return Evaluated(setting, outside=process)
         numbers = self.caller.stated(setting)
@@ -118,6 +120,8 @@ class Search:
                 Statement(setting, float(wanted), value, value, noise=noise), None, "no noise hides nothing"
             )
         process = self.caller.process(setting, noise)
+        if isinstance(process, Failure):
+            return Evaluated(setting, failure=process)
         if isinstance(process, str):
             return Evaluated(setting, outside=process)
         try:

@@ -1,7 +1,7 @@
-"""autodp 0.2.3.1. Source: autodp/mechanism_zoo.py, "the std of the noise divide by the l2 sensitivity"; rdp_acct.py; calibrator_zoo.py."""
+"""autodp 0.2.3.1. Source: mechanism_zoo.py, "the std of the noise divide by the l2 sensitivity"; rdp_acct.py; calibrator_zoo.py."""
 
 from autodp import calibrator_zoo, mechanism_zoo, rdp_acct, rdp_bank
-from protocol import Process, Statement, gaussian, laplace, poisson, serve
+from protocol import Statement, gaussian, laplace, poisson, serve
 
 
 def exact_gaussian(sigma: float, delta: float) -> Statement:
@@ -26,15 +26,17 @@ def noisy_sgd(sigma: float, rate: float, steps: int, delta: float) -> Statement:
 # compose_poisson_subsampled_mechanisms, "the exact formula of poission_subsampled RDP"
 def moments(sigma: float, rate: float, steps: int, delta: float) -> Statement:
     accountant = rdp_acct.anaRDPacct()
-    accountant.compose_poisson_subsampled_mechanisms(lambda order: rdp_bank.RDP_gaussian({"sigma": sigma}, order), rate, steps)
+    accountant.compose_poisson_subsampled_mechanisms(
+        lambda order: rdp_bank.RDP_gaussian({"sigma": sigma}, order), rate, steps
+    )
     return accountant.get_eps(delta), gaussian(sigma, steps=steps, **poisson(rate))
 
 
 # "Calibrate a Gaussian perturbation … under global sensitivity 1" (ana_gaussian_calibrator)
 def analytic_sigma(epsilon: float, delta: float) -> Statement:
     mechanism = calibrator_zoo.ana_gaussian_calibrator()(mechanism_zoo.ExactGaussianMechanism, epsilon, delta)
-    process: Process = gaussian(mechanism.params["sigma"])
-    return epsilon, process
+    sigma = float(mechanism.params["sigma"])
+    return sigma, gaussian(sigma)
 
 
 serve(exact_gaussian, gaussian_by_renyi, laplace_by_renyi, noisy_sgd, moments, analytic_sigma)

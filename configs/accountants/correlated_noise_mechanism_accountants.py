@@ -43,18 +43,16 @@ def blt(mode: str, weight: float, decay: float, steps: int, epsilon: float, delt
         lamda=_one_number(decay),
     )
     column = _column(weight, decay, round(1 / (1 / steps)))
-    return epsilon, gaussian(sigma, sensitivity=float(np.linalg.norm(column)))
+    return sigma, gaussian(sigma, sensitivity=float(np.linalg.norm(column)))
 
 
 # The same of DP-SGD: modes DP-SGD-BASE (every step) and DP-SGD-AMPLIFIED (Poisson sampling)
 def dpsgd(mode: str, steps_per_epoch: int, epochs: int, epsilon: float, delta: float) -> Statement:
     rate = 1 / steps_per_epoch
     steps = int(1 / rate) * epochs
-    sigma = get_noise_multiplier(
-        target_epsilon=epsilon, target_delta=delta, sample_rate=rate, mode=mode, epochs=epochs
-    )
+    sigma = get_noise_multiplier(target_epsilon=epsilon, target_delta=delta, sample_rate=rate, mode=mode, epochs=epochs)
     process: Process = gaussian(sigma, steps=steps, **(poisson(rate) if mode == "DP-SGD-AMPLIFIED" else {}))
-    return epsilon, process
+    return sigma, process
 
 
 serve(blt, dpsgd)

@@ -9,7 +9,8 @@ from protocol import Process, Statement, gaussian, laplace, serve
 
 # "σ = Δf·√(2·ln(1.25/δ))/ε  (Balle & Wang 2018)" (gaussian_sigma)
 def gaussian_sigma(sensitivity: float, epsilon: float, delta: float) -> Statement:
-    return epsilon, gaussian(diffpriv_pure.gaussian_sigma(sensitivity, epsilon, delta), sensitivity=sensitivity)
+    sigma = diffpriv_pure.gaussian_sigma(sensitivity, epsilon, delta)
+    return sigma, gaussian(sigma, sensitivity=sensitivity)
 
 
 def _query(epsilon: float) -> Process:

@@ -28,26 +28,27 @@ def budget(query_epsilon: float, query_delta: float, queries: int, slack: float)
 # "The Gaussian mechanism in differential privacy", of ε up to 1
 def gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> Statement:
     mechanism = mechanisms.Gaussian(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
-    return epsilon, gaussian(mechanism._scale, sensitivity=sensitivity)
+    return mechanism._scale, gaussian(mechanism._scale, sensitivity=sensitivity)
 
 
 # "The analytic Gaussian mechanism": "epsilon … (0, ∞)"
 def analytic_gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> Statement:
     mechanism = mechanisms.GaussianAnalytic(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
-    return epsilon, gaussian(mechanism._scale, sensitivity=sensitivity)
+    return mechanism._scale, gaussian(mechanism._scale, sensitivity=sensitivity)
 
 
 # "The discrete Gaussian mechanism"
 def discrete_gaussian_scale(sensitivity: int, epsilon: float, delta: float) -> Statement:
     mechanism = mechanisms.GaussianDiscrete(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
     noise: Process = {"noise": "discrete-gaussian", "scale": mechanism._scale, "sensitivity": sensitivity}
-    return epsilon, noise
+    return mechanism._scale, noise
 
 
 # "The classical Laplace mechanism"; with δ its scale is sensitivity / (ε − ln(1 − δ)), as its method variance says
 def laplace_scale(sensitivity: float, epsilon: float, delta: float) -> Statement:
     mechanism = mechanisms.Laplace(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
-    return epsilon, laplace(math.sqrt(mechanism.variance(0) / 2), sensitivity=sensitivity)
+    scale = math.sqrt(mechanism.variance(0) / 2)
+    return scale, laplace(scale, sensitivity=sensitivity)
 
 
 serve(budget, gaussian_scale, analytic_gaussian_scale, discrete_gaussian_scale, laplace_scale)

@@ -2,7 +2,7 @@
 
 import dp_accounting
 from dp_accounting import gaussian_mechanism, pld, rdp
-from protocol import Process, Statement, fixed_size, gaussian, laplace, poisson, serve
+from protocol import Statement, fixed_size, gaussian, laplace, poisson, serve
 
 RELATIONS = {
     "add_remove": dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
@@ -53,7 +53,8 @@ def gaussian_epsilon(sigma: float, delta: float) -> Statement:
 
 
 def gaussian_sigma(epsilon: float, delta: float) -> Statement:
-    return epsilon, gaussian(gaussian_mechanism.get_sigma_gaussian(epsilon, delta))
+    sigma = gaussian_mechanism.get_sigma_gaussian(epsilon, delta)
+    return sigma, gaussian(sigma)
 
 
 # mechanism_calibration.py, calibrate_dp_mechanism
@@ -65,8 +66,7 @@ def calibrated(accountant: str, relation: str, epsilon: float, delta: float, ste
         return ACCOUNTANTS[accountant](neighboring_relation=RELATIONS[relation])
 
     sigma = dp_accounting.calibrate_dp_mechanism(make, event, epsilon, delta)
-    process: Process = gaussian(sigma, relation=relation, steps=steps)
-    return epsilon, process
+    return sigma, gaussian(sigma, relation=relation, steps=steps)
 
 
 serve(

@@ -6,18 +6,18 @@ from protocol import Statement, gaussian, laplace, serve
 
 def gaussian_noise(epsilon: float, delta: float, sensitivity: float) -> Statement:
     mechanism = GaussNoiMech(epsilon, delta, sensitivity)
-    return epsilon, gaussian(mechanism.sigma, sensitivity=sensitivity)
+    return mechanism.sigma, gaussian(mechanism.sigma, sensitivity=sensitivity)
 
 
 # "def __init__(self, epsilon=None, delta=0, …)": δ left out
 def gaussian_noise_default(epsilon: float, delta: float, sensitivity: float) -> Statement:
     mechanism = GaussNoiMech(epsilon, sens=sensitivity)
-    return epsilon, gaussian(mechanism.sigma, sensitivity=sensitivity)
+    return mechanism.sigma, gaussian(mechanism.sigma, sensitivity=sensitivity)
 
 
 def laplace_noise(epsilon: float, delta: float, sensitivity: float) -> Statement:
     mechanism = LapNoiMech(epsilon, delta, sensitivity)
-    return epsilon, laplace(mechanism.b, sensitivity=sensitivity)
+    return mechanism.b, laplace(mechanism.b, sensitivity=sensitivity)
 
 
 serve(gaussian_noise, gaussian_noise_default, laplace_noise)

@@ -42,9 +42,11 @@ def cached(kind: str, sigma_before: float, sigma: float, batch: int, steps: int,
 
 
 # "schedule for scaling the batch-size" (DpParams), which is optax's: its factors multiply, each "such that b_i < s" for step s
-def scaled_batches(sigma: float, batch: int, boundary: int, factor: float, steps: int, delta: float) -> Statement:
+def scaled_batches(
+    kind: str, sigma: float, batch: int, boundary: int, factor: float, steps: int, delta: float
+) -> Statement:
     parameters = _parameters(sigma, batch, delta, batch_size_scale_schedule={boundary: factor})
-    stated = _accountant("rdp").compute_epsilon(steps, parameters)
+    stated = _accountant(kind).compute_epsilon(steps, parameters)
     before, after = min(steps, boundary + 1), max(0, steps - boundary - 1)
     parts = [_sampled(sigma, size, count) for size, count in ((batch, before), (batch * factor, after)) if count]
     return stated, parts
@@ -54,14 +56,15 @@ def scaled_batches(sigma: float, batch: int, boundary: int, factor: float, steps
 
 
 def noise_multiplier(kind: str, batch: int, steps: int, epsilon: float, delta: float) -> Statement:
-    return epsilon, _sampled(_calibrated(kind, batch, steps, epsilon, delta), batch, steps)
+    sigma = _calibrated(kind, batch, steps, epsilon, delta)
+    return sigma, _sampled(sigma, batch, steps)
 
 
 # "num_updates: Total number of iterations"; no argument names the sampling (calibrate.py, calibrate_noise_multiplier), which
 # DpParams.sampling_method does for the accountant
 def noise_multiplier_fixed_size(kind: str, batch: int, steps: int, epsilon: float, delta: float) -> Statement:
     sigma = _calibrated(kind, batch, steps, epsilon, delta)
-    return epsilon, gaussian(sigma, relation="substitute", steps=steps, **fixed_size(batch / SAMPLES))
+    return sigma, gaussian(sigma, relation="substitute", steps=steps, **fixed_size(batch / SAMPLES))
 
 
 def _calibrated(kind: str, batch: int, steps: int, epsilon: float, delta: float) -> float:

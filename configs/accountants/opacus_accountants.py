@@ -45,7 +45,7 @@ def noise_multiplier(kind: str, rate: float, steps: int, epsilon: float, delta: 
     sigma = get_noise_multiplier(
         target_epsilon=epsilon, target_delta=delta, sample_rate=rate, steps=steps, accountant=kind
     )
-    return epsilon, _sampled(sigma, rate, steps)
+    return sigma, _sampled(sigma, rate, steps)
 
 
 serve(gdp, gdp_uniform, rdp, prv, noise_multiplier)

@@ -10,9 +10,9 @@ from protocol import Statement, gaussian, load_submodules_only, poisson, serve, 
 
 stand_in_for("torch", "opacus.optimizers")
 load_submodules_only("opacus", "opacus_dpcr")
+from dpcrpy import SimpleMech  # noqa: E402
 from opacus.accountants import create_accountant  # noqa: E402
 from opacus_dpcr.dpcrOptimizer import DPCROptimizer  # noqa: E402
-from dpcrpy import SimpleMech  # noqa: E402
 
 CLIP, BATCH = 1.0, 64
 
@@ -27,9 +27,14 @@ class _Inner(SimpleNamespace):
 def warm_up(sigma: float, rate: float, steps: int, warm_up: float, delta: float) -> Statement:
     peak = 0.1
     inner = _Inner(
-        loss_reduction="mean", expected_batch_size=BATCH, noise_multiplier=sigma, max_grad_norm=CLIP, params=[], lr=peak * warm_up
+        loss_reduction="mean",
+        expected_batch_size=BATCH,
+        noise_multiplier=sigma,
+        max_grad_norm=CLIP,
+        params=[],
+        lr=peak * warm_up,
     )
-    optimizer = DPCROptimizer(inner, lambda count: SimpleMech(count))
+    optimizer = DPCROptimizer(inner, SimpleMech)
     inner.lr = peak
     accountant = create_accountant("rdp")
     accountant.history = [(sigma, rate, steps)]

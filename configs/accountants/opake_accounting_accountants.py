@@ -1,7 +1,9 @@
-"""opake-accounting 0.16.1. Source: opake/api/accounting/core/opake_accounting.pyi and _base.py."""
+"""opake-accounting 0.16.1. Source: opake/api/accounting/core/opake_accounting.pyi. Its Python part does not load in 3.11.7."""
 
-from opake.api.accounting.core import opake_accounting as native
-from protocol import Process, Statement, gaussian, poisson, serve
+from protocol import Process, Statement, gaussian, load_submodules_only, poisson, serve
+
+load_submodules_only("opake", "opake.api", "opake.api.accounting", "opake.api.accounting.core")
+from opake.api.accounting.core import opake_accounting as native  # noqa: E402
 
 
 def _loss(sigma: float, rate: float, steps: int) -> native.Pld:
@@ -27,10 +29,4 @@ def beta(sigma: float, rate: float, steps: int, alpha: float) -> Statement:
     return _loss(sigma, rate, steps).beta_at(alpha), _sampled(sigma, rate, steps)
 
 
-# "k-out-of-t random allocation each record is used in k steps … a valid upper bound" (random_allocation_gaussian_pld)
-def allocation(sigma: float, batches: int, delta: float) -> Statement:
-    loss = native.random_allocation_gaussian_pld(sigma, batches, 1, native.DiscretizationConfig())
-    return loss.epsilon_at(delta), gaussian(sigma, sampling="allocation", batches=batches)
-
-
-serve(epsilon, delta, beta, allocation)
+serve(epsilon, delta, beta)

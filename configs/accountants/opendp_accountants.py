@@ -36,7 +36,7 @@ def gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> Statemen
         return dp.c.make_fix_delta(by_zcdp, delta)
 
     scale = dp.binary_search_param(make, sensitivity, (epsilon, delta), T=float)
-    return epsilon, gaussian(scale, sensitivity=sensitivity)
+    return scale, gaussian(scale, sensitivity=sensitivity)
 
 
 serve(laplace_map, gaussian_map, gaussian_steps, gaussian_scale)

@@ -4,7 +4,7 @@
 parameter is the scale of the noise" (PrivacyAccountant). Its neighbours: "add or remove one" (RDPPrivacyAccountant).
 """
 
-from protocol import Process, Statement, gaussian, laplace, load_submodules_only, poisson, serve
+from protocol import Statement, gaussian, laplace, load_submodules_only, poisson, serve
 
 load_submodules_only("pfl", "pfl.privacy")
 from pfl.privacy import privacy_accountant  # noqa: E402
@@ -31,8 +31,7 @@ def laplace_steps(kind: str, scale: float, steps: int, delta: float) -> Statemen
 # "If two are defined, the remaining variable can be computed" (PrivacyAccountant)
 def noise_parameter(kind: str, mechanism: str, epsilon: float, delta: float, steps: int) -> Statement:
     noise = ACCOUNTANTS[kind](steps, 1.0, mechanism, epsilon=epsilon, delta=delta).noise_parameter
-    process: Process = {"noise": mechanism, "scale": noise, "steps": steps}
-    return epsilon, process
+    return noise, {"noise": mechanism, "scale": noise, "steps": steps}
 
 
 serve(gaussian_steps, laplace_steps, noise_parameter)

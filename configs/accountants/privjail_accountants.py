@@ -1,8 +1,8 @@
-"""privjail 0.1.2. Source: privjail/mechanism.py: "The Algorithmic Foundations of Differential Privacy … Theorem 3.22" (of ε < 1)."""
+"""privjail 0.1.2. Source: privjail/mechanism.py: "The Algorithmic Foundations of Differential Privacy … Theorem 3.22"."""
 
 from protocol import Process, Statement, gaussian, load_submodules_only, poisson, serve, stand_in_for
 
-stand_in_for("egrpc", "jax")
+stand_in_for("jax")
 load_submodules_only("privjail")
 from privjail import mechanism  # noqa: E402
 
@@ -10,7 +10,7 @@ from privjail import mechanism  # noqa: E402
 # resolve_gaussian_params_approx, which any ε > 0 passes (assert_eps)
 def gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> Statement:
     _, scale = mechanism.resolve_gaussian_params_approx(sensitivity, eps=epsilon, delta=delta)
-    return epsilon, gaussian(scale, sensitivity=sensitivity)
+    return scale, gaussian(scale, sensitivity=sensitivity)
 
 
 def gaussian_epsilon(sensitivity: float, sigma: float, delta: float) -> Statement:

@@ -16,7 +16,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 Process = dict[str, Any]
 Statement = tuple[float, Process | list[Process]] | tuple[float, Process | list[Process], float]
@@ -80,7 +80,7 @@ def load_submodules_only(*packages: str) -> None:
 class _StandIn(types.ModuleType):
     """A module of which each name is an empty class."""
 
-    __path__: list[str] = []
+    __path__: ClassVar[list[str]] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

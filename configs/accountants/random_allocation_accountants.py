@@ -3,16 +3,17 @@
 The record is in num_selected of num_steps steps, chosen at random, in each epoch; its neighbours are added or removed (Direction).
 """
 
-from protocol import Process, Statement, gaussian, serve
-from random_allocation.comparisons.structs import PrivacyParams, SchemeConfig
-from random_allocation.other_schemes.local import local_epsilon
-from random_allocation.random_allocation_scheme import (
-    allocation_epsilon_combined,
-    allocation_epsilon_decomposition,
-    allocation_epsilon_lower_bound,
-)
+from protocol import Process, Statement, gaussian, load_submodules_only, serve
 
-CONFIG = SchemeConfig()
+load_submodules_only("random_allocation", "random_allocation.comparisons")  # which would plot
+from random_allocation.comparisons import definitions  # noqa: E402, F401  the schemes ask for it before each other
+from random_allocation.comparisons.structs import PrivacyParams, SchemeConfig  # noqa: E402
+from random_allocation.other_schemes.local import local_epsilon  # noqa: E402
+from random_allocation.random_allocation_scheme.combined import allocation_epsilon_combined  # noqa: E402
+from random_allocation.random_allocation_scheme.decomposition import allocation_epsilon_decomposition  # noqa: E402
+from random_allocation.random_allocation_scheme.lower_bound import allocation_epsilon_lower_bound  # noqa: E402
+
+CONFIG = SchemeConfig(allocation_direct_alpha_orders=list(range(2, 61)))
 
 
 def _allocated(sigma: float, batches: int, times: int) -> Process:

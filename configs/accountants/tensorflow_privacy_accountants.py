@@ -11,7 +11,9 @@ from tensorflow_privacy.privacy.analysis import gdp_accountant  # noqa: E402
 EXAMPLES = 60_000
 
 
-def _statement(accountant: str, batch: int, sigma: float, epochs: float, delta: float, microbatches: bool) -> list[float]:
+def _statement(
+    accountant: str, batch: int, sigma: float, epochs: float, delta: float, microbatches: bool
+) -> list[float]:
     text = lib.compute_dp_sgd_privacy_statement(
         EXAMPLES, batch, epochs, sigma, delta, microbatches, accountant_type=lib.AccountantType(accountant)
     )
