@@ -27,7 +27,7 @@ from auditor.verdict import Verdict
 
 # How many earlier calls are repeated, to see if a violation needs them.
 MOST_REPLAYED = 60
-SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 300, 60.0, 1e-6, 10.0
+SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 300, 45.0, 1e-6, 10.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,25 @@ from auditor.accountants.target import States
 from auditor.errors import InvalidInputError
 from auditor.exact import (
     Composition,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Gaussian,
     Interval,
+    Laplace,
+    Poisson,
     Process,
+    RandomizedResponse,
     delta_interval,
     epsilon_interval,
     mu_interval,
     renyi_interval,
 )
+from auditor.exact.process import ProcessRelation
 
 # The orders at which a lower limit on ρ is looked for.
 _ORDERS = (1 + 1e-6, 1.001, 1.01, 1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 # How many pieces the range of ε is cut into for the power, and how many of them are halved.
-_PIECES, _MOST_HALVED = 16, 30
+_PIECES, _MOST_HALVED = 20, 60
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -69,11 +75,7 @@ def _rho_interval(process: Process | Composition) -> Interval:
 
 
 def _power_interval(process: Process | Composition, alpha: float, precision: float) -> Interval:
-    """Return an interval of the largest power of a test at the level ``alpha``.
-
-    It is the least of δ(ε) + e^ε α and 1 − e^−ε (1 − δ(ε) − α) over all ε ≥ 0 (Dong, Roth & Su 2022, Proposition 2.12). Between
-    two ε, δ(ε) falls and e^ε rises.
-    """
+    """Return an interval of the largest power of a test at the level ``alpha``, over both directions of the worst pair."""
     from scipy.special import ndtr, ndtri
 
     if not 0 <= alpha <= 1:
@@ -84,21 +86,61 @@ def _power_interval(process: Process | Composition, alpha: float, precision: flo
         mu = mu_interval(process)
         value = float(ndtr(ndtri(alpha) + mu.low))
         return Interval(value * (1 - 1e-10), min(1.0, value * (1 + 1e-10)), mu.how)
+    directions = _directions(process)
+    ends = [_power_of_direction(one, other, alpha, precision) for one, other in directions or [(process, process)]]
+    # δ(ε) of both directions together is that of a mixture of tests, which may exceed each of them.
+    low = max(low for low, _ in ends) if directions else alpha
+    how = "the power that δ(ε) leaves a test, the least over ε"
+    return Interval(low, max(low, *(high for _, high in ends)), how)
+
+
+def _directions(process: Process | Composition) -> list[tuple[Process | Composition, Process | Composition]]:
+    """Return a process for each direction of its pairs, with that of the other direction; none if they are not known apart."""
+    parts = _parts(process)
+
+    def towards(relation: ProcessRelation) -> Composition:
+        return Composition(tuple(replace(part, relation=relation) for part in parts))
+
+    relation = parts[0].relation
+    if relation in ("add", "remove", "add_remove"):
+        wanted: dict[str, ProcessRelation] = {"add": "remove", "remove": "add"}
+        kept = {name: other for name, other in wanted.items() if relation in (name, "add_remove")}
+        return [(towards(wanted[other]), towards(other)) for other in kept.values()]
+    mirrored = Gaussian | Laplace | DiscreteGaussian | DiscreteLaplace | RandomizedResponse
+    if all(isinstance(part.noise, mirrored) for part in parts) and (
+        all(part.sampling is None for part in parts)
+        or (
+            relation == "substitute"
+            and all(part.sampling is None or isinstance(part.sampling, Poisson) for part in parts)
+        )
+    ):
+        return [(process, process)]
+    return []
+
+
+def _power_of_direction(
+    process: Process | Composition, reversed_one: Process | Composition, alpha: float, precision: float
+) -> tuple[float, float]:
+    """Return limits on the largest power of a test at level ``alpha``, of one pair.
+
+    It is the least of δ(ε) + e^ε α, and of 1 − e^−ε (1 − δ(ε) − α) with δ of the reversed pair, over all ε ≥ 0 (Dong, Roth & Su
+    2022, Proposition 2.12, and δ(−ε) = 1 − e^−ε (1 − δ(ε) of the reversed pair)). Between two ε, δ(ε) falls and e^ε rises.
+    """
 
     @functools.cache
-    def delta(epsilon: float) -> Interval:
-        return delta_interval(process, epsilon, precision=precision)
+    def delta(asked: Process | Composition, epsilon: float) -> Interval:
+        return delta_interval(asked, epsilon, precision=precision)
 
     def high_at(epsilon: float) -> float:
-        at = delta(epsilon).high
-        return min(1.0, at + math.exp(epsilon) * alpha, 1 - math.exp(-epsilon) * max(0.0, 1 - at - alpha))
+        own, other = delta(process, epsilon).high, delta(reversed_one, epsilon).high
+        return min(1.0, own + math.exp(epsilon) * alpha, 1 - math.exp(-epsilon) * max(0.0, 1 - other - alpha))
 
     def low_between(a: float, b: float) -> float:
-        """Return what neither term falls below for ε in [a, b]; both δ at b and the other factor at a."""
-        at = delta(b).low
-        return min(at + math.exp(a) * alpha, 1 - math.exp(-a) * max(0.0, 1 - at - alpha))
+        """Return what neither term falls below for ε in [a, b]: δ is that at b, and e^ε that at a."""
+        own, other = delta(process, b).low, delta(reversed_one, b).low
+        return min(own + math.exp(a) * alpha, 1 - math.exp(-a) * max(0.0, 1 - other - alpha))
 
-    last = min(600.0, -math.log(alpha)) if alpha > 0 else 600.0  # where e^ε α is 1
+    last = max(40.0, min(600.0, -math.log(alpha))) if alpha > 0 else 600.0  # where e^ε α is 1, and e^−ε vanishes
     epsilons = [last * (i / _PIECES) ** 2 for i in range(_PIECES + 1)]
     high = min(map(high_at, epsilons))
     tail = min(math.exp(last) * alpha, 1 - math.exp(-last))  # for all ε above the last
@@ -111,7 +153,6 @@ def _power_interval(process: Process | Composition, alpha: float, precision: flo
         high = min(high, high_at(middle))
         pieces.remove((low, a, b))
         pieces += [(low_between(a, middle), a, middle), (low_between(middle, b), middle, b)]
-    low = min(tail, min(pieces)[0])
     rounding = 1 - 1e-12
-    low = max(alpha, low * rounding)
-    return Interval(low, max(low, min(1.0, high / rounding)), "the power that δ(ε) leaves a test, the least over ε")
+    low = max(alpha, min(tail, min(pieces)[0]) * rounding)
+    return low, max(low, min(1.0, high / rounding))

@@ -59,7 +59,8 @@ class Statement:
 
     def is_below(self, states: States, tolerance: float) -> bool:
         """Whether the stated number lies below the exact one, by more than the tolerance and what doubles lose."""
-        return self.stated < self.low * (1 - tolerance) and self.stated < self.low - ROUNDING[states]
+        over = self.low - ROUNDING[states]
+        return over > 0 and self.stated < self.low * (1 - tolerance) and self.stated < over
 
     def is_decided(self, states: States, tolerance: float) -> bool:
         """Whether the interval says if the stated number is too small; if it lies inside, to within ``PRECISION``."""

@@ -2,6 +2,7 @@
 
 import math
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from auditor.accountants.calls import Caller, Failure
 from auditor.accountants.exact_numbers import exact_number
 from auditor.accountants.outcome import PRECISION, ROUNDING, Statement, rounded_outward
 from auditor.accountants.points import Points, Setting
-from auditor.accountants.target import TARGETS
+from auditor.accountants.target import TARGETS, Value
 from auditor.errors import InvalidInputError
 from auditor.exact import Composition, Process
 
@@ -89,8 +90,10 @@ class Search:
         if isinstance(numbers, Failure):
             return Evaluated(setting, process=process, failure=numbers)
         found = []
-        for at, value in numbers[:: max(1, math.ceil(len(numbers) / MOST_OF_CURVE))]:
-            argument = setting.get(self.accountant.argument or "") if at is None else at
+        # Each setting looks at other points of a long curve.
+        stride = math.ceil(len(numbers) / MOST_OF_CURVE)
+        for at, value in numbers[zlib.crc32(repr(setting).encode()) % stride :: stride]:
+            argument = self._argument(setting) if at is None else at
             if math.isnan(value):
                 return Evaluated(setting, process=process, failure=Failure("no number", "it returned NaN"))
             stated = 1 - value if self.accountant.states == "tradeoff" else value
@@ -102,6 +105,16 @@ class Search:
         if not found:
             return Evaluated(setting, outside="no point of the curve has an exact number")
         return max(found, key=lambda one: (one.is_below, one.score))
+
+    def _argument(self, setting: Setting) -> Value:
+        """Return where a single number is stated. Raises InvalidInputError if no parameter says it."""
+        name = self.accountant.argument
+        if name is not None and name not in setting:
+            raise InvalidInputError(
+                f"{self.accountant.name} states {self.accountant.states} as a number, and no parameter says where; add `{name}` to "
+                "the parameters, or return a curve"
+            )
+        return setting.get(name or "")
 
     def _calibrated(self, setting: Setting, precision: float) -> Evaluated:
         target = next(name for name in TARGETS if name in setting)
