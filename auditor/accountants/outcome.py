@@ -4,9 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Annotated, Any, ClassVar, NoReturn
-
-from pydantic import Strict
+from typing import Any, ClassVar, NoReturn
 
 from auditor.accountants.target import States, Value
 from auditor.bounds.digits import SIGNIFICANT_DIGITS
@@ -126,7 +124,7 @@ class AccountantResult:
     coverage: Coverage
     ranges: Mapping[str, str]
     tolerance: float
-    seed: Annotated[int, Strict()]
+    seed: int
     source: str = ""
     worst: Statement | None = None
     simplest: Statement | None = None

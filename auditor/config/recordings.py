@@ -43,9 +43,14 @@ class Manifest(Strict):
 def record(configuration: Configuration, folder: Path) -> Configuration:
     """Begin a recording below ``folder``. Return the configuration with plans that keep their outputs there, in one open store.
 
-    Raises InvalidInputError if there is a recording of the same name, or if the folder cannot be made.
+    Audits of accountants draw nothing, so they are no part of it. Raises InvalidInputError if there is no other audit, if there is
+    a recording of the same name, or if the folder cannot be made.
     """
     here = folder / configuration.name
+    if not configuration.plans:
+        raise InvalidInputError(
+            f"{configuration.file}: there is nothing to record: audits of accountants draw no outputs; leave out --record"
+        )
     if (here / MANIFEST).exists():
         raise InvalidInputError(f"there is a recording in {here} already; name another folder, or delete that one")
     content = configuration.file.read_bytes()
@@ -107,7 +112,7 @@ def _replay(folder: Path, kept: Manifest, runs_code: bool) -> Configuration:
     configuration = load_configuration(file, runs_code=runs_code, claims=kept.claims, **overrides)
     store = Store(folder / OUTPUTS, reading=True)
     plans = [replayed(plan, store) for plan in configuration.plans if plan.name in kept.audits]
-    return replace(configuration, plans=tuple(map(_remembering, plans)))
+    return replace(configuration, plans=tuple(map(_remembering, plans)), accountants=())
 
 
 def _remembering(plan: Plan) -> Plan:
