@@ -85,6 +85,7 @@ class Accountant:
             it accepts. What only ``stated`` accepts must not change the number, such as the order of two requests.
         source: where the claim is documented.
         search_path: the folders in which modules of names are looked for.
+        bound: "lower" for a number that must not lie above the exact one, such as the lower end of an interval.
 
     Raises InvalidInputError for values of other kinds, and for parameters that are missing.
     """
@@ -96,9 +97,13 @@ class Accountant:
     parameters: Mapping[str, Space]
     source: str = ""
     search_path: tuple[str, ...] = field(default=(), repr=False)
+    bound: Literal["upper", "lower"] = "upper"
 
     def __post_init__(self) -> None:
         require_known("states is", [self.states], get_args(States))
+        require_known("bound is", [self.bound], ("upper", "lower"))
+        if self.bound == "lower" and self.states in ("noise", "tradeoff"):
+            raise InvalidInputError(f'bound is "lower", and states "{self.states}"; of these, only "upper" is possible')
         if not isinstance(self.parameters, Mapping) or not self.parameters:
             raise InvalidInputError(
                 f"parameters is {self.parameters!r}; it must map names to ranges, choices or values"

@@ -366,7 +366,9 @@ def _accountants(config: schema.File, document: Document, overrides: RunKeywords
             folders = search_path(Path(document.file))
             folder = str(Path(document.file).resolve().parent)
             stated = keys.stated if isinstance(keys.stated, str) else Command(keys.stated.command, folder)
-            target = Accountant(keys.name, keys.states, stated, keys.process, spaces, keys.source or "", folders)
+            target = Accountant(
+                keys.name, keys.states, stated, keys.process, spaces, keys.source or "", folders, keys.bound
+            )
             own = {
                 key: value
                 for key in ("seed", "points", "seconds", "tolerance")

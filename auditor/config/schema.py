@@ -620,6 +620,8 @@ class AccountantKeys(Strict):
     """For each parameter a range {low, high}, a list of choices with the simplest first, or a value."""
     source: str | None = None
     """Where the claim is documented."""
+    bound: Literal["upper", "lower"] = "upper"
+    """lower: a number that must not lie above the exact one, such as the lower end of an interval."""
     points: int | None = None
     """The most settings of the parameters that are searched."""
     seconds: Number | None = None

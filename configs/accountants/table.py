@@ -8,13 +8,20 @@ from xml.etree import ElementTree
 
 HEAD = """# What packages state, beside the exact numbers
 
-Written by `make accountants`. A ratio is the exact number over the stated one, at its largest; above 1 the package states too little.
-For noise, the exact number is what the returned noise gives, and the target is what is stated. Nothing was sampled.
+Written by `make accountants`. A ratio is the exact number over the stated one, at its largest; above 1 too little is stated. For
+noise, the exact number is what the returned noise gives, and the target is what is stated. Nothing was sampled.
 
 | package | accountant | states | exact/stated | at | verdict | documented | seconds |
 |-|-|-|-|-|-|-|-|
 """
-WORDS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "renyi": "Rényi divergence", "tradeoff": "β at α", "noise": "noise for a target"}
+WORDS = {
+    "epsilon": "ε",
+    "delta": "δ",
+    "mu": "μ",
+    "renyi": "Rényi divergence",
+    "tradeoff": "β at α",
+    "noise": "noise for a target",
+}
 
 
 def rows(folder: Path, seconds: dict[tuple[str, str], float]) -> list[str]:

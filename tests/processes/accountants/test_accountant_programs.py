@@ -1,6 +1,7 @@
 """Accountants that are programs: a line of JSON for each question, with the number and the process in its answer."""
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -145,3 +146,41 @@ def test_a_configuration_names_a_program(tmp_path: Path) -> None:
     result = plan.carry_out()
     assert result.passed and result.verdict == "violation"
     assert "exact at most" in plan.try_once()
+
+
+# --- Lower bounds; no program is needed for these ---
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [(1.001, "violation"), (1.0, "no_violation_found"), (0.5, "no_violation_found"), (math.inf, "violation")],
+)
+def test_a_lower_bound_must_not_lie_above_the_exact_number(factor: float, verdict: str) -> None:
+    process = {"noise": "laplace", "scale": "scale"}
+    parameters = {"scale": Range(0.1, 10.0), "delta": 0.0}
+    target = Accountant("low", "epsilon", lambda scale: factor / scale, process, parameters, bound="lower")
+    result = audit_accountant(target, points=40, isolate=False)
+    assert result.verdict == verdict
+    if verdict == "violation":
+        assert result.simplest is not None and result.simplest.ratio == pytest.approx(factor)
+        assert "as a lower bound, where it is at most" in result.reason
+
+
+def test_a_lower_bound_inside_a_wide_interval_is_undecided() -> None:
+    process = {"noise": "gaussian", "scale": 1.0, "sampling": "allocation", "batches": "batches"}
+    parameters = {"batches": [10, 20], "delta": 1e-5}
+    for stated, verdict in ((3.0, "inconclusive"), (0.1, "no_violation_found"), (6.0, "violation")):
+        target = Accountant("low", "epsilon", lambda batches, s=stated: s, process, parameters, bound="lower")
+        assert audit_accountant(target, points=5, isolate=False).verdict == verdict
+
+
+def test_noise_has_no_lower_bound() -> None:
+    with pytest.raises(InvalidInputError, match='bound is "lower"'):
+        Accountant(
+            "n",
+            "noise",
+            lambda epsilon: 1 / epsilon,
+            {"noise": "laplace", "scale": "scale"},
+            {"epsilon": 1.0},
+            bound="lower",
+        )
