@@ -180,7 +180,8 @@ def _reason(verdict: Verdict, search: Search, shown: Evaluated | None, coverage:
         assert shown is not None and shown.statement is not None
         return _violated(search.accountant, shown.statement)
     if verdict is Verdict.NO_VIOLATION_FOUND:
-        return f"no stated number lies below the exact one, at {settings_words(coverage.decided)}{stopped}"
+        side = "above" if search.accountant.bound == "lower" else "below"
+        return f"no stated number lies {side} the exact one, at {settings_words(coverage.decided)}{stopped}"
     if with_number := coverage.decided + coverage.undecided:
         much = f"{coverage.undecided} of {with_number} stated numbers"
         return f"the exact interval is too wide to say if they are too small, of {much}{stopped}"
@@ -197,7 +198,17 @@ def _violated(accountant: Accountant, statement: Statement) -> str:
         noise = number(float(f"{statement.noise:.6g}"))
         return f"returns the noise {noise} for {WORDS[target]} = {number(statement.stated)}, and with it {WORDS[target]} ≥ {exact}"
     more = "" if statement.ratio == float("inf") else f", {times(statement.ratio)} times as much"
-    return f"states {WORDS[accountant.states]} = {number(float(f'{statement.stated:.6g}'))}, where it is at least {exact}{more}"
+    stated = f"{WORDS[accountant.states]} = {number(float(f'{statement.stated:.6g}'))}"
+    if statement.lower:
+        return f"states {stated} as a lower bound, where it is at most {number(_up(statement.high))}"
+    return f"states {stated}, where it is at least {exact}{more}"
+
+
+def _up(value: float) -> float:
+    """Return a positive number with six digits, rounded up."""
+    from decimal import ROUND_CEILING, Context
+
+    return float(Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(value))
 
 
 def _down(value: float) -> float:

@@ -1,7 +1,9 @@
 """How foreign accountants are called: in a process of their own, which may crash or hang without ending the audit."""
 
 import io
+import json
 import pickle
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -9,14 +11,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from auditor.accountants.target import RESERVED, Accountant, Parameters, accepted
-from auditor.blackbox.host import Hosted, hosted
+from auditor.blackbox.command import Command
+from auditor.blackbox.host import IMPORT_SECONDS, Hosted, hosted
 from auditor.blackbox.mechanism import PythonSource, load
-from auditor.blackbox.process import ProcessFailure, close_idle
+from auditor.blackbox.process import ProcessFailure, borrow_process, close_idle
 from auditor.errors import InvalidInputError, MechanismError
 from auditor.exact import Composition, Process
 from auditor.exact.process_mapping import process_from_dict
 from auditor.foreign_code import describe_error, result_or_error
 from auditor.neighbours.pair import Pair
+from auditor.untrusted_files import floats_as_words, require_shallow, words_as_floats
 
 MOST_POINTS_OF_CURVE = 10_000
 
@@ -141,8 +145,8 @@ class Caller:
         kind, found = self._heard(("stated", dict(parameters)))
         return found if kind == "numbers" else Failure(kind, found)
 
-    def process(self, parameters: Parameters, scale: float | None = None) -> Process | Composition | str:
-        """Return the process at parameters, or why there is none."""
+    def process(self, parameters: Parameters, scale: float | None = None) -> Process | Composition | str | Failure:
+        """Return the process at parameters, why there is none, or what went wrong."""
         known = dict(parameters) if scale is None else {**parameters, "scale": scale}
         template = self.accountant.process
         if isinstance(template, Mapping | list | tuple):
@@ -174,12 +178,91 @@ class Caller:
         return str(kind), found
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramCaller(Caller):
+    """Asks an accountant that is a program. One answer has the number and, unless ``process`` is given, the process."""
+
+    command: Command
+    limit: float
+    waiting: dict[str, tuple[str, "dict[str, Any] | Failure"]] = field(default_factory=dict)
+    """The last answer, until both its parts were asked for."""
+
+    def stated(self, parameters: Parameters) -> "Numbers | Failure":
+        answer = self._answer("stated", parameters)
+        if isinstance(answer, Failure):
+            return answer
+        stated = answer.get("stated")
+        curve = [(answer["at"], stated)] if "at" in answer else stated
+        try:
+            return _points(curve) if isinstance(curve, list) else _numbers(curve)
+        except (TypeError, ValueError):
+            return Failure("no number", f"it answered {str(answer)[:200]}, which states neither a number nor a curve")
+
+    def process(self, parameters: Parameters, scale: float | None = None) -> Process | Composition | str | Failure:
+        if not self.accountant.answers_with_process:
+            return super(ProgramCaller, self).process(parameters, scale)
+        answer = self._answer("process", parameters)
+        if isinstance(answer, Failure):
+            return answer
+        template = answer.get("process")
+        if not isinstance(template, dict | list):
+            raise MechanismError(
+                f'{self.accountant.name}: the command "{self.command.name}" answered {str(answer)[:200]}; an answer needs '
+                '"process", the keys of a process, or a list of such mappings'
+            )
+        try:
+            return build_process(template, {})
+        except InvalidInputError as error:
+            return str(error)
+
+    def renew(self) -> None:
+        close_idle(self.command)
+
+    def _answer(self, part: str, parameters: Parameters) -> "dict[str, Any] | Failure":
+        key = repr(parameters)
+        other, answer = self.waiting.pop(key, (part, None))
+        if answer is None or other == part:
+            answer = self._asked(parameters)
+            self.waiting.clear()
+            if self.accountant.answers_with_process:
+                self.waiting[key] = part, answer
+        return answer
+
+    def _asked(self, parameters: Parameters) -> "dict[str, Any] | Failure":
+        request = json.dumps({"parameters": floats_as_words(dict(parameters))}, allow_nan=False) + "\n"
+        try:
+            with borrow_process(self.command, self.command.start) as process:
+                # The first answer may take longer, since an import may.
+                limit = self.limit if process.loaded[0] else max(self.limit, IMPORT_SECONDS)
+                process.send(request.encode())
+                line, _ = process.receive_lines(1, time.monotonic() + limit, wait=True)
+                process.loaded = b"accountant", (False, False)
+        except ProcessFailure as failure:
+            return Failure("crashes or hangs", failure.message()[:500])
+        try:
+            require_shallow(line)
+            answer = words_as_floats(json.loads(line))
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise MechanismError(
+                f'{self.accountant.name}: the command "{self.command.name}" answered {line[:200]!r}; it must answer each line of '
+                'its input with one line, {"stated": …, "process": …} or {"error": "…"}'
+            )
+        return Failure("raises", str(answer["error"])[:500]) if "error" in answer else answer
+
+
 def caller_of(accountant: Accountant, *, isolate: bool, limit: float, ends: float | None = None) -> Caller:
     """Return what asks an accountant, in a process of its own with ``isolate``; a call may take ``limit`` seconds.
 
-    Raises MechanismError if a callable cannot be imported, or cannot be sent to another process, and InvalidInputError for a
-    parameter that no callable accepts.
+    Raises MechanismError if a callable cannot be imported, or cannot be sent to another process, or if a program is not found;
+    and InvalidInputError for a parameter that no callable accepts.
     """
+    if isinstance(accountant.stated, Command):
+        accountant.stated.find()
+        close_idle(accountant.stated)  # what an earlier audit asked must not matter
+        parts = ("stated", "process") if accountant.answers_with_process else ("stated",)
+        return ProgramCaller(accountant, _no_callable, dict.fromkeys(parts), accountant.stated, limit)
     named = callable(accountant.process) or isinstance(accountant.process, str)
     callee = Callee(accountant.stated, accountant.process if named else None, accountant.search_path)
     if isolate:
@@ -196,6 +279,10 @@ def caller_of(accountant: Accountant, *, isolate: bool, limit: float, ends: floa
                 f"{accountant.name}: neither stated nor process accepts the parameter {name}; remove it, or correct its name"
             )
     return made
+
+
+def _no_callable(question: Any) -> Any:
+    raise AssertionError(f"a program has no callables, and was asked {question!r}")
 
 
 def _asked(host: Hosted, question: Any) -> Any:

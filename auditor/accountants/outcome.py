@@ -43,6 +43,7 @@ class Statement:
 
     ``argument`` is where on a curve the number stands, None if the callable returned one number. For "tradeoff" the numbers are
     powers, 1 − β. For "noise", ``stated`` is the target, ``noise`` the returned scale, and the exact number what this noise gives.
+    A ``lower`` bound must not lie above the exact number; any other must not lie below it.
     """
 
     parameters: Mapping[str, Value]
@@ -51,26 +52,40 @@ class Statement:
     high: float
     argument: float | None = None
     noise: float | None = None
+    lower: bool = False
 
     @property
     def ratio(self) -> float:
-        """How many times the stated number the exact one is at least; infinite if 0 is stated, or if the exact is infinite."""
-        return _quotient(self.low, self.stated)
+        """How many times the stated number the exact one is at least; infinite if 0 is stated, or if the exact is infinite.
+
+        Of a lower bound, how many times the exact number the stated one is at least.
+        """
+        return _quotient(self.stated, self.high) if self.lower else _quotient(self.low, self.stated)
 
     def is_below(self, states: States, tolerance: float) -> bool:
-        """Whether the stated number lies below the exact one, by more than the tolerance and what doubles lose."""
+        """Whether the stated number lies below the exact one, or a lower bound above it, by more than the tolerance and what
+        doubles lose.
+        """
+        if self.lower:
+            return self.stated > self.high * (1 + tolerance) and self.stated > self.high + ROUNDING[states]
         over = self.low - ROUNDING[states]
         return over > 0 and self.stated < self.low * (1 - tolerance) and self.stated < over
 
     def is_decided(self, states: States, tolerance: float) -> bool:
         """Whether the interval says if the stated number is too small; if it lies inside, to within ``PRECISION``."""
         narrow = self.high == self.low or (self.high < math.inf and self.high - self.low <= 2 * PRECISION * self.high)
-        return narrow or self.stated >= self.high * (1 - tolerance) or self.is_below(states, tolerance)
+        sound = self.stated <= self.low * (1 + tolerance) if self.lower else self.stated >= self.high * (1 - tolerance)
+        return narrow or sound or self.is_below(states, tolerance)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a narrower interval might show that the stated number is on the wrong side."""
+        return self.low < self.high and (self.stated > self.low if self.lower else self.stated < self.high)
 
     @property
     def looseness(self) -> float:
-        """How many times the exact number the stated one is at least."""
-        return _quotient(self.stated, self.high)
+        """How many times the exact number the stated one is at least; of a lower bound, the other way around."""
+        return _quotient(self.low, self.stated) if self.lower else _quotient(self.stated, self.high)
 
 
 def _quotient(above: float, below: float) -> float:

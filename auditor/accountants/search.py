@@ -82,6 +82,8 @@ class Search:
 
     def _stated(self, setting: Setting, precision: float) -> Evaluated:
         process = self.caller.process(setting)
+        if isinstance(process, Failure):
+            return Evaluated(setting, failure=process)
         if isinstance(process, str):
             return Evaluated(setting, outside=process)
         numbers = self.caller.stated(setting)
@@ -131,6 +133,8 @@ class Search:
                 Statement(setting, float(wanted), value, value, noise=noise), None, "no noise hides nothing"
             )
         process = self.caller.process(setting, noise)
+        if isinstance(process, Failure):
+            return Evaluated(setting, failure=process)
         if isinstance(process, str):
             return Evaluated(setting, outside=process)
         try:
@@ -145,12 +149,15 @@ class Search:
     ) -> Evaluated:
         exact = exact_number(process, self.accountant.states, argument, precision)
         known = float(argument) if isinstance(argument, int | float) else None
-        return self._judged(Statement(setting, value, *rounded_outward(exact), known), process, exact.how)
+        lower = self.accountant.bound == "lower"
+        return self._judged(Statement(setting, value, *rounded_outward(exact), known, lower=lower), process, exact.how)
 
     def _judged(self, statement: Statement, process: Process | Composition | None, how: str) -> Evaluated:
         states, stated = self.accountant.states, statement.stated
         over = max(0.0, statement.low - ROUNDING[states])
         score = 0.0 if over == 0 or stated == math.inf else math.inf if stated <= 0 else over / stated
+        if statement.lower:
+            score = max(0.0, statement.ratio)
         is_below, decided = (test(states, self.tolerance) for test in (statement.is_below, statement.is_decided))
         return Evaluated(dict(statement.parameters), statement, process, None, "", how, score, is_below, decided)
 
@@ -194,14 +201,8 @@ class Search:
 
     def _finer(self) -> None:
         """Make the intervals of those settings narrower that may be violations and are not yet."""
-        open_ones = [
-            one
-            for one in self._compared_ones()
-            if (s := one.statement) and not one.is_below and s.low < s.high and s.stated < s.high
-        ]
-        open_ones.sort(
-            key=lambda one: -(one.statement.high / max(one.statement.stated, 1e-300) if one.statement else 0)
-        )
+        open_ones = [one for one in self._compared_ones() if (s := one.statement) and not one.is_below and s.is_open]
+        open_ones.sort(key=lambda one: -_possible_ratio(one.statement))
         for one in open_ones[:MOST_FINER]:
             for precision in FINER:
                 if self.late(CLIMBED):
@@ -210,7 +211,7 @@ class Search:
                 if narrowed.statement is not None:
                     self.evaluated[repr(one.setting)] = narrowed
                 s = narrowed.statement
-                if s is None or narrowed.is_below or s.stated >= s.high:
+                if s is None or narrowed.is_below or not s.is_open:
                     break
 
     def simplest(self, worst: Evaluated) -> Evaluated:
@@ -250,3 +251,11 @@ class Search:
     def worst(self) -> Evaluated | None:
         """Return the setting with the largest ratio, first of those that are violations; None if nothing could be compared."""
         return max(self._compared_ones(), key=lambda one: (one.is_below, one.score), default=None)
+
+
+def _possible_ratio(statement: Statement | None) -> float:
+    """Return how many times too small, or as a lower bound too large, the stated number may be."""
+    if statement is None:
+        return 0.0
+    larger, smaller = (statement.stated, statement.low) if statement.lower else (statement.high, statement.stated)
+    return larger / max(smaller, 1e-300)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
+from auditor.blackbox.command import Command
 from auditor.errors import InvalidInputError, require_known, require_number
 from auditor.exact import Composition, Process
 from auditor.exact.process_mapping import PROCESS_KEYS
@@ -74,28 +75,35 @@ class Accountant:
             negatives at the rate ``alpha`` of false positives), or "noise": the scale of noise that fulfils the target which the
             parameters ``epsilon`` and ``delta``, ``mu`` or ``rho`` name.
         stated: a callable of the parameters as keywords, which returns the number. In place of a number at its argument it may
-            return a whole curve: a mapping, or pairs (argument, number). May be "module:function" or "file.py:function".
+            return a whole curve: a mapping, or pairs (argument, number). May be "module:function" or "file.py:function"; or a
+            Command, a program that answers lines {"parameters": {…}} with lines {"stated": …, "process": …}.
         process: a callable of the parameters as keywords, which returns the Process or Composition that the number is about. The
             process of a calibration also takes the returned noise as ``scale``. May be a name, as ``stated``; or a mapping with
             the keys of a process, in which a text that names a parameter stands for the parameter's value; or a list of mappings.
+            None for a Command whose answers have the process.
         parameters: for each, a Range, a list of choices with the simplest first, or a constant. A callable receives those that
             it accepts. What only ``stated`` accepts must not change the number, such as the order of two requests.
         source: where the claim is documented.
         search_path: the folders in which modules of names are looked for.
+        bound: "lower" for a number that must not lie above the exact one, such as the lower end of an interval.
 
     Raises InvalidInputError for values of other kinds, and for parameters that are missing.
     """
 
     name: str
     states: States
-    stated: Callable[..., Any] | str
-    process: Callable[..., Process | Composition] | str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    stated: Callable[..., Any] | str | Command
+    process: Callable[..., Process | Composition] | str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
     parameters: Mapping[str, Space]
     source: str = ""
     search_path: tuple[str, ...] = field(default=(), repr=False)
+    bound: Literal["upper", "lower"] = "upper"
 
     def __post_init__(self) -> None:
         require_known("states is", [self.states], get_args(States))
+        require_known("bound is", [self.bound], ("upper", "lower"))
+        if self.bound == "lower" and self.states in ("noise", "tradeoff"):
+            raise InvalidInputError(f'bound is "lower", and states "{self.states}"; of these, only "upper" is possible')
         if not isinstance(self.parameters, Mapping) or not self.parameters:
             raise InvalidInputError(
                 f"parameters is {self.parameters!r}; it must map names to ranges, choices or values"
@@ -111,24 +119,30 @@ class Accountant:
                 raise InvalidInputError(
                     "scale is the noise that a calibration returns; give the parameter another name"
                 )
-        if not (callable(self.stated) or isinstance(self.stated, str)):
+        if not (callable(self.stated) or isinstance(self.stated, str | Command)):
             raise InvalidInputError(
-                f"stated is {self.stated!r}; it must be a callable, or a name, module:function or file.py:function"
+                f"stated is {self.stated!r}; it must be a callable, a name, module:function or file.py:function, or a Command"
             )
         if isinstance(self.process, Mapping) or (
             isinstance(self.process, Sequence) and not isinstance(self.process, str)
         ):
             self._check_template()
-        elif not (callable(self.process) or isinstance(self.process, str)):
+        elif not (callable(self.process) or isinstance(self.process, str)) and not self.answers_with_process:
+            of_program = "; only a Command may answer with the process" if self.process is None else ""
             raise InvalidInputError(
                 f"process is {self.process!r}; it must be a callable, a name, or a mapping such as "
-                '{"noise": "gaussian", "scale": "sigma"}'
+                f'{{"noise": "gaussian", "scale": "sigma"}}{of_program}'
             )
 
     @property
     def argument(self) -> str | None:
         """The parameter that says where the number is stated; None if there is none."""
         return ARGUMENTS.get(self.states)
+
+    @property
+    def answers_with_process(self) -> bool:
+        """Whether a program answers with the process, beside the stated number."""
+        return self.process is None and isinstance(self.stated, Command)
 
     def choices_of(self, name: str) -> Range | tuple[Value, ...]:
         """Return the values that a parameter may have: a range, or a tuple with the simplest first."""
@@ -139,7 +153,7 @@ class Accountant:
 
     def template_names(self) -> set[str]:
         """Return the parameters that a process given as mappings names; all, if it is a callable."""
-        if callable(self.process) or isinstance(self.process, str):
+        if self.process is None or callable(self.process) or isinstance(self.process, str):
             return set(self.parameters)
         parts = [self.process] if isinstance(self.process, Mapping) else self.process
         return {value for part in parts for value in _texts(part.values()) if value in self.parameters}

@@ -364,7 +364,11 @@ def _accountants(config: schema.File, document: Document, overrides: RunKeywords
                 for name, space in keys.parameters.items()
             }
             folders = search_path(Path(document.file))
-            target = Accountant(keys.name, keys.states, keys.stated, keys.process, spaces, keys.source or "", folders)
+            folder = str(Path(document.file).resolve().parent)
+            stated = keys.stated if isinstance(keys.stated, str) else Command(keys.stated.command, folder)
+            target = Accountant(
+                keys.name, keys.states, stated, keys.process, spaces, keys.source or "", folders, keys.bound
+            )
             own = {
                 key: value
                 for key in ("seed", "points", "seconds", "tolerance")

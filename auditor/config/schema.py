@@ -594,6 +594,12 @@ ProcessKey = Annotated[
 ]
 
 
+StatedKey = Annotated[
+    Annotated[str, Tag("a function")] | Annotated[ProgramKeys, Tag("a program")],
+    Discriminator(lambda given: "a program" if isinstance(given, dict) else "a function"),
+]
+
+
 class AccountantKeys(Strict):
     """An audit of an accountant, or of a calibration: what it states is compared with exact numbers. Nothing is sampled."""
 
@@ -603,16 +609,19 @@ class AccountantKeys(Strict):
     """What the callable returns. epsilon: ε at the parameter `delta`; delta: δ at `epsilon`; mu; rho; renyi: the divergence of
     `order`; tradeoff: the least rate of false negatives at the rate `alpha` of false positives; noise: the scale of noise for the
     target that the parameters `epsilon` and `delta`, `mu` or `rho` name."""
-    stated: str
-    """module:function or file.py:function of the parameters as keywords, which returns the number, or a curve as pairs."""
-    process: ProcessKey
+    stated: StatedKey
+    """module:function or file.py:function of the parameters as keywords, which returns the number, or a curve as pairs; or
+    {command: [program, arguments]}: it answers each line {"parameters": {…}} with a line {"stated": …, "process": …}."""
+    process: ProcessKey | None = None
     """The process that the number is about: a mapping with the keys of `auditor exact`, in which the name of a parameter stands for
     its value; a list of such mappings; or module:function or file.py:function that returns a Process or Composition. The noise that
-    a calibration returns is called `scale`."""
+    a calibration returns is called `scale`. Leave it out if a command answers with the process."""
     parameters: dict[str, ParameterKey]
     """For each parameter a range {low, high}, a list of choices with the simplest first, or a value."""
     source: str | None = None
     """Where the claim is documented."""
+    bound: Literal["upper", "lower"] = "upper"
+    """lower: a number that must not lie above the exact one, such as the lower end of an interval."""
     points: int | None = None
     """The most settings of the parameters that are searched."""
     seconds: Number | None = None

@@ -67,7 +67,8 @@ def accountant_finding(result: AccountantResult) -> str:
         return f"{_sentence(result.reason)}."
     at = _at(result, shown)
     if result.verdict is not Verdict.VIOLATION:
-        nearest = f"The largest ratio of exact to stated is {times(shown.ratio)}, at {at}: {_compared(result, shown)}"
+        ratio = "stated to exact" if shown.lower else "exact to stated"
+        nearest = f"The largest ratio of {ratio} is {times(shown.ratio)}, at {at}: {_compared(result, shown)}"
         return f"{_sentence(result.reason)}. {nearest}."
     sentences = [f"At {at} it {result.reason}"]
     if result.after:
