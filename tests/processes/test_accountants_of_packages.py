@@ -74,7 +74,9 @@ def test_each_environment_of_accountants_is_pinned_with_hashes(pins: Path) -> No
     wanted = pins.with_suffix(".in").read_text(encoding="utf-8").split()
     for requirement in wanted:
         name = re.split(r"[<=>]", requirement)[0]
-        assert re.search(rf"^{re.escape(requirement if '==' in requirement else name)}\b", text, re.MULTILINE), requirement
+        assert re.search(rf"^{re.escape(requirement if '==' in requirement else name)}\b", text, re.MULTILINE), (
+            requirement
+        )
     requirements = re.split(r"\n(?=\S)", text)
     assert all("==" in r.splitlines()[0] and "--hash=sha256:" in r for r in requirements if not r.startswith("#"))
     assert pins.stem in {arguments(plan)[0] for plans in PLANS.values() for plan in plans}
@@ -131,7 +133,13 @@ def test_the_best_known_accountants_of_packages_agree_with_the_exact_numbers() -
 
 def test_a_second_order_of_requests_is_the_same_process() -> None:
     answers = [
-        stated("pipeline-dp", "PLDBudgetAccountant, partitions requested first or last", first=first, epsilon=1.0, delta=1e-6)
+        stated(
+            "pipeline-dp",
+            "PLDBudgetAccountant, partitions requested first or last",
+            first=first,
+            epsilon=1.0,
+            delta=1e-6,
+        )
         for first in ("laplace", "truncated_geometric")
     ]
     exact = [epsilon_interval(build_process(answer["process"], {}), 1e-6).high for answer in answers]
