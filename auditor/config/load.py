@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from auditor.accountants import Accountant, Range
 from auditor.accountants.auditing import AccountantPlan
-from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, mechanism_of
+from auditor.adapters import CLAIM_RELATIONS, Adapted, adapt_object, claim_of, doubts_of, mechanism_of
 from auditor.auditing.plan import Plan, Settings, as_audited
 from auditor.blackbox.command import Command, Program
 from auditor.blackbox.mechanism import PythonSource, find, load
@@ -49,6 +49,8 @@ class Configuration:
     """The functions and objects that make data sets or claims, which reading the file imports."""
     claims: Mapping[str, Mapping[str, Any]]
     """The claims that come from code, by the names of their audits in the file."""
+    doubts: Mapping[str, tuple[str, ...]]
+    """What is said about these claims, such as that an accountant states too little."""
     lines: Mapping[str, int]
     """The lines of the mechanisms, by the names of the plans, and of what accountants state."""
     accountants: tuple[AccountantPlan, ...] = ()
@@ -70,12 +72,13 @@ def load_configuration(
     *,
     runs_code: bool = True,
     claims: Mapping[str, Mapping[str, Any]] | None = None,
+    doubts: Mapping[str, Sequence[str]] | None = None,
     **overrides: Unpack[RunKeywords],
 ) -> Configuration:
     """Read a configuration and build its domains. No mechanism is imported, unless an object states its claim or neighbours.
 
     Without ``runs_code``, as for a third-party file, nothing that the file names is imported. ``claims``, by the names
-    of audits, replace claims from code.
+    of audits, replace claims from code, and ``doubts`` what is said about these.
 
     Raises InvalidInputError for any error in the file: its syntax, its keys, its values. Without ``runs_code``, also
     raises it if code makes data sets or claims: the message names its files with their digests.
@@ -95,7 +98,11 @@ def load_configuration(
                 f'{document.at(*places[i], "name")}: two audits are called "{name}"; names must differ'
             )
     by_audit = claims or {}
-    parts = [_Part(audit, i, document, by_audit.get(audit.name)) for i, audit in enumerate(config.audits)]
+    said = doubts or {}
+    parts = [
+        _Part(audit, i, document, by_audit.get(audit.name), doubts=tuple(said.get(audit.name, ())))
+        for i, audit in enumerate(config.audits)
+    ]
     named = dict.fromkeys(name for part in parts for name in part.code())
     code = tuple(PythonSource(name, search_path=search_path(file)) for name in named)
     if code and not runs_code:
@@ -104,7 +111,7 @@ def load_configuration(
             f"{_with_digests(code)}; if you trust this code, add --run-code"
         )
     parts = [_with_object(part) for part in parts]
-    parts = [replace(part, claims=_claims(part)) for part in parts]
+    parts = [_with_claims(part) for part in parts]
     random = sum(not isinstance(claim, QueryClaim) for part in parts for claim in part.claims.values())
     confidence = overrides.get("confidence", config.confidence)
     with document.naming("confidence"):
@@ -122,6 +129,7 @@ def load_configuration(
         code=code,
         accountants=_accountants(config, document, overrides) if runs_code else (),
         claims={name: part.claims[name].to_dict() for part in parts if part.claim_is_stated for name in part.claims},
+        doubts={part.audit.name: part.doubts for part in parts if part.doubts},
         lines={name: document.line(("audits", part.number, "mechanism")) for part in parts for name in part.claims}
         | {one.name: document.line(("accountants", i, "stated")) for i, one in enumerate(config.accountants)},
     )
@@ -150,7 +158,10 @@ def search_path(file: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One audit of a file. ``known`` is its recorded claim, ``adapted`` what its object states, and ``claims`` are by plan."""
+    """One audit of a file. ``known`` is its recorded claim, ``adapted`` what its object states, and ``claims`` are by plan.
+
+    ``doubts`` are sentences on a claim that an object states.
+    """
 
     audit: schema.Audit
     number: int
@@ -158,6 +169,7 @@ class _Part:
     known: Mapping[str, Any] | None = None
     adapted: Adapted | None = None
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     def naming(self, *keys: str) -> AbstractContextManager[None]:
         """A context in which errors name a place of the audit."""
@@ -238,6 +250,15 @@ def _with_object(part: _Part) -> _Part:
         return replace(part, adapted=adapted)
 
 
+def _with_claims(part: _Part) -> _Part:
+    """Return the part with its claims. If code states the claim, this runs it."""
+    if part.known is None and part.audit.claim is not None and part.claim_is_stated:
+        with part.naming("claim"):
+            claim, doubts = _stated(part)
+        return replace(part, claims={part.audit.name: claim}, doubts=doubts)
+    return replace(part, claims=_claims(part))
+
+
 def _claims(part: _Part) -> dict[str, Claim]:
     """Return the claims of an audit by the names of its plans."""
     audit, name = part.audit, part.audit.name
@@ -248,8 +269,6 @@ def _claims(part: _Part) -> dict[str, Claim]:
             claim = part.adapted.claim if part.adapted else Unclaimed()
             assert claim is not None
             return {name: claim}
-        if part.claim_is_stated:
-            return {name: _stated(part)}
         if isinstance(audit.claim, list):
             each = enumerate(audit.claim, start=1)
             return {f"{name}, contribution {i}": claim_from_dict(numbers) for i, numbers in each}
@@ -258,11 +277,11 @@ def _claims(part: _Part) -> dict[str, Claim]:
         return {name: claim_from_dict(audit.claim)}
 
 
-def _stated(part: _Part) -> Claim:
-    """Return the claim that the function or object in {from: file.py:name} states."""
+def _stated(part: _Part) -> tuple[Claim, tuple[str, ...]]:
+    """Return the claim that the function or object in {from: file.py:name} states, and sentences on whether it can be true."""
     audit, keys = part.audit, part.audit.claim
     assert isinstance(keys, dict)
-    require_known("a claim from code has the key", keys, ("from", "relation"))
+    require_known("a claim from code has the key", keys, ("from", "relation", "delta"))
     name, relation = keys["from"], keys.get("relation", getattr(audit.neighbours, "relation", None))
     if not isinstance(name, str):
         raise InvalidInputError(f"from is {name!r}; it must be the name of a function, such as claims.py:my_claim")
@@ -272,7 +291,9 @@ def _stated(part: _Part) -> Claim:
             taken = inspect.signature(stated).parameters
             stated = stated(**{key: value for key, value in audit.parameters.items() if key in taken})
     with ForeignCode(f"what {name} states"):
-        return claim_of(stated, relation if relation in CLAIM_RELATIONS or "relation" in keys else None)
+        known = relation if relation in CLAIM_RELATIONS or "relation" in keys else None
+        claim = claim_of(stated, known, keys.get("delta"))
+        return claim, doubts_of(stated, claim)
 
 
 def _by_distance(audit: schema.Audit) -> dict[int, Any]:
@@ -316,7 +337,7 @@ def _plans(part: _Part, alpha: float, config: schema.File, overrides: RunKeyword
                 settings=settings,
                 expect=expected_of(claim, Verdict(audit.expect)),
                 rerun=(part.document.file, "--only", name, *seeded),
-                assumptions=part.adapted.assumptions if part.adapted else (),
+                assumptions=(*(part.adapted.assumptions if part.adapted else ()), *part.doubts),
             )
             for domain, (name, claim) in zip(domains, part.claims.items(), strict=True)
         ]

@@ -688,9 +688,13 @@ def _claim() -> dict[str, Any]:
         for keys, kind in CLAIM_KINDS.items()
     ]
     stated = {
-        "description": "What a function or an object states: a claim, a claim's keys, or an event or accountant of dp-accounting.",
+        "description": "What a function or an object states: a claim, a claim's keys, an event of dp-accounting, or an accountant.",
         "type": "object",
-        "properties": {"from": {"type": "string"}, "relation": {"enum": [*CLAIM_RELATIONS]}},
+        "properties": {
+            "from": {"type": "string"},
+            "relation": {"enum": [*CLAIM_RELATIONS]},
+            "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+        },
         "required": ["from"],
         "additionalProperties": False,
     }
