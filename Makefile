@@ -40,7 +40,7 @@ libraries: $(READY) $(LIBRARIES)
 accountants: $(READY) $(ACCOUNTANTS)
 	mkdir -p build
 	$(BIN)/python -m auditor run configs/accountants/*.yaml --out reports/accountants --junit build/accountants.xml
-	$(BIN)/python configs/accountants/table.py build/accountants.xml reports/accountants
+	$(BIN)/python configs/accountants/table.py reports/accountants build/accountants.xml
 	$(BIN)/python -m pytest -q tests/processes/test_accountants_of_packages.py
 
 # All that the constructors of these libraries make, each named by its environment and its module: half an hour.

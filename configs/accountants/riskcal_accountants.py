@@ -22,7 +22,7 @@ def beta_of_dpsgd(sigma: float, rate: float, steps: int, alpha: float) -> Statem
 
 
 # "Advantage is the maximum value of (TPR - FPR) achievable by any attacker, which equals delta at epsilon=0"
-def advantage(sigma: float, rate: float, steps: int, epsilon: float) -> Statement:
+def advantage(sigma: float, rate: float, steps: int) -> Statement:
     stated = riskcal.calibration.dpsgd.get_advantage_for_dpsgd(sigma, rate, steps)
     return stated, _sampled(sigma, rate, steps), 0.0
 

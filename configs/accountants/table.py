@@ -57,9 +57,9 @@ def times(junit: Path) -> dict[tuple[str, str], float]:
 
 
 def main() -> None:
-    """Read the times from the first file, and the reports in the second folder, in which the table goes."""
-    junit, folder = map(Path, sys.argv[1:])
-    seconds = times(junit)
+    """Read the reports in the first folder, in which the table goes, and the times from the other files."""
+    folder, *junit = map(Path, sys.argv[1:])
+    seconds = {key: time for file in junit for key, time in times(file).items()}
     reports = sorted(file.parent for file in folder.glob("*/report.json"))
     lines = [row for report in reports for row in rows(report, seconds)]
     (folder / "TABLE.md").write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
