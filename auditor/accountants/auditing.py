@@ -171,6 +171,7 @@ def _coverage(search: Search) -> Coverage:
         undecided=sum(one.statement is not None and not one.decided for one in ones),
         refused=sum(one.failure is not None for one in ones),
         outside=sum(bool(one.outside) for one in ones),
+        complete=len(ones) >= search.points.count(),
     )
 
 

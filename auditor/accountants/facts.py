@@ -14,7 +14,17 @@ from itertools import combinations
 from typing import NamedTuple, get_args
 
 from auditor.accountants.exact_numbers import exact_number
-from auditor.accountants.outcome import ROUNDING, WORDS, Fact, Statement, number, rounded_outward, setting, times
+from auditor.accountants.outcome import (
+    ROUNDING,
+    WORDS,
+    Fact,
+    Statement,
+    number,
+    rounded_outward,
+    setting,
+    settings_words,
+    times,
+)
 from auditor.accountants.points import Setting
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import Range, Value
@@ -300,7 +310,7 @@ def _negative(search: Search) -> Iterator[Fact]:
         least = min(negative, key=lambda s: s.stated)
         yield Fact(
             "negative",
-            f"states a negative number at {len(negative)} settings, such as {number(_short(least.stated))} at "
+            f"states a negative number at {settings_words(len(negative))}, such as {number(_short(least.stated))} at "
             f"{setting(least.parameters)}",
             least.parameters,
         )
@@ -317,7 +327,7 @@ def _infinite(search: Search) -> Iterator[Fact]:
         )
         yield Fact(
             "infinite",
-            f"states infinity at {len(infinite)} settings, such as {exact} (at {setting(largest.parameters)})",
+            f"states infinity at {settings_words(len(infinite))}, such as {exact} (at {setting(largest.parameters)})",
             largest.parameters,
         )
 
@@ -334,7 +344,7 @@ def _refused(search: Search) -> Iterator[Fact]:
         verb = {"raises": "raises", "crashes or hangs": "crashes or hangs", "no number": "gives no number"}[kind]
         yield Fact(
             kind,
-            f"{verb} at {len(ones)} settings of the ranges: {first.failure.text} (at {setting(first.setting)})",
+            f"{verb} at {settings_words(len(ones))} of the ranges: {first.failure.text} (at {setting(first.setting)})",
             first.setting,
         )
 

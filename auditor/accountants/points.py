@@ -92,6 +92,19 @@ class Points:
         self.specials = {name: special_values(space) for name, space in self.spaces.items()}
         self.free = [name for name, values in self.specials.items() if len(values) > 1]
 
+    def count(self) -> float:
+        """Return how many settings there are; infinite if a range has numbers that are no integers."""
+        return math.prod(
+            len(dict.fromkeys(space))
+            if not isinstance(space, Range)
+            else 1
+            if space.low == space.high
+            else space.high - space.low + 1
+            if space.integer
+            else math.inf
+            for space in self.spaces.values()
+        )
+
     def centre(self) -> Setting:
         """Return the middle of each range, to one digit, and the first of all choices."""
         return {

@@ -1,6 +1,7 @@
 """What is said beside the verdict: contradictions, refusals and looseness, each with a twin that has none."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -180,3 +181,13 @@ def test_a_result_has_no_truth() -> None:
     result = audited("epsilon", loose, GAUSSIAN, points=2, sigma=1.0, delta=1e-5)
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(result)
+
+
+def test_a_pass_on_few_settings_is_weak() -> None:
+    few = audited("epsilon", loose, GAUSSIAN, points=5, sigma=SIGMA, delta=DELTA)
+    assert (few.verdict, few.weak, few.passed) == (Verdict.NO_VIOLATION_FOUND, True, True)
+    assert not replace(few, strict=True).passed
+    assert "Weak: few settings were compared, " in str(few)
+    assert not audited("epsilon", loose, GAUSSIAN, sigma=SIGMA, delta=DELTA).weak
+    # All settings that there are.
+    assert not audited("epsilon", loose, GAUSSIAN, points=9, sigma=[1.0, 2.0], delta=1e-5).weak
