@@ -35,11 +35,11 @@ def gaussian_noise(sigma: float, distance: float) -> Statement:
     return measurement.privacy_function(_exact(distance)).to_float(round_up=True), gaussian(sigma, sensitivity=distance)
 
 
-# "Add noise sampled from a discrete Gaussian distribution", in RhoZCDP
-def discrete_gaussian_noise(sigma: float, distance: int) -> Statement:
+# "Add noise sampled from a discrete Gaussian distribution", in RhoZCDP: a divergence of at most ρ times its order
+def discrete_gaussian_noise(sigma: float, distance: int, order: float) -> Statement:
     measurement = noise_mechanisms.AddDiscreteGaussianNoise(_exact(sigma) ** 2)
     process = {"noise": "discrete-gaussian", "scale": sigma, "sensitivity": distance}
-    return measurement.privacy_function(distance).to_float(round_up=True), process
+    return order * measurement.privacy_function(distance).to_float(round_up=True), process
 
 
 serve(laplace_noise, geometric_noise, gaussian_noise, discrete_gaussian_noise)
