@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor.accountants.calls import caller_of
-from auditor.accountants.facts import facts_of
+from auditor.accountants.facts import facts_of, relations_that_fit
 from auditor.accountants.outcome import (
     WORDS,
     AccountantResult,
@@ -27,7 +27,7 @@ from auditor.verdict import Verdict
 
 # How many earlier calls are repeated, to see if a violation needs them.
 MOST_REPLAYED = 60
-SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 300, 45.0, 1e-6, 10.0
+SEED, POINTS, SECONDS, TOLERANCE, CALL_SECONDS = 0, 400, 45.0, 1e-6, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,7 @@ def audit_accountant(
     facts = facts_of(search)
     worst = search.worst()
     simplest = search.simplest(worst) if worst is not None and worst.is_below else None
+    facts = [*(relations_that_fit(search, simplest) if simplest else ()), *facts]
     after, once = _needed_before(search, simplest) if simplest and isolate else ((), None)
     coverage = _coverage(search)
     shown = simplest or worst
@@ -170,6 +171,7 @@ def _coverage(search: Search) -> Coverage:
         undecided=sum(one.statement is not None and not one.decided for one in ones),
         refused=sum(one.failure is not None for one in ones),
         outside=sum(bool(one.outside) for one in ones),
+        complete=len(ones) >= search.points.count(),
     )
 
 

@@ -9,13 +9,28 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from auditor.accountants.outcome import ROUNDING, WORDS, Fact, Statement, number, setting, times
-from auditor.accountants.points import Points, Setting
+from auditor.accountants.exact_numbers import exact_number
+from auditor.accountants.outcome import (
+    ROUNDING,
+    WORDS,
+    Fact,
+    Statement,
+    number,
+    rounded_outward,
+    setting,
+    settings_words,
+    times,
+)
+from auditor.accountants.points import Setting
 from auditor.accountants.search import Evaluated, Search
 from auditor.accountants.target import Range, Value
+from auditor.errors import InvalidInputError
+from auditor.exact import Composition, Process
+from auditor.exact.process import ProcessRelation
 
 # A relative difference this small between two answers that should agree is rounding.
 AGREE = 1e-6
@@ -255,6 +270,37 @@ def _falls(search: Search) -> str:
     return f"the exact {WORDS[search.accountant.states]} rises, and yet what is stated falls"
 
 
+def relations_that_fit(search: Search, shown: Evaluated) -> Iterator[Fact]:
+    """Yield the relations under which a number that is too small would not be: the accountant may count another one."""
+    if shown.process is None or shown.statement is None or search.accountant.states == "noise":
+        return
+    fits = []
+    for relation in get_args(ProcessRelation):
+        if relation == shown.process.relation or relation in ("add", "remove"):
+            continue
+        try:
+            other = exact_number(_under(shown.process, relation), search.accountant.states, shown.statement.argument)
+        except InvalidInputError:  # the noise or the sampling has no such relation
+            continue
+        low, high = rounded_outward(other)
+        if not replace(shown.statement, low=low, high=high).is_below(search.accountant.states, search.tolerance):
+            fits.append(f"{relation} (exact: {number(_short(high))})")
+    if fits:
+        stated = number(_short(shown.statement.stated))
+        yield Fact(
+            "fits",
+            f"under {' and '.join(fits)} the stated {stated} would not be too small; the process is under "
+            f"{shown.process.relation} (at {setting(shown.setting)})",
+            shown.setting,
+        )
+
+
+def _under(process: Process | Composition, relation: ProcessRelation) -> Process | Composition:
+    if isinstance(process, Process):
+        return replace(process, relation=relation)
+    return Composition(tuple(replace(part, relation=relation) for part in process.processes))
+
+
 # --- Single statements ---
 
 
@@ -264,7 +310,7 @@ def _negative(search: Search) -> Iterator[Fact]:
         least = min(negative, key=lambda s: s.stated)
         yield Fact(
             "negative",
-            f"states a negative number at {len(negative)} settings, such as {number(_short(least.stated))} at "
+            f"states a negative number at {settings_words(len(negative))}, such as {number(_short(least.stated))} at "
             f"{setting(least.parameters)}",
             least.parameters,
         )
@@ -281,7 +327,7 @@ def _infinite(search: Search) -> Iterator[Fact]:
         )
         yield Fact(
             "infinite",
-            f"states infinity at {len(infinite)} settings, such as {exact} (at {setting(largest.parameters)})",
+            f"states infinity at {settings_words(len(infinite))}, such as {exact} (at {setting(largest.parameters)})",
             largest.parameters,
         )
 
@@ -298,7 +344,7 @@ def _refused(search: Search) -> Iterator[Fact]:
         verb = {"raises": "raises", "crashes or hangs": "crashes or hangs", "no number": "gives no number"}[kind]
         yield Fact(
             kind,
-            f"{verb} at {len(ones)} settings of the ranges: {first.failure.text} (at {setting(first.setting)})",
+            f"{verb} at {settings_words(len(ones))} of the ranges: {first.failure.text} (at {setting(first.setting)})",
             first.setting,
         )
 
@@ -330,6 +376,3 @@ def _short(value: float) -> float:
 
 def _without(parameters: Mapping[str, Value], name: str) -> str:
     return setting({key: value for key, value in parameters.items() if key != name}) or "no other parameter"
-
-
-__all__ = ["Points", "facts_of"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pkgutil import resolve_name
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from auditor import SHOWN_BY
 from auditor.accountants.target import States, Value
@@ -35,6 +35,8 @@ ROUNDING: Mapping[States, float] = {states: lost for lost, every in _LOST for st
 PRECISION = 0.01
 # Of the stated numbers, so many must be decided for "no violation found".
 LEAST_DECIDED = 0.5
+# A pass on fewer settings is weak.
+FEW_SETTINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class Coverage:
 
     ``outside`` have no process: the ranges hold values that the process does not allow. At ``refused`` settings the accountant
     gave no number. ``undecided`` are those whose exact interval is too wide to say if the stated number is too small.
+    ``complete`` says that the parameters have no further values.
     """
 
     tried: int
@@ -116,6 +119,7 @@ class Coverage:
     undecided: int = 0
     refused: int = 0
     outside: int = 0
+    complete: bool = False
 
     @property
     def share(self) -> float:
@@ -130,7 +134,7 @@ class AccountantResult:
     Nothing was sampled, so there is no confidence: the exact numbers are intervals that hold despite rounding. ``worst`` has the
     largest ratio of exact to stated that was found, and ``simplest`` shows the violation with the simplest parameters; both None
     if nothing could be compared, and ``simplest`` also without a violation. ``after`` are calls that must precede it, if the
-    number depends on earlier calls.
+    number depends on earlier calls. ``strict`` says whether a weak pass fails.
     """
 
     name: str
@@ -149,9 +153,7 @@ class AccountantResult:
     facts: Sequence[Fact] = ()
     how: str = ""
     seconds: float | None = None
-    # A pass says by its coverage how much it says, and is never weak.
-    weak: ClassVar[bool] = False
-    strict: ClassVar[bool] = False
+    strict: bool = False
 
     @property
     def shown(self) -> Statement | None:
@@ -161,11 +163,17 @@ class AccountantResult:
     @property
     def end(self) -> End:
         """What the end of the audit means: as expected, no answer, or not as expected."""
-        return end_of_audit(self.verdict, self.expected, weak=False, strict=False)
+        return end_of_audit(self.verdict, self.expected, weak=self.weak, strict=self.strict)
+
+    @property
+    def weak(self) -> bool:
+        """Whether this is a pass that compared few settings of its ranges."""
+        few = self.coverage.decided < FEW_SETTINGS and not self.coverage.complete
+        return few and self.verdict is Verdict.NO_VIOLATION_FOUND
 
     @property
     def passed(self) -> bool:
-        """Whether the audit ended as expected."""
+        """Whether the audit ended as expected. Under ``strict``, a weak pass does not."""
         return self.end is End.AS_EXPECTED
 
     def __bool__(self) -> NoReturn:
@@ -177,8 +185,14 @@ class AccountantResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of report.json."""
-        data = {key: value for key, value in asdict(self).items() if key != "seconds"}
-        return {**data, "verdict": str(self.verdict), "expected": str(self.expected), "passed": self.passed}
+        data = {key: value for key, value in asdict(self).items() if key != "seconds" and (value or key != "strict")}
+        return {
+            **data,
+            "verdict": str(self.verdict),
+            "expected": str(self.expected),
+            "weak": self.weak,
+            "passed": self.passed,
+        }
 
     def __str__(self) -> str:
         """Return the verdict, what was found and at which parameters, the facts, and what was tried."""
@@ -237,13 +251,13 @@ def number(value: Value) -> str:
 def times(factor: float) -> str:
     """Write a factor with three digits.
 
-    >>> times(2.0001), times(float("inf")), times(12345.6)
-    ('2', '∞', '12,300')
+    >>> times(2.0001), times(float("inf")), times(12345.6), times(1.234e9)
+    ('2', '∞', '12,300', '1.23e+09')
     """
     if factor == float("inf"):
         return "∞"
     rounded = float(f"{factor:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
+    return f"{rounded:,.0f}" if 100 <= rounded < 1e6 else f"{rounded:g}"
 
 
 def settings_words(count: int) -> str:

@@ -13,7 +13,9 @@ Setting: TypeAlias = dict[str, Value]
 
 # A range with log that starts at 0 is spaced down to this share of its high end.
 LEAST_SHARE = 1e-30
-MOST_ROUND, MOST_CORNERS = 14, 48
+MOST_ROUND, MOST_CORNERS = 14, 32
+# Numbers that people write.
+USUAL = (1.0, 0.1, 0.01, 0.5, 2.0, 10.0, 100.0, 1000.0, 1e-5, 1e-6, 1e-9, 0.0)
 # How far from an end values lie that are near it, as a share of the value.
 NEAR = (1e-7, 1e-3)
 
@@ -31,7 +33,8 @@ def special_values(space: Range | Sequence[Value]) -> list[Value]:
     near = [low + s * (low or width) for s in NEAR] + [high - s * (high or width) for s in NEAR]
     if space.integer:
         near = [low + 1, high - 1]
-    found = [low, high, *near, *_round_numbers(space)]
+    usual = [number for number in USUAL if low < number < high]
+    found = [low, high, *near, *usual, *_round_numbers(space)]
     kept = dict.fromkeys(_typed(space, value) for value in found)
     return [value for value in kept if value in space]
 
@@ -47,7 +50,7 @@ def _round_numbers(space: Range) -> list[float]:
             numbers += [float(f"{digit}e{k}") for digit in ((1, 2, 5) if every == 1 else (1,))]
     else:
         numbers += [low + (high - low) * share for share in (0.1, 0.25, 0.5, 0.75, 0.9)]
-        numbers += [float(n) for n in (-1, 0, 0.5, 1, 2, 10, 100)]
+        numbers += [-1.0, -10.0]
     inside = [number for number in numbers if low < number < high]
     return inside[:: max(1, math.ceil(len(inside) / MOST_ROUND))]
 
@@ -89,11 +92,31 @@ class Points:
         self.specials = {name: special_values(space) for name, space in self.spaces.items()}
         self.free = [name for name, values in self.specials.items() if len(values) > 1]
 
+    def count(self) -> float:
+        """Return how many settings there are; infinite if a range has numbers that are no integers."""
+        return math.prod(
+            len(dict.fromkeys(space))
+            if not isinstance(space, Range)
+            else 1
+            if space.low == space.high
+            else space.high - space.low + 1
+            if space.integer
+            else math.inf
+            for space in self.spaces.values()
+        )
+
     def centre(self) -> Setting:
         """Return the middle of each range, to one digit, and the first of all choices."""
         return {
             name: at_position(space, 0.5, 1) if isinstance(space, Range) else space[0]
             for name, space in self.spaces.items()
+        }
+
+    def simplest(self) -> Setting:
+        """Return the simplest value of each parameter."""
+        return {
+            name: min(values, key=complexity) if isinstance(self.spaces[name], Range) else values[0]
+            for name, values in self.specials.items()
         }
 
     def lines(self, base: Setting) -> Iterator[tuple[str, list[Setting]]]:
@@ -167,7 +190,7 @@ class Points:
 
 def _simple_values(space: Range, value: float) -> list[float]:
     """Return values of a range that may be simpler: few digits of the value, powers of ten towards 1, 1, and the ends."""
-    found = [1.0, 0.0, 2.0, 10.0, 100.0, 0.5, 0.1, 0.01, 1e-5, 1e-6, float(space.low), float(space.high)]
+    found = [*USUAL, float(space.low), float(space.high)]
     found += [float(f"{value:.{digits}g}") for digits in (0, 1, 2)]
     if value > 0:
         exponent = round(math.log10(value))

@@ -20,7 +20,7 @@ from auditor.exact import Composition, Process
 FINER = (1e-3, 1e-4)
 MOST_OF_CURVE = 40
 # Shares of the settings and of the time: for lines, corners and random settings, for climbing, and for making simpler.
-SPREAD, CLIMBED = 0.6, 0.85
+SPREAD, CLIMBED = 0.7, 0.87
 CLIMBS, REACHES = 3, (0.3, 0.1, 0.03)
 MOST_FINER, MOST_SIMPLER = 12, 120
 
@@ -171,11 +171,14 @@ class Search:
         self._finer()
 
     def _spread(self) -> Iterator[Setting]:
-        centre = self.points.centre()
-        yield centre
-        planned = [setting for _, line in self.points.lines(centre) for setting in line]
+        centre, simplest = self.points.centre(), self.points.simplest()
+        yield from (centre, simplest)
+        planned = [setting for base in (centre, simplest) for _, line in self.points.lines(base) for setting in line]
         planned += self.points.corners(self.rng)
-        yield from (planned[int(i)] for i in self.rng.permutation(len(planned)))
+        for i, place in enumerate(self.rng.permutation(len(planned))):
+            yield planned[int(place)]
+            if i % 2:
+                yield self.points.random(self.rng)
         while True:
             yield self.points.random(self.rng)
 

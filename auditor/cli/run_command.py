@@ -46,6 +46,7 @@ from auditor.config.recordings import find_recordings, record
 from auditor.config.run_identity import identity, inputs
 from auditor.errors import AuditorError, InvalidInputError, visible
 from auditor.foreign_code import ForeignCode
+from auditor.report.accountant_words import few_words
 from auditor.report.ci import annotations, to_junit
 from auditor.report.compare import compare
 from auditor.report.formats import FORMATS, write_reports
@@ -361,7 +362,9 @@ def _run_files(
                     audits.append(audit)
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
                 settled = [replace(result, strict=strict) for result in judged]
-                accountants = [_of_accountant(plan, console) for plan in configuration.accountants]
+                accountants = [
+                    replace(_of_accountant(plan, console), strict=strict) for plan in configuration.accountants
+                ]
                 now = time.monotonic()
                 seconds = now - begun
                 yield RunResult(configuration.name, configuration.confidence, settled, seconds, accountants=accountants)
@@ -387,6 +390,8 @@ def _say_in_short(result: RunResult) -> None:
     for accountant in result.accountants:
         if accountant.verdict == "inconclusive":
             say(f"{accountant.name}: no answer: {accountant.reason}")
+        if accountant.weak:
+            warn(f"{accountant.name}: weak: {few_words(accountant)}")
     for audit in result.audits:
         if audit.verdict == "inconclusive":
             say(f"{audit.name}: no answer: {audit.stop_reason}")

@@ -68,8 +68,9 @@ def accountant_finding(result: AccountantResult) -> str:
     at = _at(result, shown)
     if result.verdict is not Verdict.VIOLATION:
         ratio = "stated to exact" if shown.lower else "exact to stated"
+        weak = f" Weak: {few_words(result)}." if result.weak else ""
         nearest = f"The largest ratio of {ratio} is {times(shown.ratio)}, at {at}: {_compared(result, shown)}"
-        return f"{_sentence(result.reason)}. {nearest}."
+        return f"{_sentence(result.reason)}. {nearest}.{weak}"
     sentences = [f"At {at} it {result.reason}"]
     if result.after:
         first = result.after[0]
@@ -85,6 +86,12 @@ def accountant_finding(result: AccountantResult) -> str:
             f"{_compared(result, result.worst)}"
         )
     return ". ".join(sentences) + "."
+
+
+def few_words(result: AccountantResult) -> str:
+    """Say why a pass is weak, and what to do."""
+    instead = "raise `seconds` or `points`, or narrow the ranges to quick settings"
+    return f"few settings were compared, {result.coverage.decided}; {instead}"
 
 
 def _sentence(text: str) -> str:

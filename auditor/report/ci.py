@@ -12,7 +12,13 @@ from xml.etree import ElementTree
 
 from auditor.accountants.outcome import AccountantResult
 from auditor.errors import visible
-from auditor.report.accountant_words import accountant_finding, accountant_headline, accountant_text, states_words
+from auditor.report.accountant_words import (
+    accountant_finding,
+    accountant_headline,
+    accountant_text,
+    few_words,
+    states_words,
+)
 from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words
 from auditor.results.result import AuditResult, Change, RunResult
 from auditor.verdict import End
@@ -98,7 +104,8 @@ def _add_accountant(suite: ElementTree.Element, run: str, one: AccountantResult)
         ElementTree.SubElement(case, "system-out").text = visible(accountant_finding(one))
         return
     kind = "error" if one.end is End.NO_ANSWER else "failure"
-    problem = ElementTree.SubElement(case, kind, message=visible(accountant_headline(one)), type=str(one.verdict))
+    of = str(End.WEAK) if one.end is End.WEAK else str(one.verdict)
+    problem = ElementTree.SubElement(case, kind, message=visible(accountant_headline(one)), type=of)
     problem.text = accountant_text(one)
 
 
@@ -116,8 +123,11 @@ def annotations(result: RunResult, file: str) -> list[str]:
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
     for one in result.accountants:
+        title = f"{one.name}: {accountant_headline(one)}"
         if not one.passed:
-            lines.append(_command("error", file, f"{one.name}: {accountant_headline(one)}", accountant_text(one)))
+            lines.append(_command("error", file, title, accountant_text(one)))
+        elif one.weak:
+            lines.append(_command("warning", file, title, visible(few_words(one))))
     if not result.every:
         lines.append(_command("error", file, result.name, NOTHING))
     lines += [_command("error", file, result.name, visible(why)) for why in result.missing]

@@ -61,7 +61,14 @@ def compare(old: RunResult, new: RunResult, remeasure: Remeasure | None = None, 
     unless the loss is above the claim. Raises InvalidInputError if two audits of a report have one name.
     """
     # Whether a weak pass fails is a matter of each run, and no change.
-    old, new = (replace(run, audits=[replace(audit, strict=False) for audit in run.audits]) for run in (old, new))
+    old, new = (
+        replace(
+            run,
+            audits=[replace(audit, strict=False) for audit in run.audits],
+            accountants=[replace(one, strict=False) for one in run.accountants],
+        )
+        for run in (old, new)
+    )
     for report in (old, new):
         names = [audit.name for audit in report.audits]
         if len(set(names)) < len(names):

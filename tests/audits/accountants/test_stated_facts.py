@@ -1,6 +1,7 @@
 """What is said beside the verdict: contradictions, refusals and looseness, each with a twin that has none."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,7 +163,31 @@ def test_settings_without_a_process_are_left_out() -> None:
     assert result.coverage.share == 1
 
 
+def test_the_relation_that_a_number_fits() -> None:
+    def stated(sigma: float, delta: float) -> float:
+        return gaussian_epsilon(1 / sigma, delta)
+
+    result = audited("epsilon", stated, {**GAUSSIAN, "relation": "substitute"}, sigma=SIGMA, delta=DELTA)
+    assert result.verdict is Verdict.VIOLATION
+    [fact] = [fact for fact in result.facts if fact.kind == "fits"]
+    assert "under add_remove" in fact.text
+    assert "the process is under substitute" in fact.text
+    halved = audited("epsilon", lambda sigma, delta: stated(sigma, delta) / 4, GAUSSIAN, sigma=SIGMA, delta=DELTA)
+    assert halved.verdict is Verdict.VIOLATION
+    assert "fits" not in kinds(halved)
+
+
 def test_a_result_has_no_truth() -> None:
     result = audited("epsilon", loose, GAUSSIAN, points=2, sigma=1.0, delta=1e-5)
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(result)
+
+
+def test_a_pass_on_few_settings_is_weak() -> None:
+    few = audited("epsilon", loose, GAUSSIAN, points=5, sigma=SIGMA, delta=DELTA)
+    assert (few.verdict, few.weak, few.passed) == (Verdict.NO_VIOLATION_FOUND, True, True)
+    assert not replace(few, strict=True).passed
+    assert "Weak: few settings were compared, " in str(few)
+    assert not audited("epsilon", loose, GAUSSIAN, sigma=SIGMA, delta=DELTA).weak
+    # All settings that there are.
+    assert not audited("epsilon", loose, GAUSSIAN, points=9, sigma=[1.0, 2.0], delta=1e-5).weak

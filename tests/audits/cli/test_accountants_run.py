@@ -219,6 +219,18 @@ def test_equal_runs_write_equal_reports(run: Callable[..., int]) -> None:
     assert REPORT.read_bytes() == first
 
 
+def test_a_weak_pass_fails_under_strict_only(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    text = HEAD + SOUND + "    points: 3\n"
+    assert run(text, "--quiet") == 0
+    assert "loose: weak: few settings were compared" in capsys.readouterr().err
+    assert report()["accountants"][0]["weak"]
+    assert run(text, "--strict", "--junit", "junit.xml") == 1
+    assert ElementTree.parse("junit.xml").getroot()[0][0].find("failure").get("type") == "weak"  # type: ignore[union-attr]
+    assert main(["show", str(REPORT)]) == 0
+    read_report(REPORT)
+    assert run(HEAD + SOUND, "--strict") == 0
+
+
 def test_accountants_alone_cannot_be_recorded(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(HEAD + FAULTY, "--record", "kept") == 2
     assert "audits of accountants draw no outputs" in capsys.readouterr().err
