@@ -13,7 +13,7 @@ PINS := configs/libraries/environments
 LIBRARIES := $(patsubst $(PINS)/%.txt,.libraries/%/.ready,$(wildcard $(PINS)/*.txt))
 STATED := configs/accountants/environments
 ACCOUNTANTS := $(patsubst $(STATED)/%.txt,.libraries/%/.ready,$(wildcard $(STATED)/*.txt)) \
-  $(foreach shared,dp-accounting opendp diffprivlib pipeline-dp-sessions smartnoise-sql,.libraries/$(shared)/.ready)
+  $(foreach shared,dp-accounting opendp diffprivlib pipeline-dp-sessions smartnoise-sql tmlt-core,.libraries/$(shared)/.ready)
 OLD_PINS := benchmarks/corpus/environments
 OLD_LIBRARIES := $(patsubst $(OLD_PINS)/%.txt,.libraries/%/.ready,$(wildcard $(OLD_PINS)/*.txt))
 

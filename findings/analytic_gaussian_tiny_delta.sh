@@ -10,7 +10,8 @@
 #          for epsilon 1, whose delta is 6e-25 for a target of 1e-30.
 # Matters: the docstring allows every delta above 0, and a tiny one is an
 #          ordinary request where many releases about one population add up.
-#          Nothing warns. dpcrpy 1.0.0 carries a copy.
+#          Nothing warns. dpcrpy 1.0.0 carries a copy, and diffprivlib 0.6.6
+#          (GaussianAnalytic) stops at sigma 8.24 in the same way.
 # Source:  autodp/calibrator_zoo.py, ana_gaussian_calibrator, line 121 (Phi);
 #          erfc keeps the digits.
 #

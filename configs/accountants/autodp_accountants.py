@@ -1,4 +1,4 @@
-"""autodp 0.2.3.1. Source: mechanism_zoo.py, "the std of the noise divide by the l2 sensitivity"; rdp_acct.py; calibrator_zoo.py."""
+"""autodp 0.2.3.1. Source: mechanism_zoo, "the std of the noise divide by the l2 sensitivity"; rdp_acct; calibrator_zoo."""
 
 from autodp import calibrator_zoo, mechanism_zoo, rdp_acct, rdp_bank
 from protocol import Statement, gaussian, laplace, poisson, serve

@@ -1,4 +1,4 @@
-"""correlated-noise-mechanism 0.4.0. Source: correlated_noise_mechanism/utils.py, get_noise_multiplier, which loads without PyTorch.
+"""correlated-noise-mechanism 0.4.0. Source: correlated_noise_mechanism/utils, get_noise_multiplier, which loads without PyTorch.
 
 A step's noise is correlated with that of earlier steps by a Toeplitz matrix C: the released C⁻¹ noise on gradients is Gaussian
 noise on C × gradients, whose sensitivity is the L2 norm of what C makes of one record's contributions.

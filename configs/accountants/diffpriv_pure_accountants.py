@@ -1,4 +1,4 @@
-"""diffpriv-pure 0.1.0. Source: diffpriv_pure/__init__.py."""
+"""diffpriv-pure 0.1.0. Source: diffpriv_pure/__init__."""
 
 import math
 from unittest import mock

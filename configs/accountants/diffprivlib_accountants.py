@@ -1,4 +1,4 @@
-"""diffprivlib 0.6.6. Source: diffprivlib/accountant.py and the mechanisms' docstrings."""
+"""diffprivlib 0.6.6. Source: diffprivlib/accountant and the mechanisms' docstrings."""
 
 import math
 

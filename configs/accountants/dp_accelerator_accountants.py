@@ -1,4 +1,4 @@
-"""dp-accelerator 0.1.0. Source: dp_accelerator/__init__.py, DPSGDAccountant ("(epsilon, delta)-DP guarantees for … DP-SGD")."""
+"""dp-accelerator 0.1.0. Source: dp_accelerator/__init__, DPSGDAccountant ("(epsilon, delta)-DP guarantees for … DP-SGD")."""
 
 from dp_accelerator import DPSGDAccountant
 from protocol import Process, Statement, gaussian, poisson, serve

@@ -1,4 +1,4 @@
-"""dp-accounting 0.6.0. Sources: dp_event.py, of each event; privacy_accountant.py, NeighboringRelation; gaussian_mechanism.py."""
+"""dp-accounting 0.6.0. Sources: dp_event, of each event; privacy_accountant, NeighboringRelation; gaussian_mechanism."""
 
 import dp_accounting
 from dp_accounting import gaussian_mechanism, pld, rdp
@@ -17,26 +17,26 @@ def _events(accountant: str, relation: str, event: dp_accounting.DpEvent, steps:
     return composed.get_epsilon(delta)
 
 
-# "If the norms of the values are bounded ||v_i|| <= C, the noise_multiplier is defined as s / C" (dp_event.py, GaussianDpEvent)
+# "If the norms of the values are bounded ||v_i|| <= C, the noise_multiplier is defined as s / C" (dp_event, GaussianDpEvent)
 def gaussian_event(accountant: str, relation: str, sigma: float, steps: int, delta: float) -> Statement:
     event = dp_accounting.GaussianDpEvent(sigma)
     return _events(accountant, relation, event, steps, delta), gaussian(sigma, relation=relation, steps=steps)
 
 
-# "If the L_1 norm of the values are bounded ||v_i||_1 <= C, the noise_multiplier is defined as s / C" (dp_event.py, LaplaceDpEvent)
+# "If the L_1 norm of the values are bounded ||v_i||_1 <= C, the noise_multiplier is defined as s / C" (dp_event, LaplaceDpEvent)
 def laplace_event(accountant: str, relation: str, scale: float, steps: int, delta: float) -> Statement:
     event = dp_accounting.LaplaceDpEvent(scale)
     return _events(accountant, relation, event, steps, delta), laplace(scale, relation=relation, steps=steps)
 
 
-# dp_event.py, PoissonSampledDpEvent
+# dp_event, PoissonSampledDpEvent
 def poisson_event(accountant: str, relation: str, sigma: float, rate: float, steps: int, delta: float) -> Statement:
     event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma))
     process = gaussian(sigma, relation=relation, steps=steps, **poisson(rate))
     return _events(accountant, relation, event, steps, delta), process
 
 
-# dp_event.py, SampledWithoutReplacementDpEvent
+# dp_event, SampledWithoutReplacementDpEvent
 def fixed_size_event(sigma: float, records: int, share: float, steps: int, delta: float) -> Statement:
     size = max(1, round(share * records))
     event = dp_accounting.SampledWithoutReplacementDpEvent(records, size, dp_accounting.GaussianDpEvent(sigma))
@@ -44,7 +44,7 @@ def fixed_size_event(sigma: float, records: int, share: float, steps: int, delta
     return _events("rdp", "substitute", event, steps, delta), process
 
 
-# "the Gaussian mechanism … with a given sensitivity and standard deviation" (gaussian_mechanism.py)
+# "the Gaussian mechanism … with a given sensitivity and standard deviation" (gaussian_mechanism)
 def gaussian_epsilon(sigma: float, delta: float) -> Statement:
     return gaussian_mechanism.get_epsilon_gaussian(sigma, delta, tol=1e-12), gaussian(sigma)
 
@@ -57,7 +57,7 @@ def gaussian_sigma(epsilon: float, delta: float) -> Statement:
     return sigma, gaussian(sigma)
 
 
-# mechanism_calibration.py, calibrate_dp_mechanism
+# mechanism_calibration, calibrate_dp_mechanism
 def calibrated(accountant: str, relation: str, epsilon: float, delta: float, steps: int) -> Statement:
     def event(sigma: float) -> dp_accounting.DpEvent:
         return dp_accounting.SelfComposedDpEvent(dp_accounting.GaussianDpEvent(sigma), steps)

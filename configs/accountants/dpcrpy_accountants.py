@@ -1,4 +1,4 @@
-"""dpcrpy 1.0.0. Source: dpcrpy/framework/noiMech.py, "Satisfying (ε, δ) - DP"; ``sens`` is the L2 or the L1 sensitivity."""
+"""dpcrpy 1.0.0. Source: dpcrpy/framework/noiMech, "Satisfying (ε, δ) - DP"; ``sens`` is the L2 or the L1 sensitivity."""
 
 from dpcrpy.framework.noiMech import GaussNoiMech, LapNoiMech
 from protocol import Statement, gaussian, laplace, serve

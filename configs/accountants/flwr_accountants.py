@@ -1,4 +1,4 @@
-"""flwr 1.42.0. Sources: flwr/supercore/privacy_accounting; flwr/serverapp/strategy/dp_fixed_clipping.py.
+"""flwr 1.42.0. Sources: flwr/supercore/privacy_accounting; flwr/serverapp/strategy/dp_fixed_clipping.
 
 The strategy releases the mean over the clients that took part, with noise of ``noise_multiplier`` × ``clipping_norm`` divided by
 their number. Whoever leaves is replaced, or the mean changes by more: so its neighbours are a client replaced.
@@ -26,8 +26,8 @@ def _spent(method: str, relation: str, sigma: float, size: int, rounds: int, del
     return accountant.get_privacy_spent().epsilon
 
 
-# "Fixed-clipping accounting currently requires sampling_method='no-amplification'" (dp_fixed_clipping.py), which the accountant
-# has only with "add-or-remove-one" (privacy_accounting/__init__.py, supported_models)
+# "Fixed-clipping accounting currently requires sampling_method='no-amplification'" (dp_fixed_clipping), which the accountant
+# has only with "add-or-remove-one" (privacy_accounting/__init__, supported_models)
 def fixed_clipping(sigma: float, rounds: int, delta: float) -> Statement:
     process = gaussian(sigma, relation="substitute", steps=rounds)
     return _spent("no-amplification", "add-or-remove-one", sigma, 1_000, rounds, delta), process

@@ -1,4 +1,4 @@
-"""fourier-accountant 0.12.11. Source: fourier_accountant/compute_eps.py and compute_delta.py, of each function."""
+"""fourier-accountant 0.12.11. Source: fourier_accountant/compute_eps and compute_delta, of each function."""
 
 import fourier_accountant
 from protocol import Process, Statement, gaussian, poisson, serve

@@ -1,4 +1,4 @@
-"""gdpnum 0.1.2. Source: gdpnum/converter.py and dpsgd.py."""
+"""gdpnum 0.1.2. Source: gdpnum/converter and dpsgd."""
 
 from dp_accounting.pld import common, privacy_loss_distribution
 from gdpnum import CTDAccountant, PLDConverter

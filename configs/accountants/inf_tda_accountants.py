@@ -1,4 +1,4 @@
-"""inf-tda 0.1. Source: InfTDA/mechanism.py and differential_privacy.py.
+"""inf-tda 0.1. Source: InfTDA/mechanism and differential_privacy.
 
 "contribution: How many tuples a user can contribute at most to the dataset … distinct_tuples: bool - True if each user can
 contribute to only distinct tuples" (inf_tda). Each level of the hierarchy gets integer Gaussian noise. A user who is replaced

@@ -1,4 +1,4 @@
-"""jax-privacy 2.0.0. Source: jax_privacy/accounting/analysis.py (SamplingMethod, DpParams) and calibrate.py."""
+"""jax-privacy 2.0.0. Source: jax_privacy/accounting/analysis (SamplingMethod, DpParams) and calibrate."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def noise_multiplier(kind: str, batch: int, steps: int, epsilon: float, delta: f
     return sigma, _sampled(sigma, batch, steps)
 
 
-# "num_updates: Total number of iterations"; no argument names the sampling (calibrate.py, calibrate_noise_multiplier), which
+# "num_updates: Total number of iterations"; no argument names the sampling (calibrate, calibrate_noise_multiplier), which
 # DpParams.sampling_method does for the accountant
 def noise_multiplier_fixed_size(kind: str, batch: int, steps: int, epsilon: float, delta: float) -> Statement:
     sigma = _calibrated(kind, batch, steps, epsilon, delta)

@@ -25,7 +25,7 @@ def gdp(sigma: float, rate: float, steps: int, delta: float) -> Statement:
     return _epsilon("gdp", sigma, rate, steps, delta), _sampled(sigma, rate, steps)
 
 
-# "poisson: … False otherwise" (gdp.py, get_epsilon); "by either uniform or Poisson subsampling" (analysis/gdp.py)
+# "poisson: … False otherwise" (gdp, get_epsilon); "by either uniform or Poisson subsampling" (analysis/gdp)
 def gdp_uniform(sigma: float, rate: float, steps: int, delta: float) -> Statement:
     process = gaussian(sigma, relation="substitute", steps=steps, **fixed_size(rate))
     return _epsilon("gdp", sigma, rate, steps, delta, poisson=False), process
@@ -35,12 +35,12 @@ def rdp(sigma: float, rate: float, steps: int, delta: float) -> Statement:
     return _epsilon("rdp", sigma, rate, steps, delta), _sampled(sigma, rate, steps)
 
 
-# "return upper bound as we want guarantee, not just estimate" (prv.py, get_epsilon)
+# "return upper bound as we want guarantee, not just estimate" (prv, get_epsilon)
 def prv(sigma: float, rate: float, steps: int, delta: float) -> Statement:
     return _epsilon("prv", sigma, rate, steps, delta), _sampled(sigma, rate, steps)
 
 
-# "Computes the noise level sigma to reach a total budget of (target_epsilon, target_delta)" (utils.py)
+# "Computes the noise level sigma to reach a total budget of (target_epsilon, target_delta)" (utils)
 def noise_multiplier(kind: str, rate: float, steps: int, epsilon: float, delta: float) -> Statement:
     sigma = get_noise_multiplier(
         target_epsilon=epsilon, target_delta=delta, sample_rate=rate, steps=steps, accountant=kind

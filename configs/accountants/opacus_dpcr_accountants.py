@@ -1,6 +1,6 @@
-"""opacus-dpcr 1.0.0. Source: opacus_dpcr/dpcrOptimizer.py, which loads without PyTorch; the ε is opacus'.
+"""opacus-dpcr 1.0.0. Source: opacus_dpcr/dpcrOptimizer, which loads without PyTorch; the ε is opacus'.
 
-"Just replace PrivacyEngine in your Opacus code with DPCREngine" (dpcr_engine.py). The optimizer releases gradients times the
+"Just replace PrivacyEngine in your Opacus code with DPCREngine" (dpcr_engine). The optimizer releases gradients times the
 learning rate; its noise has the deviation of the first learning rate, and a warm-up raises the rate after that.
 """
 

@@ -1,4 +1,4 @@
-"""opake-accounting 0.16.1. Source: opake/api/accounting/core/opake_accounting.pyi. Its Python part does not load in 3.11.7."""
+"""opake-accounting 0.16.1. Source: opake/api/accounting/core/opake_accounting. Its Python part does not load in 3.11.7."""
 
 from protocol import Process, Statement, gaussian, load_submodules_only, poisson, serve
 

@@ -1,4 +1,4 @@
-"""ornl-presto 0.1.29. Source: ornl_presto/privacy_mechanisms.py, which loads without PyTorch.
+"""ornl-presto 0.1.29. Source: ornl_presto/privacy_mechanisms, which loads without PyTorch.
 
 "sensitivity: Sensitivity of the query. delta: Target delta for (epsilon, delta)-DP" (applyDPGaussian).
 """

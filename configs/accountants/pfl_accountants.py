@@ -1,4 +1,4 @@
-"""pfl 0.6.0. Source: pfl/privacy/privacy_accountant.py.
+"""pfl 0.6.0. Source: pfl/privacy/privacy_accountant.
 
 "For the Gaussian mechanism, the noise parameter is the standard deviation of the noise. For the Laplace mechanism, the noise
 parameter is the scale of the noise" (PrivacyAccountant). Its neighbours: "add or remove one" (RDPPrivacyAccountant).

@@ -1,4 +1,4 @@
-"""pipeline-dp 0.3.1. Source: pipeline_dp/budget_accounting.py.
+"""pipeline-dp 0.3.1. Source: pipeline_dp/budget_accounting.
 
 A budget accountant splits a total (ε, δ) over requests: the noise that each gets is composed, and has to fulfil the total.
 "sensitivity: The sensitivity for the mechanism. … count: The number of times the mechanism will be applied" (request_budget).

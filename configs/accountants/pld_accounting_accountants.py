@@ -1,4 +1,4 @@
-"""pld-accounting 2.0. Source: PLD_accounting/random_allocation_api.py, "Compute epsilon bounds for Gaussian random-allocation"."""
+"""pld-accounting 2.0. Source: PLD_accounting/random_allocation_api, "Compute epsilon bounds for Gaussian random-allocation"."""
 
 from PLD_accounting import gaussian_allocation_epsilon_range
 from protocol import Process, Statement, gaussian, serve

@@ -1,4 +1,4 @@
-"""privjail 0.1.2. Source: privjail/mechanism.py: "The Algorithmic Foundations of Differential Privacy … Theorem 3.22"."""
+"""privjail 0.1.2. Source: privjail/mechanism: "The Algorithmic Foundations of Differential Privacy … Theorem 3.22"."""
 
 from protocol import Process, Statement, gaussian, load_submodules_only, poisson, serve, stand_in_for
 

@@ -1,4 +1,4 @@
-"""prv-accountant 0.2.0. Source: prv_accountant/dpsgd.py and accountant.py.
+"""prv-accountant 0.2.0. Source: prv_accountant/dpsgd and accountant.
 
 "Return lower bound for ε, estimate for ε and upper bound for ε" (compute_epsilon): the upper bound is what it states. "delta_error:
 … typically around 10⁻³ × δ".
@@ -20,7 +20,7 @@ def dpsgd_lower(sigma: float, rate: float, steps: int, delta: float) -> Statemen
     return accountant.compute_epsilon(delta, steps)[0], gaussian(sigma, steps=steps, **poisson(rate))
 
 
-# LaplaceMechanism(mu), whose loss is at most mu (privacy_random_variables/laplace_mechanism.py, cdf)
+# LaplaceMechanism(mu), whose loss is at most mu (privacy_random_variables/laplace_mechanism, cdf)
 def laplace_steps(mu: float, steps: int, delta: float) -> Statement:
     accountant = PRVAccountant(
         LaplaceMechanism(mu), eps_error=0.1, delta_error=delta / 1000, max_self_compositions=steps

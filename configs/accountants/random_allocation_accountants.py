@@ -20,7 +20,7 @@ def lower_bound(sigma: float, batches: int, delta: float) -> Statement:
     return allocation_epsilon_lower_bound(parameters, CONFIG), gaussian(sigma, sampling="allocation", batches=batches)
 
 
-# other_schemes/local.py: all steps of the record are known, "Gaussian_epsilon"
+# other_schemes/local: all steps of the record are known, "Gaussian_epsilon"
 def local(sigma: float, batches: int, delta: float) -> Statement:
     return local_epsilon(PrivacyParams(sigma=sigma, num_steps=batches, delta=delta), CONFIG), gaussian(sigma)
 

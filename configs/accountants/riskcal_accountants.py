@@ -1,4 +1,4 @@
-"""riskcal 1.5.1. Source: riskcal/analysis/conversions.py and riskcal/calibration/dpsgd.py."""
+"""riskcal 1.5.1. Source: riskcal/analysis/conversions and riskcal/calibration/dpsgd."""
 
 import riskcal
 from dp_accounting.pld import privacy_loss_distribution

@@ -1,4 +1,4 @@
-"""smartnoise-sql 1.0.10. Source: snsql/sql/odometer.py, "Implements k-folds homogeneous composition from Kairouz, et al"."""
+"""smartnoise-sql 1.0.10. Source: snsql/sql/odometer, "Implements k-folds homogeneous composition from Kairouz, et al"."""
 
 import math
 

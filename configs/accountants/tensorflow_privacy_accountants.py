@@ -43,13 +43,13 @@ def statement_once_per_epoch(accountant: str, sigma: float, epochs: int, delta: 
 
 
 # "batch_size: Batch size used in training. noise_multiplier: Noise multiplier used in training" (compute_dp_sgd_privacy), of the
-# package's own optimizers, whose num_microbatches may be below the batch size (optimizers/dp_optimizer_keras.py)
+# package's own optimizers, whose num_microbatches may be below the batch size (optimizers/dp_optimizer_keras)
 def microbatches(batch: int, sigma: float, epochs: int, delta: float, per_microbatch: int) -> Statement:
     stated, _ = lib.compute_dp_sgd_privacy(EXAMPLES, batch, sigma, epochs, delta)
     return stated, _sampled(batch, sigma, epochs, sensitivity=2.0 if per_microbatch > 1 else 1.0)
 
 
-# "Compute epsilon given hyperparameters" of Poisson subsampling (gdp_accountant.py, compute_eps_poisson)
+# "Compute epsilon given hyperparameters" of Poisson subsampling (gdp_accountant, compute_eps_poisson)
 def gdp(batch: int, sigma: float, epochs: int, delta: float) -> Statement:
     stated = gdp_accountant.compute_eps_poisson(epochs, sigma, EXAMPLES, batch, delta)
     return stated, _sampled(batch, sigma, epochs)
