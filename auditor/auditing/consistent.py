@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from auditor.accountants.outcome import judged
 from auditor.auditing.calculated import calculated
 from auditor.auditing.evidence import CanaryEvidence, CountedTest, CountEvidence, Evidence, RateEvidence
 from auditor.auditing.outcome import levels_of
@@ -45,7 +46,7 @@ def read_report(file: str | Path) -> RunResult:
     power and verdicts are those that follow from its counts. The message names the file and the place in it.
     """
     run, written = parsed_report(file)
-    if not run.audits:
+    if not run.every:
         raise InvalidInputError(f"{file} holds no audits; run the audits again")
     try:
         again = recounted(run)
@@ -54,7 +55,12 @@ def read_report(file: str | Path) -> RunResult:
     whole, lines = as_read(again.to_dict()), list[str]()
     for entry, remade in zip(written["audits"], whole["audits"], strict=True):
         lines += (f'audit "{entry["name"]}", {line}' for line in not_as_reported(entry, remade))
-    lines += not_as_reported({**written, "audits": []}, {**whole, "audits": []})
+    for entry, one, remade in zip(
+        written.get("accountants", ()), run.accountants, whole.get("accountants", ()), strict=True
+    ):
+        lines += (f'accountant "{one.name}", {line}' for line in not_as_reported(entry, remade))
+    rest: dict[str, list[Any]] = {"audits": [], "accountants": []}
+    lines += not_as_reported({**written, **rest}, {**whole, **rest})
     if lines:  # name a wrong level first, since bounds and verdicts follow from levels
         first = min(lines, key=lambda line: "budget." not in line)
         raise InvalidInputError(f"{file} contradicts itself: {first}; run the audit again")
@@ -71,7 +77,10 @@ def recounted(run: RunResult) -> RunResult:
         # some of these audits. The number is cut at 100,000, since a forged report may imply any.
         sharing = round(min(100_000, (1 - run.confidence) / smallest))
         levels = levels_of(p_values, 1 - run.confidence, max(sharing, len(p_values) - p_values.count(None)))
-        return replace(run, audits=list(map(_judged, run.audits, found, levels)))
+        accountants = [
+            replace(one, verdict=judged(one.states, one.tolerance, one.shown, one.coverage)) for one in run.accountants
+        ]
+        return replace(run, audits=list(map(_judged, run.audits, found, levels)), accountants=accountants)
 
 
 def _evidence(audit: AuditResult) -> Evidence | Judgement:

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 from xml.etree import ElementTree
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.errors import visible
+from auditor.report.accountant_words import (
+    accountant_finding,
+    accountant_headline,
+    accountant_text,
+    few_words,
+    states_words,
+)
 from auditor.report.phrases import bound_words, failure_text, finding, headline, proof_words
 from auditor.results.result import AuditResult, Change, RunResult
 from auditor.verdict import End
@@ -28,10 +36,12 @@ def to_junit(*results: RunResult) -> str:
     root = ElementTree.Element("testsuites", name="auditor")
     for result in results:
         suite = ElementTree.SubElement(root, "testsuite", _numbers(result), name=visible(result.name))
-        taken = {visible(audit.name) for audit in result.audits}
+        taken = {visible(audit.name) for audit in result.every}
         for audit in result.audits:
             _add_case(suite, result.name, audit)
-        if not result.audits:
+        for accountant in result.accountants:
+            _add_accountant(suite, result.name, accountant)
+        if not result.every:
             case = ElementTree.SubElement(suite, "testcase", classname=visible(result.name), name=NOTHING)
             ElementTree.SubElement(case, "error", message=NOTHING, type=str(End.NO_ANSWER))
         more: list[tuple[str, str, str, StrEnum]]
@@ -51,11 +61,11 @@ def to_junit(*results: RunResult) -> str:
 
 
 def _numbers(result: RunResult) -> dict[str, str]:
-    wrong, more = [audit.end for audit in result.audits if not audit.passed], len(result.failures)
-    none = not result.audits  # which is a case of its own
+    wrong, more = [audit.end for audit in result.every if not audit.passed], len(result.failures)
+    none = not result.every  # which is a case of its own
     errors, missing = wrong.count(End.NO_ANSWER), len(result.missing)
     return {
-        "tests": str(len(result.audits) + more + none + missing),
+        "tests": str(len(result.every) + more + none + missing),
         "failures": str(len(wrong) - errors + more),
         "errors": str(errors + none + missing),
         **_time(result.seconds),
@@ -83,6 +93,22 @@ def _add_case(suite: ElementTree.Element, run: str, audit: AuditResult) -> None:
     problem.text = failure_text(audit)
 
 
+def _add_accountant(suite: ElementTree.Element, run: str, one: AccountantResult) -> None:
+    case = ElementTree.SubElement(
+        suite, "testcase", {"classname": visible(run), "name": visible(one.name), **_time(one.seconds)}
+    )
+    properties = ElementTree.SubElement(case, "properties")
+    for name, value in (("states", states_words(one)), ("verdict", one.verdict)):
+        ElementTree.SubElement(properties, "property", name=name, value=visible(value))
+    if one.passed:
+        ElementTree.SubElement(case, "system-out").text = visible(accountant_finding(one))
+        return
+    kind = "error" if one.end is End.NO_ANSWER else "failure"
+    of = str(End.WEAK) if one.end is End.WEAK else str(one.verdict)
+    problem = ElementTree.SubElement(case, kind, message=visible(accountant_headline(one)), type=of)
+    problem.text = accountant_text(one)
+
+
 def annotations(result: RunResult, file: str) -> list[str]:
     """Return a workflow command for each audit that did not end as expected, for each warning of the others, for each change
     since the baseline that fails the run, and for each missing file.
@@ -96,7 +122,13 @@ def annotations(result: RunResult, file: str) -> list[str]:
             lines += [_command("warning", file, title, visible(warning)) for warning in audit.warnings]
         else:
             lines.append(_command("error", file, title, failure_text(audit)))
-    if not result.audits:
+    for one in result.accountants:
+        title = f"{one.name}: {accountant_headline(one)}"
+        if not one.passed:
+            lines.append(_command("error", file, title, accountant_text(one)))
+        elif one.weak:
+            lines.append(_command("warning", file, title, visible(few_words(one))))
+    if not result.every:
         lines.append(_command("error", file, result.name, NOTHING))
     lines += [_command("error", file, result.name, visible(why)) for why in result.missing]
     return lines + annotations_of(result.failures, file)

@@ -13,12 +13,20 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.claims import Claim, DivergenceClaim, PrivacyClaim, Probability, QueryClaim
 from auditor.defaults import BITS
 from auditor.errors import false_alarms, how_many, visible
 from auditor.events.histogram import Histogram
 from auditor.events.observed import ObservedCanaries, counted_events
 from auditor.neighbours.pair import Pair, Relation, pair_words
+from auditor.report.accountant_words import (
+    ACCOUNTANT_COLUMNS,
+    NOT_SAMPLED,
+    accountant_columns,
+    accountant_facts,
+    accountant_finding,
+)
 from auditor.report.compare import in_all
 from auditor.report.pair_table import DIFFERS, any_table
 from auditor.report.phrases import (
@@ -52,7 +60,8 @@ MANY = 6
 def to_html(result: RunResult) -> str:
     """Return the whole report of a run as a page."""
     named = [(audit, f"audit-{place}") for place, audit in enumerate(urgent_first(result.audits), start=1)]
-    return environment().get_template("page").render(result=result, named=named)
+    accountants = [(one, f"accountant-{place}") for place, one in enumerate(urgent_first(result.accountants), start=1)]
+    return environment().get_template("page").render(result=result, named=named, accountants=accountants)
 
 
 def to_cards(audits: Sequence[AuditResult]) -> str:
@@ -98,7 +107,9 @@ def environment() -> jinja2.Environment:
         tone,
         tried,
     )
-    made.globals |= {function.__name__: function for function in (*words, *parts, any_table)}
+    accountants = (accountant_columns, accountant_facts, accountant_finding)
+    made.globals |= {function.__name__: function for function in (*words, *parts, *accountants, any_table)}
+    made.globals |= {"ACCOUNTANT_COLUMNS": (*ACCOUNTANT_COLUMNS, "verdict"), "NOT_SAMPLED": NOT_SAMPLED}
     made.globals |= {"COLUMNS": (*COLUMNS, "verdict"), "MANY": MANY, "DIFFERS": DIFFERS, "can_draw": can_draw}
     return made
 
@@ -118,7 +129,7 @@ def style(*names: str) -> Markup:
     return Markup("".join(map(_file, names)))
 
 
-def tone(shown: AuditResult | RunResult) -> str:
+def tone(shown: AuditResult | AccountantResult | RunResult) -> str:
     """Return the classes that give a verdict its colour."""
     verdict = Verdict.NO_VIOLATION_FOUND if shown.verdict is Verdict.MEASURED else shown.verdict
     return verdict if shown.passed else f"{verdict} unexpected"

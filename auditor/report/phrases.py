@@ -4,8 +4,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import assert_never
+from typing import TypeVar, assert_never
 
+from auditor.accountants.outcome import AccountantResult
 from auditor.bounds.digits import format_rounded_up, round_to_side
 from auditor.bounds.evidence import Bound
 from auditor.claims import Claim
@@ -32,6 +33,9 @@ from auditor.verdict import Verdict
 
 # The part of a warning that asks for more outputs: the setting, its number, and perhaps what so many outputs find.
 RAISED = re.compile(r"raise (`\w+`) to (\d+(?:,\d+)*)(, which finds \d+ of them)?")
+
+
+Shown = TypeVar("Shown", AuditResult, AccountantResult)
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -160,18 +164,18 @@ def proof_words(audit: AuditResult) -> str | None:
     return f"Refuted by calculation too: {where}: {CALCULATED}{weaker}"
 
 
-def ended(audit: AuditResult, *, expected: bool = True) -> str:
+def ended(audit: AuditResult | AccountantResult, *, expected: bool = True) -> str:
     """Write the verdict, whether it is weak, and what was ``expected`` if the audit ended otherwise."""
     surprise = "" if audit.passed or not expected else f" (expected: {expected_words(audit)})"
     return f"{verdict_words(audit.verdict)}{' (weak)' if audit.weak else ''}{surprise}"
 
 
-def expected_words(audit: AuditResult) -> str:
+def expected_words(audit: AuditResult | AccountantResult) -> str:
     """Write how the audit should have ended."""
     return f"{verdict_words(audit.expected)}{', not weak' if audit.strict and audit.expected is PASS else ''}"
 
 
-def urgent_first(audits: Iterable[AuditResult]) -> list[AuditResult]:
+def urgent_first(audits: Iterable[Shown]) -> list[Shown]:
     """Put audits that did not end as expected first; otherwise keep the order."""
     return sorted(audits, key=lambda audit: audit.passed)
 
@@ -396,8 +400,8 @@ def closing_line(result: RunResult, *, timed: bool = False) -> str:
     """Say in one line how the run ended. ``timed`` adds the seconds of the run, if known."""
     since = result.compared.baseline if result.compared else ""
     took = f", {result.seconds:.0f} s" if timed and result.seconds is not None else ""
-    total, alarms = how_many(len(result.audits), "audit"), false_alarms(1 - result.confidence, "run")
-    return f"{result.name}: {_how_ended([result], since)} ({total}, {alarms}{took})"
+    alarms = f", {false_alarms(1 - result.confidence, 'run')}" if result.audits or not result.accountants else ""
+    return f"{result.name}: {_how_ended([result], since)} ({_total([result])}{alarms}{took})"
 
 
 def closing_line_of_all(results: Sequence[RunResult]) -> str:
@@ -406,13 +410,22 @@ def closing_line_of_all(results: Sequence[RunResult]) -> str:
     >>> closing_line_of_all([RunResult("one", 0.999, [], 2.0), RunResult("two", 0.999, [], 3.0)])
     'all 2 configurations, 0 audits: no audit was run (5 s)'
     """
-    total = how_many(sum(len(result.audits) for result in results), "audit")
     seconds = sum(result.seconds or 0.0 for result in results)
-    return f"all {len(results)} configurations, {total}: {_how_ended(results, 'the baselines')} ({seconds:.0f} s)"
+    return f"all {len(results)} configurations, {_total(results)}: {_how_ended(results, 'the baselines')} ({seconds:.0f} s)"
+
+
+def _total(results: Sequence[RunResult]) -> str:
+    """Write the number of audits of mechanisms and of accountants; without any, that there are no audits."""
+    audits, accountants = (
+        sum(map(len, kind)) for kind in zip(*((r.audits, r.accountants) for r in results), strict=True)
+    )
+    parts = [how_many(audits, "audit")] if audits or not accountants else []
+    parts += [how_many(accountants, "accountant")] if accountants else []
+    return " and ".join(parts)
 
 
 def _how_ended(results: Sequence[RunResult], since: str) -> str:
-    audits = [audit for result in results for audit in result.audits]
+    audits = [audit for result in results for audit in result.every]
     wrong = [audit.name for audit in audits if not audit.passed]
     failed = sum(len(result.failures) for result in results)
     ended = "every audit ended as expected" if audits else "no audit was run"
@@ -443,19 +456,30 @@ _ENDS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
 )
 
 
+_ENDS_OF_ACCOUNTANTS = {
+    Verdict.VIOLATION: "below the exact number",
+    PASS: "not below the exact number where this was compared",
+    Verdict.INCONCLUSIVE: "without an answer",
+}
+
+
 def run_headline(result: RunResult) -> str:
     """Say in a sentence or two what all audits of a run found. The HTML page begins with this.
 
     >>> run_headline(RunResult("empty", 0.999, [], 0.0))
     'No audit was run.'
     """
-    if not result.audits:
+    if not result.every:
         return "No audit was run."
     by_end = [
         (noun, words, [audit.name for audit in result.audits if ends_so(audit)]) for noun, words, ends_so in _ENDS
     ]
+    by_end += [
+        ("accountant", words, [one.name for one in result.accountants if one.verdict is verdict])
+        for verdict, words in _ENDS_OF_ACCOUNTANTS.items()
+    ]
     ends = [f"{how_many(len(names), noun)} {words}: {_few(names)}" for noun, words, names in by_end if names]
-    surprising = [audit.name for audit in result.audits if not audit.passed]
+    surprising = [audit.name for audit in result.every if not audit.passed]
     sentences = ["; ".join(ends), f"Not as expected: {_few(surprising)}" if surprising else ""]
     if result.failures and result.compared is not None:
         names = [*dict.fromkeys(change.audit for change in result.failures)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter
 
 from auditor import __version__
+from auditor.accountants.outcome import AccountantResult
 from auditor.bounds.curves import Box
 from auditor.bounds.digits import round_floats
 from auditor.errors import InvalidInputError, require_number
@@ -436,7 +437,8 @@ class RunResult:
     """All audits of one configuration, under one error budget. ``seconds`` is None in a report that was read.
 
     ``compared`` says what changed since a baseline; None if the run has none. ``missing`` names the files of the run that could
-    not be written, each with the reason.
+    not be written, each with the reason. ``accountants`` are the audits of accountants, which draw nothing, and have no part in
+    the budget.
     """
 
     name: str
@@ -446,6 +448,7 @@ class RunResult:
     auditor: str = __version__  # the version that made it
     compared: Comparison | None = None
     missing: Sequence[str] = ()
+    accountants: Sequence[AccountantResult] = ()
 
     def __post_init__(self) -> None:
         require_number("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
@@ -456,9 +459,14 @@ class RunResult:
         return [] if self.compared is None else self.compared.failures
 
     @property
+    def every(self) -> list[AuditResult | AccountantResult]:
+        """The audits of mechanisms, and then those of accountants."""
+        return [*self.audits, *self.accountants]
+
+    @property
     def end(self) -> End:
         """What the end of the run means: the worst end of its audits, a change since the baseline, or a missing file."""
-        ends = [audit.end for audit in self.audits]
+        ends = [audit.end for audit in self.every]
         return end_of_run(ends, failed_changes=len(self.failures), missing_files=len(self.missing))
 
     @property
@@ -472,7 +480,7 @@ class RunResult:
         inconclusive.
         """
         order = (Verdict.MEASURED, Verdict.NO_VIOLATION_FOUND, Verdict.INCONCLUSIVE, Verdict.VIOLATION)
-        return max((audit.verdict for audit in self.audits), key=order.index, default=Verdict.INCONCLUSIVE)
+        return max((audit.verdict for audit in self.every), key=order.index, default=Verdict.INCONCLUSIVE)
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError. Otherwise ``assert read_report(...)`` would pass on a violation."""
@@ -495,6 +503,7 @@ class RunResult:
             **({} if self.compared is None else {"compared": asdict(self.compared)}),
             **({"missing": [*self.missing]} if self.missing else {}),
             "audits": [audit.to_dict() for audit in self.audits],
+            **({"accountants": [audit.to_dict() for audit in self.accountants]} if self.accountants else {}),
         }
 
     def _repr_html_(self) -> str:
