@@ -4,7 +4,7 @@ import io
 import json
 import pickle
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -95,10 +95,12 @@ def _numbers(found: Any) -> tuple[tuple[float | None, float], ...]:
     """Return a stated number alone, or the points of a curve. Raises TypeError or ValueError for anything else."""
     if isinstance(found, Mapping):
         return _points(found.items())
-    size = getattr(found, "size", 1)  # of arrays, such as those of NumPy, JAX and PyTorch
-    if not isinstance(found, str | bytes | Sequence | np.ndarray) or (isinstance(size, int) and size == 1):
+    if getattr(found, "size", None) == 1 and callable(getattr(found, "item", None)):  # of NumPy, JAX, PyTorch
+        found = found.item()
+    try:
         return ((None, float(found)),)
-    return _points(found)
+    except (TypeError, ValueError):
+        return _points(found)
 
 
 def _points(pairs: Iterable[Any]) -> tuple[tuple[float | None, float], ...]:

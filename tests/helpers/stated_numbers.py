@@ -157,6 +157,22 @@ SOUND = [
         {"noise": "laplace", "scale": "scale"},
         epsilon=Range(0.1, 10.0),
     ),
+    made(
+        "Gaussian by a root to 1e-10",
+        "epsilon",
+        lambda sigma, delta: max(0.0, gaussian_epsilon(1 / sigma, delta) / (1 + 1e-9) - 1e-10),
+        GAUSSIAN,
+        sigma=Range(0.1, 1e6),
+        delta=Range(1e-12, 0.1),
+    ),
+    made("noise for μ", "noise", lambda mu: 1 / mu, {"noise": "gaussian", "scale": "scale"}, mu=Range(0.01, 10.0)),
+    made(
+        "noise for ρ",
+        "noise",
+        lambda rho: math.sqrt(1 / 2 / rho),
+        {"noise": "gaussian", "scale": "scale"},
+        rho=Range(0.01, 10.0),
+    ),
     made("μ", "mu", lambda sigma, steps: math.sqrt(steps) / sigma, COMPOSED, sigma=SIGMA, steps=STEPS),
     made("ρ", "rho", lambda sigma, steps: steps / sigma**2 / 2, COMPOSED, sigma=SIGMA, steps=STEPS),
     made(
@@ -234,6 +250,20 @@ FAULTY = [
         rate=Range(1e-3, 0.99),
         sigma=Range(0.3, 10.0),
         delta=[1e-5],
+    ),
+    made(
+        "half the noise for μ",
+        "noise",
+        lambda mu: 0.5 / mu,
+        {"noise": "gaussian", "scale": "scale"},
+        mu=Range(0.01, 10.0),
+    ),
+    made(
+        "ρ for 2ρ",
+        "noise",
+        lambda rho: math.sqrt(1 / rho) / 2,
+        {"noise": "gaussian", "scale": "scale"},
+        rho=Range(0.01, 10.0),
     ),
     made(
         "another relation",

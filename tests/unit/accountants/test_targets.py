@@ -81,6 +81,34 @@ def test_a_name_that_cannot_be_imported_is_an_error() -> None:
         audit_accountant(asked, isolate=False)
 
 
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda: {2.0: 9e9, 3.0: 9e9},
+        lambda: [(2.0, 9e9), (3.0, 9e9)],
+        lambda: np.array([[2.0, 9e9], [3.0, 9e9]]),
+        lambda: zip([2.0, 3.0], [9e9, 9e9], strict=True),
+        lambda: ((order, 9e9) for order in (2.0, 3.0)),
+    ],
+)
+def test_a_curve_is_a_mapping_or_pairs(curve: Any) -> None:
+    asked = Accountant("curve", "renyi", lambda sigma: curve(), GAUSSIAN, {"sigma": Range(0.1, 1.0)})
+    result = audit_accountant(asked, isolate=False, points=3)
+    assert (result.coverage.refused, result.coverage.decided) == (0, result.coverage.tried)
+
+
+@pytest.mark.parametrize("number", [1e9, np.float32(1e9), np.array(1e9), np.array([1e9]), 10**9, "1e9"])
+def test_a_number_may_be_of_any_type(number: Any) -> None:
+    asked = Accountant(**{**GOOD, "stated": lambda sigma, delta: number})
+    assert audit_accountant(asked, isolate=False, points=3).coverage.refused == 0
+
+
+@pytest.mark.parametrize("thing", [None, [1.0, 2.0], "much", 1j, object(), [], [(1.0, 2.0, 3.0)], math.nan])
+def test_what_is_no_number(thing: Any) -> None:
+    asked = Accountant(**{**GOOD, "stated": lambda sigma, delta: thing})
+    assert audit_accountant(asked, isolate=False, points=3).coverage.decided == 0
+
+
 def test_an_argument_that_is_missing_is_named() -> None:
     asked = Accountant(**{**GOOD, "stated": lambda sigma: 1e9, "parameters": {"sigma": Range(0.1, 1.0)}})
     with pytest.raises(InvalidInputError, match="`delta`"):
