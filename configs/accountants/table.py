@@ -19,6 +19,7 @@ WORDS = {
     "epsilon": "ε",
     "delta": "δ",
     "mu": "μ",
+    "rho": "ρ",
     "renyi": "Rényi divergence",
     "tradeoff": "β at α",
     "noise": "noise for a target",
