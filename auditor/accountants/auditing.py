@@ -65,10 +65,10 @@ class AccountantPlan:
         return f"{at}: {'the target is' if found.statement.noise is not None else 'stated'} {stated}, exact at most {exact}"
 
     def carry_out(self) -> AccountantResult:
-        """Return the result. An accountant whose process cannot be had any more is inconclusive."""
+        """Return the result. An error of the accountant makes it inconclusive, and other audits go on."""
         try:
             return audit_accountant(self.accountant, **self.keywords)
-        except MechanismError as error:
+        except (MechanismError, InvalidInputError) as error:
             return AccountantResult(
                 name=self.name,
                 states=self.accountant.states,

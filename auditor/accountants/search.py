@@ -53,7 +53,6 @@ class Search:
     most: int
     ends: float
     evaluated: dict[str, Evaluated] = field(default_factory=dict)
-    first: Setting | None = None
     in_time: bool = True
 
     def __post_init__(self) -> None:
@@ -68,7 +67,6 @@ class Search:
         """Return what a setting gives; each is evaluated once."""
         key = repr(setting)
         if key not in self.evaluated:
-            self.first = self.first or setting
             self.evaluated[key] = self.fresh(setting, precision)
         return self.evaluated[key]
 

@@ -363,7 +363,7 @@ def _run_files(
                 judged = settle(audits, 1 - configuration.confidence, configuration.sharing_budget)
                 settled = [replace(result, strict=strict) for result in judged]
                 accountants = [
-                    replace(_of_accountant(plan, console), strict=strict) for plan in configuration.accountants
+                    replace(_of_accountant(plan, console, lines), strict=strict) for plan in configuration.accountants
                 ]
                 now = time.monotonic()
                 seconds = now - begun
@@ -376,9 +376,11 @@ def _run_files(
         raise
 
 
-def _of_accountant(plan: AccountantPlan, console: Console) -> AccountantResult:
+def _of_accountant(plan: AccountantPlan, console: Console, lines: ProgressLines) -> AccountantResult:
     """Carry out the audit of an accountant, and print a line where no terminal shows progress."""
+    lines.begin(plan.name, "comparing with exact numbers")
     result = plan.carry_out()
+    lines.end(plan.name)
     if not console.is_terminal:
         tried = settings_words(result.coverage.tried)
         console.print(f"  {visible(result.name)}: {tried} of its parameters, {result.seconds:.1f} s", markup=False)

@@ -29,6 +29,10 @@ def forbidden(sigma, steps, delta):
     raise ValueError("::error::<script>no</script> `x` |")
 
 
+def without_delta(sigma, steps):
+    return 1e9
+
+
 def small(sigma, steps, delta):
     return 0.1
 
@@ -229,6 +233,14 @@ def test_a_weak_pass_fails_under_strict_only(run: Callable[..., int], capsys: py
     assert main(["show", str(REPORT)]) == 0
     read_report(REPORT)
     assert run(HEAD + SOUND, "--strict") == 0
+
+
+def test_an_error_of_one_accountant_leaves_the_others(run: Callable[..., int]) -> None:
+    without = SOUND.replace(", delta: [1e-5, 1e-9]", "").replace("theirs.py:loose", "theirs.py:without_delta")
+    assert run(HEAD + without + FAULTY) == 1
+    unanswered, textbook = report()["accountants"]
+    assert (unanswered["verdict"], textbook["verdict"]) == ("inconclusive", "violation")
+    assert "add `delta` to the parameters" in unanswered["reason"]
 
 
 def test_accountants_alone_cannot_be_recorded(run: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
