@@ -11,17 +11,28 @@ weak.
 - Twins of the further faults: the seeds at which their pass is weak at the defaults; and of the faults that 20,000 outputs
   miss, how many passes are weak.
 
-Figures are yielded after each row, so a long run can be stopped.
+- Faults that are hard to search for, by class (:mod:`benchmarks._hard_searches`): the seeds that find each fault, and the false
+  alarms of its sound twin. Behind an exception: the seeds that report both faults. Slow mechanisms: also the calls of
+  sound passes. Weak: how many passes of sound mechanisms are weak; and of faults that the outputs show if the pair is given, how
+  many are missed, and how many of these passes are weak.
+
+``python -m benchmarks search PART ... [seeds=N] [jobs=N] [rows=TEXT]`` measures the parts named, or all; the hard ones with fewer
+seeds, in several processes, or only the rows whose names hold a text. Other parts keep their figures. They are yielded
+after each row, so a long run can be stopped.
 """
 
+import functools
 import itertools
+import json
 import statistics
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 import auditor
@@ -32,6 +43,7 @@ from auditor.interfaces import Domain
 from auditor.neighbours.domains import Pairs
 from auditor.neighbours.pair import distinct
 from auditor.neighbours.search import spread
+from benchmarks._faults import Fault
 from benchmarks._faults_of_accounting import ACCOUNTING
 from benchmarks._faults_of_estimators import ESTIMATORS
 from benchmarks._faults_of_people import FAULTS
@@ -39,12 +51,14 @@ from benchmarks._faults_of_reports import REPORTS
 from benchmarks._faults_of_tables import TABLES
 from benchmarks._faults_of_textbooks import TEXTBOOKS
 from benchmarks._faults_of_thresholds import THRESHOLDS
+from benchmarks._hard_searches import BEHIND, FEW, MANY, MANY_ROWS, RARE, SLOW, STEPPED, Counted, quantile
 
 ROOT = Path(__file__).parent.parent
+KEPT = Path(__file__).parent / "results" / "search.json"
 
 LEVELS, PEOPLE, RELATIONS = (0.5, 0.75, 0.95), (20, 60, 200), ("add_remove", "substitute")
 QUANTILE_SEEDS, SEEDS, REFUTED = range(10), range(1, 4), 1.3
-PAIRS, FEW, BEST = 300, 20_000, 3
+PAIRS, OF_EACH, BEST = 300, 20_000, 3
 TWIN_SEEDS, MISSED_AT = range(1, 6), 20_000
 SIZES, COLUMN_SEEDS = (60, 91, 365), range(20)
 DAYS = [str(day) for day in np.arange("2024-01-01", "2024-12-31", dtype="datetime64[D]")]
@@ -66,22 +80,6 @@ SOUND = {
 }
 COLLECTIONS = ACCOUNTING, ESTIMATORS, REPORTS, TABLES, TEXTBOOKS, THRESHOLDS
 ALONE: dict[str, Any] = {"workers": 1, "isolate": False, "shrink": False}
-
-
-def quantile(level: float, most: int, relation: str) -> tuple[Callable[..., Any], auditor.Records]:
-    """Return a 2-DP mechanism that claims ε = 1, and its domain."""
-    sensitivity = max(level, 1 - level) if relation == "add_remove" else 1.0
-
-    def release(records: Any, size: int, rng: np.random.Generator) -> Any:
-        edges = np.concatenate([[0.0], np.sort(np.clip(np.asarray(records, float), 0, 100)), [100.0]])
-        score = -np.abs(np.arange(len(edges) - 1) - level * len(records)) / sensitivity
-        weights = np.log(np.maximum(np.diff(edges), 1e-300)) + score
-        chances = np.exp(weights - weights.max())
-        at = rng.choice(len(chances), size=size, p=chances / chances.sum())
-        return rng.uniform(edges[at], edges[at + 1])
-
-    least = 0 if relation == "add_remove" else 1
-    return release, auditor.Records([0, 100], size=[least, most], relation=relation)
 
 
 def quantiles() -> Iterator[tuple[str, Any]]:
@@ -194,7 +192,7 @@ def _ratio(plan: Plan, seed: int) -> float:
         proved = carry_out(alone, refuse=True).result().bound
         return proved.value if proved else 0.0
 
-    best = sorted(written, key=lambda pair: -bound(pair, FEW))[:BEST]
+    best = sorted(written, key=lambda pair: -bound(pair, OF_EACH))[:BEST]
     searched = carry_out(plan, refuse=True).result().bound
     assert searched is not None
     # With few outputs no fixed pair may show anything, and which three are best is then due to chance.
@@ -225,6 +223,151 @@ def words() -> Iterator[tuple[str, Any]]:
         )
 
 
+# --- Faults that are hard to search for ---
+
+STEPPED_SAMPLES, PLANTED = (100_000,), 40
+SLOW_SAMPLES, WEAK_SAMPLES, WEAK_SEEDS = (2_000, 5_000, 20_000), (4_000, 20_000, 100_000), range(1, 6)
+# A fault counts as one that the outputs could show if the share SHOWN of the audits of its pair, at OF_PAIR seeds, refute it.
+SHOWN, OF_PAIR = 0.95, range(20)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a part of hard searches is measured: its seeds if they are given, processes, and a text of the rows' names."""
+
+    seeds: int | None = None
+    jobs: int = 1
+    rows: str = ""
+
+    @classmethod
+    def of(cls, options: Iterable[str]) -> "Asked":
+        """Return the options written as ``name=value``."""
+        given = dict(option.split("=", 1) for option in options)
+        return cls(int(given["seeds"]) if "seeds" in given else None, int(given.get("jobs", 1)), given.get("rows", ""))
+
+    def each(self, cases: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
+        return (named for named in cases.items() if self.rows in named[0])
+
+    def at_seeds(self, function: Callable[[int], Any], seeds: Sequence[int]) -> list[Any]:
+        chosen = seeds if self.seeds is None else seeds[: self.seeds]
+        return list(joblib.Parallel(self.jobs)(joblib.delayed(function)(seed) for seed in chosen))
+
+
+def _audited(case: Fault, mechanism: Any, samples: int, seed: int, **more: Any) -> auditor.AuditResult:
+    settings = {**ALONE, "planted": 0, "samples": samples, "seed": seed, **more}
+    return auditor.audit(mechanism, case.claim, case.domain, name="hard", **settings)
+
+
+def _both(case: Fault, samples: int, seed: int) -> tuple[bool, bool]:
+    faulty, sound = (_audited(case, mechanism, samples, seed) for mechanism in (case.faulty, case.sound))
+    return faulty.verdict == "violation", sound.verdict == "violation"
+
+
+def hard(
+    cases: Mapping[str, Fault], seeds: Sequence[int], samples: Sequence[int], asked: Asked
+) -> Iterator[tuple[str, Any]]:
+    """Yield for each fault the number of seeds that find it, and of those that refute its sound twin."""
+    for (name, case), outputs in itertools.product(asked.each(cases), samples):
+        verdicts = asked.at_seeds(functools.partial(_both, case, outputs), seeds)
+        found, alarms = (sum(column) for column in zip(*verdicts, strict=True))
+        row = name if len(samples) == 1 else f"{name}, {outputs:,} outputs"
+        yield row, {"seeds": len(verdicts), "found": found, "false alarms": alarms}
+
+
+def _behind(case: Fault, seed: int) -> tuple[bool, bool, bool]:
+    # A fault behind the first is looked for after the smallest pair.
+    faulty, sound = (
+        _audited(case, mechanism, case.samples, seed, shrink=True) for mechanism in (case.faulty, case.sound)
+    )
+    found = faulty.verdict == "violation"
+    return found, found and len(getattr(faulty, "further", ())) > 0, sound.verdict == "violation"
+
+
+def behind(asked: Asked) -> Iterator[tuple[str, Any]]:
+    """Yield for each round the seeds that find one fault, those that report both, and the false alarms of the twin."""
+    for name, case in asked.each(BEHIND):
+        verdicts = asked.at_seeds(functools.partial(_behind, case), range(10))
+        one, both, alarms = (sum(column) for column in zip(*verdicts, strict=True))
+        yield name, {"seeds": len(verdicts), "found one": one, "found": both, "false alarms": alarms}
+
+
+def _slow(case: Fault, samples: int, seed: int) -> tuple[bool, bool, int]:
+    counted = Counted(case.sound)
+    faulty, sound = (_audited(case, mechanism, samples, seed, planted=PLANTED) for mechanism in (case.faulty, counted))
+    return faulty.verdict == "violation", sound.verdict == "violation", counted.calls
+
+
+def slow(asked: Asked) -> Iterator[tuple[str, Any]]:
+    """Yield for each mechanism the seeds that find the fault, the twin's false alarms, and the median of the twin's calls."""
+    for (name, case), samples in itertools.product(asked.each(SLOW), SLOW_SAMPLES):
+        verdicts = asked.at_seeds(functools.partial(_slow, case, samples), range(5))
+        found, alarms, calls = zip(*verdicts, strict=True)
+        values = {"found": sum(found), "false alarms": sum(alarms), "calls": statistics.median(calls)}
+        yield f"{name}, {samples:,} outputs", {"seeds": len(verdicts), **values}
+
+
+def weak(asked: Asked) -> Iterator[tuple[str, Any]]:
+    """Yield at each number of outputs the passes of sound mechanisms and those that are weak, by mechanism; then, of the
+    faults that the outputs show on a pair that is given, the passes and those that are weak.
+    """
+    names = [name for name in FAULTS if asked.rows in name]
+    for samples in WEAK_SAMPLES:
+        given: dict[str, Any] = {**ALONE, "samples": samples}
+        passes = weak_passes = 0
+        by_name: dict[str, int] = {}
+        for name in names:
+            audits = asked.at_seeds(functools.partial(_person, name, False, given), WEAK_SEEDS)
+            passed = [is_weak for verdict, is_weak in audits if verdict == "no_violation_found"]
+            passes, weak_passes = passes + len(passed), weak_passes + sum(passed)
+            by_name |= {name: sum(passed)} if any(passed) else {}
+        yield f"sound, {samples:,} outputs", {"passes": passes, "weak": weak_passes, "by mechanism": by_name}
+        shown, missed, missed_and_weak = 0, dict[str, int](), 0
+        for name in names:
+            if not _shows(name, samples):
+                continue
+            audits = asked.at_seeds(functools.partial(_person, name, True, given), WEAK_SEEDS)
+            passed = [is_weak for verdict, is_weak in audits if verdict == "no_violation_found"]
+            shown, missed_and_weak = shown + len(audits), missed_and_weak + sum(passed)
+            missed |= {name: len(passed)} if passed else {}
+        number = sum(missed.values())
+        values = {"could be shown": shown, "missed": number, "missed and weak": missed_and_weak, "by mechanism": missed}
+        yield f"faulty, {samples:,} outputs", values
+
+
+def _person(name: str, faulty: bool, given: dict[str, Any], seed: int) -> tuple[str, bool]:
+    case = FAULTS[name]
+    result = case.audit(case.faulty if faulty else case.sound, seed, **given)
+    return str(result.verdict), result.weak
+
+
+@functools.cache
+def _worst(name: str) -> Any:
+    """Return the pair on which an audit at the default settings refutes a fault; None if it does not."""
+    result = FAULTS[name].audit(FAULTS[name].faulty, 1, **ALONE)
+    return result.pair if result.verdict == "violation" else None
+
+
+def _shows(name: str, samples: int) -> bool:
+    case, worst = FAULTS[name], _worst(name)
+    if worst is None:
+        return False
+    alone = replace(case, domain=Pairs.only(worst.left, worst.right, case.domain))
+    settings: dict[str, Any] = {**ALONE, "planted": 0, "samples": samples}
+    refuted = sum(alone.audit(case.faulty, seed, **settings).verdict == "violation" for seed in OF_PAIR)
+    return refuted >= SHOWN * len(OF_PAIR)
+
+
+def given_pairs(asked: Asked) -> Iterator[tuple[str, Any]]:
+    """Yield for each hard fault how many audits of its pair alone refute it: what a search can find at most."""
+    tables = ((STEPPED, STEPPED_SAMPLES), (RARE, (MANY,)), (MANY_ROWS, (MANY, FEW)), (SLOW, SLOW_SAMPLES))
+    for cases, samples in tables:
+        for (name, case), outputs in itertools.product(asked.each(cases), samples):
+            alone = replace(case, domain=Pairs.only(*case.worst, case.domain))
+            verdicts = asked.at_seeds(functools.partial(_both, alone, outputs), range(10))
+            found, alarms = (sum(column) for column in zip(*verdicts, strict=True))
+            yield f"{name}, {outputs:,} outputs", {"seeds": len(verdicts), "found": found, "false alarms": alarms}
+
+
 PARTS = {
     "quantiles": quantiles,
     "columns": columns,
@@ -233,11 +376,26 @@ PARTS = {
     "everyday faults": everyday,
     "words": words,
 }
+HARD: dict[str, Callable[[Asked], Iterator[tuple[str, Any]]]] = {
+    "stepped noise": functools.partial(hard, STEPPED, range(20), STEPPED_SAMPLES),
+    "rare outcomes": functools.partial(hard, RARE, range(10), (MANY,)),
+    "many rows": functools.partial(hard, MANY_ROWS, range(10), (MANY, FEW)),
+    "behind an exception": behind,
+    "slow": slow,
+    "weak": weak,
+    "given pairs": given_pairs,
+}
 
 
-def measure() -> Iterator[dict[str, Any]]:
-    figures: dict[str, dict[str, Any]] = {}
-    for name, part in PARTS.items():
-        for row, values in part():
-            figures.setdefault(name, {})[row] = values
+def measure(*asked: str) -> Iterator[dict[str, Any]]:
+    options = Asked.of(word for word in asked if "=" in word)
+    parts = [word for word in asked if "=" not in word] or [*PARTS, *HARD]
+    if unknown := set(parts) - {*PARTS, *HARD}:
+        sys.exit(f"search has no part {', '.join(sorted(unknown))}; it has {', '.join([*PARTS, *HARD])}")
+    figures: dict[str, dict[str, Any]] = json.loads(KEPT.read_text())["figures"] if KEPT.exists() else {}
+    for name in parts:
+        rows = HARD[name](options) if name in HARD else PARTS[name]()
+        figures[name] = dict(figures.get(name, {})) if options.rows else {}
+        for row, values in rows:
+            figures[name][row] = values
             yield figures
