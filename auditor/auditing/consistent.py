@@ -148,7 +148,7 @@ class _AsReported:
         return self.event.wager
 
     def report(self, counts: object) -> Observed:
-        """Return the event, which has its counts."""
+        """Return the event unchanged, since it already holds its counts."""
         return self.event
 
 

@@ -179,7 +179,7 @@ class Look:
         return replace(self, evidence=both, kind=kind, outputs=self.outputs + outputs).judged_by(method)
 
     def judged_by(self, method: AnyMethod) -> "Look":
-        """Return the look with the prospects that a method computes from its evidence."""
+        """Return this look with new prospects, which ``method`` computes from the look's evidence."""
         least = UNLIKE_IF_SIMPLE if self.simple else 0.0
         shown = method.prospects(method.joined(self.evidence, self.learned))
         promised = (one._replace(unlike=max(one.unlike, least)) for one in shown)

@@ -57,7 +57,9 @@ WITH_MORE = 4
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A change of a ``share`` of outputs on data sets with a fact, and of the share ``otherwise`` on others."""
+    """What a planted fault changes: on data sets of which its fact is true, a ``share`` of the outputs; on all others, a share of
+    ``otherwise``.
+    """
 
     words: str
     share: float
