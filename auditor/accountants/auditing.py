@@ -1,5 +1,6 @@
 """The audit of an accountant: search, facts, and the verdict."""
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -52,9 +53,10 @@ class AccountantPlan:
 
     def try_once(self) -> str:
         """Say what the accountant states in the middle of its ranges. Raises as ``require_callables``."""
-        caller = caller_of(self.accountant, isolate=self.keywords.get("isolate", True), limit=CALL_SECONDS)
-        search = Search(caller, TOLERANCE, SEED, 1, math.inf)
-        found = search.at(search.points.centre())
+        made = caller_of(self.accountant, isolate=self.keywords.get("isolate", True), limit=CALL_SECONDS)
+        with contextlib.closing(made) as caller:
+            search = Search(caller, TOLERANCE, SEED, 1, math.inf)
+            found = search.at(search.points.centre())
         at = f"at {setting(found.setting)}"
         if found.statement is None:
             return f"{at}: {found.failure.text if found.failure else found.outside}"
@@ -113,37 +115,37 @@ def audit_accountant(
         raise InvalidInputError(f"accountant is {accountant!r}; it must be an Accountant")
     _require(seed=seed, points=points, seconds=seconds, tolerance=tolerance, call_seconds=call_seconds, expect=expect)
     began = time.monotonic()
-    caller = caller_of(accountant, isolate=isolate, limit=call_seconds)
-    search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
-    search.run()
-    facts = facts_of(search)
-    if (found := search.worst()) is not None and not found.is_below:
-        search.run_on()
-    worst = search.worst()
-    simplest = search.simplest(worst) if worst is not None and worst.is_below else None
-    facts = [*(relations_that_fit(search, simplest) if simplest else ()), *facts]
-    after, once = _needed_before(search, simplest) if simplest and isolate else ((), None)
-    coverage = _coverage(search)
-    shown = simplest or worst
-    verdict = judged(accountant.states, tolerance, shown.statement if shown else None, coverage)
-    return AccountantResult(
-        name=accountant.name,
-        states=accountant.states,
-        verdict=verdict,
-        expected=Verdict(expect),
-        reason=_reason(verdict, search, shown, coverage),
-        coverage=coverage,
-        ranges={name: _range(accountant, name) for name in accountant.parameters},
-        tolerance=tolerance,
-        seed=seed,
-        source=accountant.source,
-        worst=worst.statement if worst else None,
-        simplest=simplest.statement if simplest else None,
-        after=after,
-        facts=(*facts, *([once] if once else [])),
-        how=shown.how if shown else "",
-        seconds=time.monotonic() - began,
-    )
+    with contextlib.closing(caller_of(accountant, isolate=isolate, limit=call_seconds)) as caller:
+        search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
+        search.run()
+        facts = facts_of(search)
+        if (found := search.worst()) is not None and not found.is_below:
+            search.run_on()
+        worst = search.worst()
+        simplest = search.simplest(worst) if worst is not None and worst.is_below else None
+        facts = [*(relations_that_fit(search, simplest) if simplest else ()), *facts]
+        after, once = _needed_before(search, simplest) if simplest and isolate else ((), None)
+        coverage = _coverage(search)
+        shown = simplest or worst
+        verdict = judged(accountant.states, tolerance, shown.statement if shown else None, coverage)
+        return AccountantResult(
+            name=accountant.name,
+            states=accountant.states,
+            verdict=verdict,
+            expected=Verdict(expect),
+            reason=_reason(verdict, search, shown, coverage),
+            coverage=coverage,
+            ranges={name: _range(accountant, name) for name in accountant.parameters},
+            tolerance=tolerance,
+            seed=seed,
+            source=accountant.source,
+            worst=worst.statement if worst else None,
+            simplest=simplest.statement if simplest else None,
+            after=after,
+            facts=(*facts, *([once] if once else [])),
+            how=shown.how if shown else "",
+            seconds=time.monotonic() - began,
+        )
 
 
 def _require(

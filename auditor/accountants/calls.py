@@ -170,6 +170,9 @@ class Caller:
         """End the accountant's process, so that the next call meets no state of earlier ones."""
         close_idle("host")
 
+    def close(self) -> None:
+        """End what no other audit can use."""
+
     def _heard(self, question: Any) -> tuple[str, Any]:
         answer = self.ask(question)
         if isinstance(answer, ProcessFailure):
@@ -219,6 +222,9 @@ class ProgramCaller(Caller):
 
     def renew(self) -> None:
         close_idle(self.command)
+
+    def close(self) -> None:
+        self.renew()
 
     def _answer(self, part: str, parameters: Parameters) -> "dict[str, Any] | Failure":
         key = repr(parameters)

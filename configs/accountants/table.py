@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 HEAD = """# What packages state, beside the exact numbers
 
 Written by `make accountants`. A ratio is the exact number over the stated one, at its largest; above 1 too little is stated. For
-noise, the exact number is what the returned noise gives, and the target is what is stated. Nothing was sampled.
+noise, the exact number is what the returned noise gives, and the target is what is stated; for a lower bound the ratio is turned
+around. Nothing was sampled.
 
 | package | accountant | states | exact/stated | at | verdict | documented | seconds |
 |-|-|-|-|-|-|-|-|
@@ -18,6 +19,7 @@ WORDS = {
     "epsilon": "ε",
     "delta": "δ",
     "mu": "μ",
+    "rho": "ρ",
     "renyi": "Rényi divergence",
     "tradeoff": "β at α",
     "noise": "noise for a target",
@@ -34,8 +36,10 @@ def _row(package: str, one: dict[str, Any], seconds: float | None) -> str:
     shown = one["simplest"] or one["worst"]
     ratio, at = "–", "–"
     if shown is not None:
-        low, stated = float(shown["low"]), float(shown["stated"])
-        ratio = "∞" if low > 0 >= stated or low == float("inf") else f"{low / stated:.4g}" if stated else "1"
+        larger, smaller = float(shown["low"]), float(shown["stated"])
+        if shown["lower"]:
+            larger, smaller = float(shown["stated"]), float(shown["high"])
+        ratio = "1" if larger <= 0 else "∞" if smaller <= 0 or larger == float("inf") else f"{larger / smaller:.4g}"
         at = ", ".join(f"{name} = {value}" for name, value in shown["parameters"].items())
     cells = [
         f"[{package}]({package}/summary.md)",

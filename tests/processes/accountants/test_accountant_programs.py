@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -116,6 +117,14 @@ def test_an_answer_without_a_number_is_a_fact(tmp_path: Path) -> None:
     result = audit(tmp_path, '{"stated": "much", "process": process}')
     assert result.verdict == "inconclusive"
     assert "no number" in {fact.kind for fact in result.facts}
+
+
+def test_the_process_of_a_program_ends_with_its_audit(tmp_path: Path) -> None:
+    audit(tmp_path, '{"stated": 1 / p["scale"], "process": process}')
+    answer = '{"stated": open("pid", "w").write(str(__import__("os").getpid())) / 1e9, "process": process}'
+    assert audit(tmp_path, answer).verdict == "violation"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), 0)
 
 
 def test_only_a_program_may_leave_out_the_process() -> None:
