@@ -137,23 +137,23 @@ def tone(shown: AuditResult | AccountantResult | RunResult) -> str:
 
 def facts(audit: AuditResult) -> list[tuple[str, str]]:
     """Return the facts about an audit, by name."""
-    known = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
+    rows = [("Claim", str(audit.claim)), ("Proved", bound_words(audit))]
     if audit.bound is not None:
         if audit.p_value is not None:
-            known.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
+            rows.append(("Confidence", f"{confidence_words(audit.bound.confidence)}, by {audit.bound.method}"))
         also = audit.bound.also.items()
-        known += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
+        rows += [(name.replace("delta at epsilon", "δ at ε ="), f"≥ {value:.3g}") for name, value in also]
     if (proof := proof_words(audit)) is not None:
-        known.append(("Proof", proof))
+        rows.append(("Proof", proof))
     if audit.exact is not None:
-        known.append(("Exact on this pair", number(audit.exact.value)))
+        rows.append(("Exact on this pair", number(audit.exact.value)))
     # A long name may break between its parts.
     parts = re.split(r"(?<=[.:/_])", audit.mechanism)
-    known.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
+    rows.append(("Mechanism", Markup("").join(Markup("{}<wbr>").format(visible(part)) for part in parts)))
     if audit.pair is not None:
         unit = relation_words(audit.pair.relation)
-        known += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit)]
-    return known
+        rows += [(pair_or_data_set(audit.pair), pair_words(audit.pair)), ("Unit of privacy", unit)]
+    return rows
 
 
 def figures(audit: AuditResult, name: str) -> Iterator[tuple[Markup, str, str]]:
