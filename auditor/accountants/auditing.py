@@ -119,6 +119,8 @@ def audit_accountant(
         search = Search(caller, tolerance, seed, points, time.monotonic() + seconds)
         search.run()
         facts = facts_of(search)
+        if (found := search.worst()) is not None and not found.is_below:
+            search.run_on()
         worst = search.worst()
         simplest = search.simplest(worst) if worst is not None and worst.is_below else None
         facts = [*(relations_that_fit(search, simplest) if simplest else ()), *facts]

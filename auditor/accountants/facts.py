@@ -39,7 +39,7 @@ LOOSE = 1.01
 SCALES = (5.0, 0.2)
 BASES = 4
 # No further setting is tried for facts after this share of the time.
-FACTS = 0.93
+FACTS = 0.75
 
 
 def facts_of(search: Search) -> list[Fact]:

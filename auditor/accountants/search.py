@@ -19,8 +19,9 @@ from auditor.exact import Composition, Process
 # Intervals that are made narrower have these relative precisions.
 FINER = (1e-3, 1e-4)
 MOST_OF_CURVE = 40
-# Shares of the settings and of the time: for lines, corners and random settings, for climbing, and for making simpler.
-SPREAD, CLIMBED = 0.7, 0.87
+# By when lines, corners and random settings end, and climbing: the share of the settings, and that of the time. What is left
+# of the time goes to facts and to simpler settings, for which each evaluation counts as well.
+SPREAD, CLIMBED, LAST = (0.7, 0.5), (0.87, 0.65), (1.0, 0.9)
 CLIMBS, REACHES = 3, (0.3, 0.1, 0.03)
 MOST_FINER, MOST_SIMPLER = 12, 120
 
@@ -163,10 +164,18 @@ class Search:
 
     def run(self) -> None:
         """Spread settings over the ranges, and climb from the best."""
-        self._all(self._spread(), SPREAD)
-        for number in range(CLIMBS):
-            self._climb(number)
+        self._all(self._spread(), *SPREAD)
+        self._climbs(SPREAD, CLIMBED)
         self._finer()
+
+    def run_on(self) -> None:
+        """Climb with the settings and most of the time that are left, if no violation needs them to become simpler."""
+        self._climbs(CLIMBED, LAST)
+
+    def _climbs(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
+        for number in range(CLIMBS):
+            share, of_time = (a + (b - a) * (number + 1) / CLIMBS for a, b in zip(begin, end, strict=True))
+            self._climb(number, share, of_time)
 
     def _spread(self) -> Iterator[Setting]:
         centre, simplest = self.points.centre(), self.points.simplest()
@@ -180,20 +189,19 @@ class Search:
         while True:
             yield self.points.random(self.rng)
 
-    def _all(self, settings: Iterable[Setting], share: float) -> None:
+    def _all(self, settings: Iterable[Setting], share: float, of_time: float) -> None:
         for tries, setting in enumerate(settings):
-            if len(self.evaluated) >= share * self.most or tries > 4 * self.most or self.late(share):
+            if len(self.evaluated) >= share * self.most or tries > 4 * self.most or self.late(of_time):
                 break
             self.at(setting)
 
-    def _climb(self, number: int) -> None:
+    def _climb(self, number: int, share: float, of_time: float) -> None:
         """Change single values of a setting with a large ratio, and keep what makes it larger."""
-        share = SPREAD + (CLIMBED - SPREAD) * (number + 1) / CLIMBS
         ranked = sorted(self._compared_ones(), key=lambda one: -one.score)
         if len(ranked) <= number:
             return
         best, tries = ranked[number], 0
-        while len(self.evaluated) < share * self.most and tries < self.most and not self.late(share):
+        while len(self.evaluated) < share * self.most and tries < self.most and not self.late(of_time):
             reach = REACHES[tries % len(REACHES)]
             moved = self.at(self.points.near(best.setting, self.rng, reach))
             best, tries = moved if moved.score > best.score else best, tries + 1
@@ -206,7 +214,7 @@ class Search:
         open_ones.sort(key=lambda one: -_possible_ratio(one.statement))
         for one in open_ones[:MOST_FINER]:
             for precision in FINER:
-                if self.late(CLIMBED):
+                if self.late(CLIMBED[1]):
                     return
                 narrowed = self.fresh(one.setting, precision)
                 if narrowed.statement is not None:
